@@ -1,17 +1,17 @@
-# The jrdma command in an image, with the software fabrics in it. From what the build of this repository makes:
+# An image with the jrdma command and the software fabrics. It is made from the build of this repository:
 #
 #   mvn -pl cli -am -DskipTests package
 #   docker build --tag jrdma .
 #   docker run --rm jrdma doctor
 #
-# Any image with a Java 25 and glibc will do. For adapters take one that has libibverbs1, ibverbs-providers and librdmacm1, too; docs/troubleshooting.md says how
-# a container gets at the device.
+# Any base image with Java 25 and glibc is suitable. For adapters it must also have libibverbs1, ibverbs-providers and librdmacm1. docs/use/containers.md describes how
+# a container gets access to the device.
 ARG JAVA=eclipse-temurin:25-jre
 FROM ${JAVA}
 
 COPY cli/target/jrdma.jar /opt/jrdma/jrdma.jar
 
-# "nobody": neither fabric needs to be root, and the jar is all there is to read.
+# The user "nobody": neither fabric needs root, and the jar is the only file that is read.
 USER 65534:65534
 
 ENTRYPOINT ["java", "-jar", "/opt/jrdma/jrdma.jar"]

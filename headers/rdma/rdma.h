@@ -1,8 +1,8 @@
 /*
- * What jextract reads: libibverbs, librdmacm and rsocket.
+ * The input of jextract: the headers of libibverbs, librdmacm and rsocket.
  *
- * Many structs of libibverbs embed a mutex and a condition. Nobody in Java looks inside, so they are opaque words here, which keeps the
- * innards of glibc out of the generated classes.
+ * Many structs of libibverbs contain a mutex and a condition, which Java does not access. They are opaque here, which keeps internals of glibc out of
+ * the generated classes.
  */
 #include <pthread.h>
 #include <stdint.h>

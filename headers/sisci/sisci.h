@@ -1,31 +1,31 @@
 /*
- * The SISCI API as its current library (DIS 5 and later, where sizes are size_t) offers it: what jextract reads.
+ * The SISCI API of the current library (DIS 5 and later, where sizes are size_t). jextract reads this file.
  *
- * The header of that library is not public. This one is written anew from what is publicly known: programs that use the library, the published
- * documentation, and the header of version 1. No number in it is a guess. How certain each is says the letter behind it, or at the head of its group:
+ * The header of that library is not public. This one is based on public information: programs that use the library, the published documentation, and
+ * the header of version 1. No number is a guess. The letter after a number, or at the head of its group, states the certainty:
  *
- *   K  known: stated by a program for the current library, or by two independent sources
- *   V  stated by the public header of version 1 only; wherever both versions are known, the number was kept
+ *   K  known: used by a program for the current library, or stated by two independent sources
+ *   V  stated only by the public header of version 1; all numbers that are known for both versions are the same
  *   D  documented for the current library, not seen in use
  *
- * A function marked I has a parameter whose order or type is inferred; all others are seen in use or documented.
+ * A function marked I has a parameter whose order or type is inferred. All other functions have been seen in use or are documented.
  *
- * Two traps. The library exports no function under these names, but as _SISCI_PUBLIC_FUNC_MT_<name> and _SISCI_PUBLIC_FUNC_ST_<name>, the
- * latter for programs compiled without _REENTRANT. And many constants are data that it exports, as _SISCI_PUBLIC_CONST_<name>: whoever can
- * should read them there. SISCI_DATA lists the names that are, or may be, exported so; those with no #define beside have no publicly known number.
+ * Note: The library exports no function with these names, but as _SISCI_PUBLIC_FUNC_MT_<name> and _SISCI_PUBLIC_FUNC_ST_<name>, the latter for programs
+ * compiled without _REENTRANT. Many constants are exported as data, named _SISCI_PUBLIC_CONST_<name>, and should be read from there if possible.
+ * SISCI_DATA lists the names that are or may be exported in this way. Names without a #define have no publicly known number.
  *
  * Not declared, because only the names are known: SCIGetAdapterFamilyString, SCICreateNamedInterrupt, SCIMemCpy_dual, SCIConnectDeviceSegmentPath,
  * SCIReleaseExclusiveBorrow, DISStartDmaTransfer, DISStartDmaTransferVec, GetSciMemCopyFunction, SetSciMemCopyFunction; the error codes
  * SCI_ERR_NOT_SUPPORTED, _DEPRECATED, _DMA_NOT_AVAILABLE, _DMA_DISABLED, _SEMAPHORE_COUNT_EXCEEDED, _IRQL_ILLEGAL, _LOCAL_BUSY, _ALL_BUSY,
  * _NO_SUCH_FDID; the lengths DIS_DMA_MAX_VECLEN and DIS_MAX_NSCIS; the order of the members of sci_smartio_query_device_t.
- * Left out on purpose: what only version 1 had.
+ * Functions that only version 1 had are omitted.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 #define SISCI_DATA(name) extern const unsigned int _SISCI_PUBLIC_CONST_##name
 
-/* Handles: pointers to what only the library knows. */
+/* Handles: pointers to opaque structures. */
 
 typedef struct sci_desc *sci_desc_t;
 typedef struct sci_local_segment *sci_local_segment_t;
@@ -47,19 +47,19 @@ typedef uint64_t sci_ioaddr_t;
 
 typedef enum {
 	SCI_ERR_OK = 0x00000000,			/* K */
-	SCI_ERR_BUSY = 0x40000900,			/* V: something still uses it */
+	SCI_ERR_BUSY = 0x40000900,			/* V: still in use */
 	SCI_ERR_FLAG_NOT_IMPLEMENTED = 0x40000901,	/* V */
 	SCI_ERR_ILLEGAL_FLAG = 0x40000902,		/* V */
-	SCI_ERR_NOSPC = 0x40000904,			/* V: the operating system has no room */
-	SCI_ERR_API_NOSPC = 0x40000905,			/* V: the library has no room */
+	SCI_ERR_NOSPC = 0x40000904,			/* V: out of resources of the operating system */
+	SCI_ERR_API_NOSPC = 0x40000905,			/* V: out of resources of the library */
 	SCI_ERR_HW_NOSPC = 0x40000906,			/* V: the adapter's window or table is full */
 	SCI_ERR_NOT_IMPLEMENTED = 0x40000907,		/* V */
-	SCI_ERR_ILLEGAL_ADAPTERNO = 0x40000908,		/* V: no adapter can have that number */
-	SCI_ERR_NO_SUCH_ADAPTERNO = 0x40000909,		/* V: it could, but there is none */
+	SCI_ERR_ILLEGAL_ADAPTERNO = 0x40000908,		/* V: invalid adapter number */
+	SCI_ERR_NO_SUCH_ADAPTERNO = 0x40000909,		/* V: valid number, but no such adapter */
 	SCI_ERR_TIMEOUT = 0x4000090A,			/* V */
 	SCI_ERR_OUT_OF_RANGE = 0x4000090B,		/* V */
 	SCI_ERR_NO_SUCH_SEGMENT = 0x4000090C,		/* K */
-	SCI_ERR_NO_SUCH_INTNO = 0x4000090C,		/* K: shares its number with the one above */
+	SCI_ERR_NO_SUCH_INTNO = 0x4000090C,		/* K: has the same number as the one above */
 	SCI_ERR_ILLEGAL_NODEID = 0x4000090D,		/* V */
 	SCI_ERR_CONNECTION_REFUSED = 0x4000090E,	/* V */
 	SCI_ERR_SEGMENT_NOT_CONNECTED = 0x4000090F,	/* V */
@@ -72,16 +72,16 @@ typedef enum {
 	SCI_ERR_ILLEGAL_OPERATION = 0x40000916,		/* V: not in this state */
 	SCI_ERR_ILLEGAL_QUERY = 0x40000917,		/* V */
 	SCI_ERR_SEGMENTID_USED = 0x40000918,		/* V */
-	SCI_ERR_SYSTEM = 0x40000919,			/* V: errno tells more */
-	SCI_ERR_CANCELLED = 0x4000091A,			/* V: removed while it was waited for */
+	SCI_ERR_SYSTEM = 0x40000919,			/* V: details in errno */
+	SCI_ERR_CANCELLED = 0x4000091A,			/* V: removed during a wait */
 	SCI_ERR_NOT_CONNECTED = 0x4000091B,		/* V */
 	SCI_ERR_NOT_AVAILABLE = 0x4000091C,		/* V */
-	SCI_ERR_INCONSISTENT_VERSIONS = 0x4000091D,	/* V: library and driver do not fit */
+	SCI_ERR_INCONSISTENT_VERSIONS = 0x4000091D,	/* V: incompatible versions of library and driver */
 	SCI_ERR_COND_INT_RACE_PROBLEM = 0x4000091E,	/* V */
 	SCI_ERR_OVERFLOW = 0x4000091F,			/* V */
 	SCI_ERR_NOT_INITIALIZED = 0x40000920,		/* V */
-	SCI_ERR_ACCESS = 0x40000921,			/* V: it may not be attached */
-	SCI_ERR_NO_SUCH_NODEID = 0x40000A00,		/* V: links work, the node is not there */
+	SCI_ERR_ACCESS = 0x40000921,			/* V: attaching is not permitted */
+	SCI_ERR_NO_SUCH_NODEID = 0x40000A00,		/* V: the links are up, the node does not respond */
 	SCI_ERR_NODE_NOT_RESPONDING = 0x40000A02,	/* V */
 	SCI_ERR_NO_REMOTE_LINK_ACCESS = 0x40000A04,	/* V: the peer's link is down */
 	SCI_ERR_NO_LINK_ACCESS = 0x40000A05,		/* V: this side's link is down */
@@ -89,7 +89,7 @@ typedef enum {
 	SCI_ERR_REMOTE_BUSY = 0x40000B00		/* K */
 } sci_error_t;
 
-/* What a segment event is about. All K. */
+/* The reasons of a segment event. All K. */
 typedef enum {
 	SCI_CB_CONNECT = 1,
 	SCI_CB_DISCONNECT = 2,
@@ -98,7 +98,7 @@ typedef enum {
 	SCI_CB_LOST = 5
 } sci_segment_cb_reason_t;
 
-/* All K. Nothing leads to GATHER since version 1. */
+/* All K. GATHER is no longer used since version 1. */
 typedef enum {
 	SCI_DMAQUEUE_IDLE = 0,
 	SCI_DMAQUEUE_GATHER = 1,
@@ -116,7 +116,7 @@ typedef enum {
 	SCI_SEQ_PENDING = 3
 } sci_sequence_status_t;
 
-/* What a callback answers: whether it wants to be called again. All K. */
+/* The result of a callback: whether it is to be called again. All K. */
 typedef enum {
 	SCI_CALLBACK_CANCEL = 1,
 	SCI_CALLBACK_CONTINUE = 2
@@ -135,7 +135,7 @@ typedef enum {
 typedef unsigned int dis_virt_adapter_t;
 typedef unsigned int dis_adapter_type_t;
 
-/* Of a list that ends with 0. How long one can be is not public. */
+/* An entry of a list that ends with 0. The maximum length is not public. */
 typedef unsigned int dis_nodeId_t;
 
 /* Numbers. */
@@ -202,7 +202,7 @@ SISCI_DATA(SCI_FLAG_NO_MEMORY_LOOPBACK);
 SISCI_DATA(SCI_FLAG_SHARED_MAP);
 SISCI_DATA(SCI_FLAG_WRITE_BACK_CACHE_MAP);
 
-/* Flags for sequences, copying and flushing. They never left the library, so no number is public. */
+/* Flags for sequences, copying and flushing. Their numbers are not public. */
 
 SISCI_DATA(SCI_FLAG_BLOCK_READ);
 SISCI_DATA(SCI_FLAG_ERROR_CHECK);
@@ -267,7 +267,7 @@ SISCI_DATA(SCI_FLAG_HOST_PREFER_BANDWIDTH);
 SISCI_DATA(SCI_FLAG_SPECIFY_PATH);
 SISCI_DATA(SCI_FLAG_SPECIFY_SLOT);
 
-/* Where SmartIO puts memory, and who uses it. All K. */
+/* SmartIO: the location of memory, and its users. All K. */
 
 #define SCI_MEMTYPE_BAR 0x00000001
 #define SCI_MEMTYPE_PRIVATE 0x00000002
@@ -281,7 +281,7 @@ SISCI_DATA(SCI_FLAG_SPECIFY_SLOT);
 #define SCI_MEMACCESS_P2P_READ 0x00000021
 #define SCI_MEMACCESS_P2P_WRITE 0x00000022
 
-/* What can be asked, and of what. No number is public. */
+/* The queries, with their structures. No number is public. */
 
 SISCI_DATA(SCI_Q_VENDORID);				/* sci_query_string_t */
 SISCI_DATA(SCI_Q_API);					/* sci_query_string_t */
@@ -301,7 +301,7 @@ SISCI_DATA(SCI_Q_ADAPTER_DMA_MTU);
 SISCI_DATA(SCI_Q_ADAPTER_MCAST_MAX_GROUPS);
 SISCI_DATA(SCI_Q_ADAPTER_BDF);				/* bus << 8 | device and function */
 SISCI_DATA(SCI_Q_ADAPTER_NUMBER_OF_LINKS);
-SISCI_DATA(SCI_Q_ADAPTER_LINK_OPERATIONAL);		/* portNo tells the link, here and below */
+SISCI_DATA(SCI_Q_ADAPTER_LINK_OPERATIONAL);		/* portNo identifies the link, here and below */
 SISCI_DATA(SCI_Q_ADAPTER_LINK_WIDTH);
 SISCI_DATA(SCI_Q_ADAPTER_LINK_SPEED);			/* a generation of PCIe */
 SISCI_DATA(SCI_Q_ADAPTER_LINK_UPTIME);			/* seconds */
@@ -324,14 +324,14 @@ SISCI_DATA(SCI_Q_DEVICE_INFO);				/* sci_smartio_device_info_t */
 
 /* Structures. Their members are documented (D). */
 
-/* A place in the address space of another node. */
+/* An address in the address space of another node. */
 typedef struct sci_address_t {
 	uint16_t nodeId;
 	uint16_t offsHi;
 	uint32_t offsLo;
 } sci_address_t;
 
-/* One piece of a vector transfer; whether its widths suffice for segments of more than 4 GiB is not public. */
+/* An element of a vector transfer. It is not public whether segments of more than 4 GiB are supported. */
 typedef struct dis_dma_vec_t {
 	uint32_t size;
 	uint32_t local_offset;
@@ -396,7 +396,7 @@ typedef struct sci_dma_capabilities_t {
 	unsigned int suggested_align_bytes;
 } sci_dma_capabilities_t;
 
-/* A device that SmartIO can lend. In 2019, fdid had 32 bits. */
+/* A device that can be borrowed with SmartIO. In 2019, fdid had 32 bits. */
 typedef struct sci_smartio_device_info_t {
 	uint64_t fdid;
 	uint16_t pci_device_id;
@@ -414,7 +414,7 @@ typedef struct sci_smartio_device_info_t {
 	char uuid[37];
 } sci_smartio_device_info_t;
 
-/* Callbacks. The library calls them on a thread of its own. */
+/* Callbacks. The library calls them on its own thread. */
 
 typedef sci_callback_action_t (*sci_cb_local_segment_t)(void *arg, sci_local_segment_t segment, sci_segment_cb_reason_t reason,
 		unsigned int nodeId, unsigned int localAdapterNo, sci_error_t error);
@@ -422,11 +422,11 @@ typedef sci_callback_action_t (*sci_cb_remote_segment_t)(void *arg, sci_remote_s
 		sci_error_t status);
 typedef sci_callback_action_t (*sci_cb_dma_t)(void *arg, sci_dma_queue_t queue, sci_error_t status);
 typedef sci_callback_action_t (*sci_cb_interrupt_t)(void *arg, sci_local_interrupt_t interrupt, sci_error_t status);
-/* The data is there for the length of the call. */
+/* The data is valid during the call. */
 typedef sci_callback_action_t (*sci_cb_data_interrupt_t)(void *arg, sci_local_data_interrupt_t interrupt, void *data, unsigned int length,
 		sci_error_t status);
 
-/* The library, and descriptors, which everything else belongs to. */
+/* The library, and descriptors, which own all other objects. */
 
 void SCIInitialize(unsigned int flags, sci_error_t *error);
 void SCITerminate(void);
@@ -435,7 +435,7 @@ void SCIClose(sci_desc_t sd, unsigned int flags, sci_error_t *error);
 const char *SCIGetErrorString(sci_error_t error);
 const char *SCIGetAdapterTypeString(unsigned int adapterType); /* I */
 
-/* Local segments: made, prepared for an adapter, made available to peers of that adapter. */
+/* Local segments: created, prepared for an adapter, made available to peers of that adapter. */
 
 void SCICreateSegment(sci_desc_t sd, sci_local_segment_t *segment, unsigned int segmentId, size_t size, sci_cb_local_segment_t callback,
 		void *callbackArg, unsigned int flags, sci_error_t *error);
@@ -454,7 +454,7 @@ void SCIRegisterSegmentMemory(void *address, size_t size, sci_local_segment_t se
 void SCIAttachPhysicalMemory(sci_ioaddr_t ioaddress, void *address, unsigned int busNo, size_t size, sci_local_segment_t segment,
 		unsigned int flags, sci_error_t *error);
 
-/* Remote segments. The timeout of SCIConnectSegment is not implemented: it answers at once. */
+/* Remote segments. The timeout of SCIConnectSegment is not implemented: the function returns at once. */
 
 void SCIConnectSegment(sci_desc_t sd, sci_remote_segment_t *segment, unsigned int nodeId, unsigned int segmentId,
 		unsigned int localAdapterNo, sci_cb_remote_segment_t callback, void *callbackArg, unsigned int timeout, unsigned int flags,
@@ -478,7 +478,7 @@ void SCIUnmapSegment(sci_map_t map, unsigned int flags, sci_error_t *error);
 volatile void *SCIGetMapPointer(sci_map_t map);
 sci_ioaddr_t SCIGetMapPhysAddr(sci_map_t map);
 
-/* Sequences, which tell whether stores arrived; copying; flushing. */
+/* Sequences, which report whether stores have arrived; copying; flushing. */
 
 void SCICreateMapSequence(sci_map_t map, sci_sequence_t *sequence, unsigned int flags, sci_error_t *error);
 void SCIRemoveSequence(sci_sequence_t sequence, unsigned int flags, sci_error_t *error);
@@ -507,7 +507,7 @@ unsigned int SCIGetLocalCSR(sci_desc_t sd, unsigned int localAdapterNo, unsigned
 void SCISetLocalCSR(sci_desc_t sd, unsigned int localAdapterNo, unsigned int CSROffset, unsigned int CSRValue, unsigned int flags,
 		sci_error_t *error);
 
-/* DMA. In SCIStartDmaTransfer and SCIStartDmaTransferMem the size stands before the remote offset. */
+/* DMA. In SCIStartDmaTransfer and SCIStartDmaTransferMem the size precedes the remote offset. */
 
 void SCICreateDMAQueue(sci_desc_t sd, sci_dma_queue_t *dq, unsigned int localAdapterNo, unsigned int maxEntries, unsigned int flags,
 		sci_error_t *error);
@@ -532,7 +532,7 @@ void SCIUnprepareLocalSegmentForDMA(sci_dma_channel_t channel, sci_local_segment
 void SCIUnprepareRemoteSegmentForDMA(sci_dma_channel_t channel, sci_remote_segment_t segment, unsigned int flags,
 		sci_error_t *error); /* I */
 
-/* Interrupts, and those that carry data. The timeouts of connects are not implemented either. */
+/* Interrupts with and without data. The timeouts of their connect functions are not implemented either. */
 
 void SCICreateInterrupt(sci_desc_t sd, sci_local_interrupt_t *interrupt, unsigned int localAdapterNo, unsigned int *interruptNo,
 		sci_cb_interrupt_t callback, void *callbackArg, unsigned int flags, sci_error_t *error);

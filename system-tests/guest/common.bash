@@ -1,12 +1,12 @@
-# shellcheck shell=bash disable=SC2034  # what the scripts of this folder share; sourced, never run
+# shellcheck shell=bash disable=SC2034  # functions shared by the scripts of this folder, which source this file
 
 guest=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PATH=$PATH:/usr/sbin:/sbin      # ip, rdma and modprobe, for users other than root
 cache=${JRDMA_GUEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/jrdma-guest}
 
-# Exit codes of our own
-MISSING_PACKAGES=77     # something has to be installed first
-TIMED_OUT=124           # as timeout(1) says it
+# Exit codes of these scripts
+MISSING_PACKAGES=77     # a Debian package is not installed
+TIMED_OUT=124           # the exit code of timeout(1)
 GUEST_FAILED=125        # the engine failed, not the command
 
 say() { echo "guest: $*" >&2; }
@@ -37,7 +37,7 @@ CONTAINER_PACKAGES=(docker.io iptables busybox-static)
 UML_BUILD_PACKAGES=(gcc libc6-dev make flex bison bc xz-utils debian-archive-keyring)
 QEMU_BUILD_PACKAGES=(gcc libc6-dev make xz-utils zstd)
 
-# Returns if all the packages named are installed, else exits with the one line that installs what is missing.
+# Returns if all of these packages are installed. Otherwise prints the command that installs the missing ones, and exits.
 need() {
     local package missing=() installed
     installed=" $(dpkg-query -W -f '${Package}/${db:Status-Status} ' "$@" 2> /dev/null)" || true
@@ -52,18 +52,18 @@ need() {
 # The Debian release of this machine: bookworm, trixie, ...
 codename() { sed -n 's/^VERSION_CODENAME=//p' /etc/os-release; }
 
-# The mirror this machine uses: where its apt finds the "main" of its own release.
+# The Debian mirror of this machine: where its apt finds the "main" of its own release.
 debian_mirror() {
     local mirror=${JRDMA_GUEST_MIRROR:-}
     # shellcheck disable=SC2016  # the dollars are for apt-get
     [[ $mirror ]] || mirror=$(apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
         awk -v release="$(codename)" '$1 == release && $2 == "main" && !found++ { print $3 }')
-    [[ $mirror ]] || fail "apt on this machine knows no Debian mirror: name one in JRDMA_GUEST_MIRROR"
+    [[ $mirror ]] || fail "Cannot find a Debian mirror in the apt sources of this machine. Set JRDMA_GUEST_MIRROR to the address of one."
     echo "$mirror"
 }
 
-# Runs apt-get or apt-cache with lists and downloads in ./apt, and the sources that ./apt/sources.list names, if it is there:
-# the machine's own stay as they are.
+# Runs apt-get or apt-cache with lists and downloads in ./apt, and with the sources of ./apt/sources.list if that file exists.
+# The lists and downloads of the machine are not touched.
 private() {
     local tool=$1 options=()
     shift
@@ -73,15 +73,15 @@ private() {
         -o APT::Sandbox::User=root "${options[@]}" "$@"
 }
 
-# ---- Kernels in the cache: their names say what they were built by, so that a change makes a new one
+# ---- Kernels in the cache: a name contains a hash of the files that the kernel was built by, so that a change causes a new build
 
-# Changes whenever one of the files does, in more than its comments.
+# A hash of the files without their comments.
 fingerprint() { cat -- "$@" | grep -v '^ *#' | sha256sum | cut -c1-12; }
 
 uml_key() { fingerprint "$guest/uml.config" "$guest/build-uml"; }
 qemu_key() { fingerprint "$guest/build-qemu" "$guest/init-qemu"; }
 
-# The path of the newest kernel that is up to date; empty if there is none.
+# The path of the newest kernel that is up to date, or nothing if there is none.
 uml_kernel() { newest "$cache/linux-uml-$(uml_key)-"*; }
 qemu_kernel() { newest "$cache/qemu-$(qemu_key)-"*; }
 
@@ -91,25 +91,25 @@ newest() {
     [[ ! -e $newest ]] || echo "$newest"
 }
 
-# ---- Ends
+# ---- Clean-up
 
-# Sees to it that this script runs a clean-up ($1), with its exit code in code, however it ends.
+# Runs a clean-up ($1) when this script ends, for any reason. The variable code then holds the exit code.
 end_with() {
-    # shellcheck disable=SC2064  # the name is known now
+    # shellcheck disable=SC2064  # $1 is expanded now
     trap "code=\$?; trap '' HUP INT TERM; $1" EXIT
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
 }
 
-# ---- Building, in a directory that is gone afterwards
+# ---- Building, in a temporary directory
 
-# Waits until nobody else builds this ($1); then the cache may have what was to be built.
+# Waits until no other process builds this ($1). The cache may contain the result then.
 lock_build() {
     mkdir -p "$cache"
     exec {lock}> "$cache/build-$1.lock"
     flock --nonblock "$lock" && return
-    say "waiting for another build of the same"
+    say "waiting for another process that builds the same kernel"
     flock "$lock"
 }
 
@@ -131,8 +131,8 @@ finish_build() {
 clean_up() {
     rm -rf "$work"
     ((code == 0)) && return
-    ((code > 128)) && exit "$code"      # told to end
+    ((code > 128)) && exit "$code"      # ended by a signal
     tail -n 20 "$log" >&2
-    say "the build failed; its log: $log"
+    say "the build failed. Its log: $log"
     exit "$GUEST_FAILED"
 }

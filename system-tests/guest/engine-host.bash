@@ -1,13 +1,13 @@
-# shellcheck shell=bash  # This machine itself; sourced by run. --memory, --cpus and --writable mean nothing here.
+# shellcheck shell=bash  # The engine "host": this machine; sourced by run. Ignores --memory, --cpus and --writable.
 #
-# Where there is an RDMA device, the command simply runs. Where there is none, but root can have rdma_rxe, the first run makes what a guest
-# has (dummy interface, rxe0, siw0), and the last one that ends removes it.
+# If there is an RDMA device, the command simply runs. Otherwise, if root can load rdma_rxe, the first run makes the devices of a guest
+# (dummy interface, rxe0, siw0), and the last run that ends removes them.
 
 run_command() {
     need "${GUEST_PACKAGES[@]}"
     mkdir -p "$cache"
     exec {users}> "$cache/host.lock"
-    # Whoever uses the devices holds a shared lock, and whoever makes or removes them an exclusive one. There is a gap between the two.
+    # A run that uses the devices holds a shared lock; a run that makes or removes them holds an exclusive lock. There is a gap between the two.
     while flock --shared "$users" && ! device_exists; do
         flock "$users"
         device_exists || make_devices
@@ -30,10 +30,10 @@ make_devices() {
         remove_devices
         fail "this machine has no RDMA device, and its kernel $(uname -r) cannot make one with rdma_rxe: use --engine uml or qemu"
     fi
-    add_device siw jrdma-siw 10.77.1.1/24 2> /dev/null || remove_device jrdma-siw     # Debian's kernel has none, for example
+    add_device siw jrdma-siw 10.77.1.1/24 2> /dev/null || remove_device jrdma-siw     # Debian's kernel has no siw, for example
 }
 
-# As in-guest does; the kernel loads the modules by itself.
+# Like add_device of in-guest, but the kernel loads the modules by itself.
 add_device() {
     ip link add "$2" type dummy &&
         ip address add "$3" dev "$2" &&
@@ -41,7 +41,7 @@ add_device() {
         rdma link add "${1}0" type "$1" netdev "$2"
 }
 
-# An RDMA device goes with the interface it is on.
+# An RDMA device is removed together with its interface.
 remove_device() { ip link delete "$1" 2> /dev/null || true; }
 
 clean_up() {

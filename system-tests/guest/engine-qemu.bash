@@ -1,4 +1,4 @@
-# shellcheck shell=bash  # QEMU with Debian's stock kernel; sourced by run
+# shellcheck shell=bash  # The engine "qemu": QEMU with Debian's stock kernel; sourced by run
 . "$guest/virtual-machine.bash"
 
 run_command() {

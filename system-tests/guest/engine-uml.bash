@@ -1,7 +1,7 @@
-# shellcheck shell=bash disable=SC2154  # User-Mode Linux: the kernel is a program of this machine; sourced by run
+# shellcheck shell=bash disable=SC2154  # The engine "uml": User-Mode Linux, whose kernel is a program of this machine; sourced by run
 . "$guest/virtual-machine.bash"
 
-# One of this machine's processors that this process may use.
+# Prints one of the processors that this process may use.
 any_processor() {
     local range
     for range in $(sed -n 's/^Cpus_allowed_list:\s*//p' /proc/self/status | tr , ' '); do seq "${range%-*}" "${range#*-}"; done | shuf -n 1
@@ -18,7 +18,7 @@ run_command() {
 
     prepare_share
     cp "$guest/init-uml" "$share/init"
-    # perftest wants the line "cpu MHz", which User-Mode Linux does not print.
+    # perftest needs the line "cpu MHz", which User-Mode Linux does not print.
     awk -v RS= -v ORS='\n\n' -v cpus="$cpus" 'NR <= cpus' /proc/cpuinfo > "$share/cpuinfo"
     {
         echo 'mount --bind /run/share/cpuinfo /proc/cpuinfo'
@@ -28,7 +28,8 @@ run_command() {
     available=$(df --output=avail -m /dev/shm | tail -n 1) || available=0
     ((available >= memory)) || export TMPDIR=$share
 
-    # At each of their system calls the guest's programs hand over to its kernel, a process of its own here: from one processor to another that takes several times as long.
+    # Each system call of a program in the guest switches to the guest's kernel, which is a process of its own on this machine. A switch from one
+    # processor to another takes several times as long as one on the same processor.
     ((cpus > 1)) || pin=(taskset --cpu-list "$(any_processor)")
 
     run_guest "${pin[@]}" "$kernel" mem="${memory}M" ncpus="$cpus" seccomp=auto uml_dir="$share/" umid=uml con=null con0=null,fd:1 quiet \

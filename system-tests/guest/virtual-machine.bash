@@ -1,24 +1,24 @@
-# shellcheck shell=bash disable=SC2154  # what the engines uml and qemu have in common; sourced by them; the options come from run
+# shellcheck shell=bash disable=SC2154  # functions of the engines uml and qemu, which source this file; the options come from run
 #
-# Both boot a kernel that ends in in-guest, and share a directory with it:
-#   settings, mounts     go in: the command and what it needs to know; how to mount what is writable
-#   out, err, status     come out: what the command wrote, its exit code
-#   console              what the kernel says
+# Both engines boot a kernel whose process 1 is in-guest, and share a directory with it:
+#   settings, mounts     input: the command with its environment, and how to mount the writable directories
+#   out, err, status     output: the output and the exit code of the command
+#   console              the kernel's messages
 
 [[ $(uname -m) == x86_64 ]] || fail "the engine $engine needs an x86-64 machine"
 
-# Boots what "$@" starts, passes on what the command writes and exits as it did.
+# Boots the guest by "$@", copies the output of the command, and exits with its exit code.
 run_guest() {
     local output ended code
-    # timeout ends the guest by force, at once or when it is told to end itself, which happens also if this script is killed: User-Mode Linux may
-    # ignore anything else, and nothing in the guest is worth saving.
+    # timeout kills the guest when the time is over, or when timeout itself is asked to end, also because this script was killed. User-Mode Linux may
+    # ignore weaker signals, and the guest has no state to save.
     setpriv --pdeathsig TERM timeout --signal=KILL --kill-after=0.1 "$timeout" "$@" > "$share/console" 2>&1 < /dev/null &
     machine=$!
     follow out &
     output=$!
     follow err >&2 &
     [[ ! $verbose ]] || follow console >&2 &
-    # The output ends first only if nobody reads it any more, as in "run 'yes' | head".
+    # The output ends before the guest only if its reader has ended, as in "run 'yes' | head".
     wait -n -p ended "$machine" "$output" 2> /dev/null && code=0 || code=$?
     [[ $ended == "$machine" ]] || exit 141
     machine=
@@ -32,10 +32,10 @@ run_guest() {
     fail "the guest ended before the command did ($engine: exit code $code)"
 }
 
-# Prints what is written to a file of the shared directory, until the machine has ended.
+# Prints a file of the shared directory while it is written, until the machine has ended.
 follow() { exec tail --pid="$machine" --sleep-interval=0.05 -c +1 -f "$share/$1"; }
 
-# Makes the shared directory, which is gone when this script ends.
+# Makes the shared directory, which is removed when this script ends.
 prepare_share() {
     machine=
     end_with clean_up

@@ -1,14 +1,14 @@
 /*
- * A libibverbs that does nothing, for measuring what a call costs and for hunting calls that come too late.
+ * A no-op libibverbs to measure the overhead of calls and to detect calls on destroyed objects.
  *
- * It has one device, null0, with one InfiniBand port. A signalled request is completed as a success by the post itself; a receive that names
- * memory likewise. A receive that names none, and all after it, wait until their queue pair is brought to the error state. No data moves.
+ * The library has one device, null0, with one InfiniBand port. The post of a signaled request, or of a receive with memory, completes it successfully.
+ * A receive without memory, and all receives after it, wait until their queue pair enters the error state. No data is transferred.
  *
- * The structures are those of the stable ABI of libibverbs.so.1, declared here as far as they are used.
+ * The structures are those of the stable ABI of libibverbs.so.1. Only the members in use are declared.
  *
- * What was destroyed is kept for ever, marked as dead. Whoever uses it, destroys it during another call, destroys an owner before what
- * it owns, or overruns a completion queue, ends the process with a message. Whoever even looks at a dead completion channel, whose
- * descriptor is read without a call, ends it by a fault.
+ * Destroyed objects are never freed, but marked as dead. The process ends with a message if a caller uses a dead object, destroys an object
+ * during another call on it, destroys an owner before the objects that it owns, or overruns a completion queue. Reading the memory of a dead
+ * completion channel causes a fault, because its descriptor is read without a call.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,7 +55,7 @@ struct ibv_device_attr {
     uint8_t local_ca_ack_delay, phys_port_cnt;
 };
 
-/* What the exported ibv_query_port fills: without the members that came later. */
+/* The structure that the exported ibv_query_port fills, without the members added later. */
 struct ibv_port_attr {
     int state, max_mtu, active_mtu, gid_tbl_len;
     uint32_t port_cap_flags, max_msg_sz, bad_pkey_cntr, qkey_viol_cntr;
@@ -118,7 +118,7 @@ struct ibv_context {
 struct ibv_cq_init_attr_ex;
 struct ibv_qp_init_attr_ex;
 
-/* What stands before the context, from its end as far as it is used. */
+/* The members before the context, as far as they are used. */
 struct verbs_context_front {
     struct ibv_cq *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *);
     void *before_create_qp[7];
@@ -144,7 +144,7 @@ struct ibv_cq {
 
 struct ibv_poll_cq_attr { uint32_t comp_mask; };
 
-/* What an ibv_cq_ex has beyond an ibv_cq, as far as it is used. */
+/* The members of an ibv_cq_ex beyond those of an ibv_cq, as far as they are used. */
 struct ibv_cq_more {
     uint32_t comp_mask;
     int status;
@@ -194,7 +194,7 @@ struct ibv_qp_init_attr {
     int qp_type, sq_sig_all;
 };
 
-/* As far as it is used. */
+/* The members in use. */
 struct ibv_qp_attr {
     int qp_state, cur_qp_state, path_mtu, path_mig_state;
     uint32_t qkey, rq_psn, sq_psn, dest_qp_num;
@@ -228,7 +228,7 @@ struct ibv_qp_init_attr_ex {
 struct ibv_ah { struct ibv_context *context; struct ibv_pd *pd; uint32_t handle; };
 struct ibv_data_buf { void *addr; size_t length; };
 
-/* What an ibv_qp_ex has beyond an ibv_qp, as far as it is used. */
+/* The members of an ibv_qp_ex beyond those of an ibv_qp, as far as they are used. */
 struct ibv_qp_more {
     uint64_t comp_mask, wr_id;
     unsigned int wr_flags;
@@ -271,7 +271,7 @@ static _Noreturn void misuse(const char *object, const char *what)
     abort();
 }
 
-/* The lock of an object and the mark of its life in one word. */
+/* The lock and the lifetime state of an object in one word. */
 enum { LIVE = 0x4556494c, HELD = 0x444c4548, DEAD = 0x44414544 };
 
 struct life {
@@ -280,7 +280,7 @@ struct life {
     _Atomic int dependents;
 };
 
-/* How long calls take inside the locks, so that what must not happen meanwhile has time to. */
+/* The duration of calls inside the locks, which makes races more likely. */
 static volatile unsigned lingering;
 
 EXPORT void null_verbs_linger(unsigned spins)
@@ -369,8 +369,8 @@ struct channel { struct ibv_comp_channel ibv; struct life life; struct device *d
 
 struct queue {
     struct ibv_cq ibv;
-    struct ibv_cq_more more; /* of no meaning unless it is extended */
-    unsigned seen; /* by the poll of an extended one */
+    struct ibv_cq_more more; /* valid only if it is extended */
+    unsigned seen; /* by the poll of an extended queue */
     struct life life;
     struct device *device;
     struct channel *channel;
@@ -386,16 +386,16 @@ struct shared {
     struct ibv_srq ibv;
     struct life life;
     struct domain *domain;
-    struct pair *taker; /* the queue pair that came last takes each receive at once; without it they are refused */
+    struct pair *taker; /* the newest queue pair takes each receive immediately; without one, receives are rejected */
     uint32_t max_sge;
 };
 
-/* A request that an extended post was asked for. */
+/* A request of an extended post. */
 struct asked { uint64_t wr_id; unsigned flags; int opcode; uint32_t bytes; };
 
 struct pair {
     struct ibv_qp ibv;
-    struct ibv_qp_more more; /* of no meaning unless it is extended */
+    struct ibv_qp_more more; /* valid only if it is extended */
     struct asked *asked;
     unsigned asked_count;
     struct life life;
@@ -410,7 +410,7 @@ _Static_assert(offsetof(struct queue, more) == sizeof(struct ibv_cq), "ibv_cq_ex
 _Static_assert(offsetof(struct pair, more) == sizeof(struct ibv_qp), "ibv_qp_ex");
 _Static_assert(offsetof(struct extended_device, device) == sizeof(struct verbs_context_front), "verbs_context");
 
-/* A key is a place here, and never used again. Pages that are not used take no memory. */
+/* A key is an index of this array and is never reused. Unused pages take no memory. */
 enum { REGIONS = 1 << 22 };
 static struct region regions[REGIONS];
 static _Atomic uint32_t next_region = 1;
@@ -429,7 +429,7 @@ static inline struct region *region_of(const struct ibv_sge *piece)
     return region;
 }
 
-/* Looks at each piece at the beginning of a post, as an adapter does, and again at its end. */
+/* Verifies each segment at the start of a post, as an adapter does, and again at the end. */
 static inline uint32_t look_at(const struct ibv_sge *pieces, int count, int read)
 {
     uint32_t bytes = 0;
@@ -456,7 +456,7 @@ static void completed(struct queue *queue, struct completion completion)
         queue->armed = 0;
         atomic_fetch_add(&queue->unacknowledged, 1);
         if (write(queue->channel->write_fd, &event, sizeof event) != sizeof event)
-            atomic_fetch_sub(&queue->unacknowledged, 1); /* so full that whoever reads it is awake */
+            atomic_fetch_sub(&queue->unacknowledged, 1); /* the pipe is full, so its reader is awake */
     }
     let_go(&queue->life);
 }
@@ -567,11 +567,11 @@ static int req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
         queue->armed = solicited_only ? 2 : 1;
     let_go(&queue->life);
     if (__builtin_expect(lingering, 0))
-        rest(lingering); /* what was asked for may come before the caller learns that it asked */
+        rest(lingering); /* the event may arrive before the caller knows that the request was made */
     return 0;
 }
 
-/* ---- The extended data path: of a post or a poll each call but the first is inside the lock that the first has taken ---- */
+/* ---- The extended data path: the first call of a post or a poll takes the lock for the calls that follow ---- */
 
 static int start_poll(struct ibv_cq *cq, struct ibv_poll_cq_attr *attributes)
 {
@@ -888,7 +888,7 @@ EXPORT int ibv_get_async_event(struct ibv_context *context, void *event)
     check(&((struct device *)context)->life);
     if (read(context->async_fd, &count, sizeof count) >= 0)
         errno = EAGAIN;
-    return -1; /* nothing ever happens here */
+    return -1; /* there are no events */
 }
 
 EXPORT void ibv_ack_async_event(void *event)
@@ -956,7 +956,7 @@ EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *cont
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    /* Pages of its own, which no access is allowed to when it is dead. */
+    /* Separate pages, which become inaccessible when the channel is dead. */
     struct channel *channel = mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (channel == MAP_FAILED) {
         close(ends[0]);
@@ -1048,7 +1048,7 @@ EXPORT int ibv_destroy_cq(struct ibv_cq *cq)
     struct queue *queue = (struct queue *)cq;
     uint64_t event;
     died(&queue->life);
-    /* Events that nobody has taken are dropped with the queue. */
+    /* Events that no caller has read are discarded with the queue. */
     if (queue->channel) {
         fcntl(queue->channel->ibv.fd, F_SETFL, O_NONBLOCK);
         while (read(queue->channel->ibv.fd, &event, sizeof event) == sizeof event)
@@ -1056,14 +1056,14 @@ EXPORT int ibv_destroy_cq(struct ibv_cq *cq)
         leaves(&queue->channel->life);
     }
     if (atomic_load(&queue->unacknowledged) != 0)
-        misuse("completion queue", "is destroyed with events that nobody acknowledged");
+        misuse("completion queue", "is destroyed with events that no caller acknowledged");
     leaves(&queue->device->life);
     free(queue->ring);
     poison(&queue->ibv, sizeof queue->ibv);
     return 0;
 }
 
-/* A channel serves one queue here, since the SDK has it so. */
+/* A channel serves one queue, as in the SDK. */
 EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv_channel, struct ibv_cq **cq, void **user)
 {
     struct channel *channel = (struct channel *)ibv_channel;
@@ -1153,7 +1153,7 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
         errno = EOPNOTSUPP;
         return NULL;
     }
-    struct pair *pair = (struct pair *)ibv_create_qp(attributes->pd, (struct ibv_qp_init_attr *)attributes); /* the one begins as the other */
+    struct pair *pair = (struct pair *)ibv_create_qp(attributes->pd, (struct ibv_qp_init_attr *)attributes); /* the structures have the same first members */
     pair->asked = calloc(attributes->cap.max_send_wr, sizeof *pair->asked);
     pair->more = (struct ibv_qp_more){
         .wr_atomic_cmp_swp = wr_atomic_cmp_swp, .wr_atomic_fetch_add = wr_atomic_fetch_add, .wr_rdma_read = wr_rdma_read,
@@ -1240,7 +1240,7 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
     struct pair *pair = (struct pair *)qp;
     struct ibv_srq *srq = pair->ibv.srq;
     if (srq)
-        take_for(srq, NULL, pair); /* before it is gone */
+        take_for(srq, NULL, pair); /* before the queue pair is destroyed */
     died(&pair->life);
     forget(pair->sends, pair->ibv.qp_num);
     forget(pair->receives, pair->ibv.qp_num);
@@ -1255,11 +1255,11 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
     return 0;
 }
 
-/* ---- What a C program does, for comparison ---- */
+/* ---- C loops for the comparison ---- */
 
 enum { BATCH = 16 };
 
-/* Posts chains of writes and polls for the completion of each request. Returns the number of completions that were successes. */
+/* Posts chains of writes and polls for the completion of each request. Returns the number of successful completions. */
 EXPORT uint64_t null_verbs_write_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_sge *piece, int chain, uint64_t rounds)
 {
     struct ibv_send_wr requests[BATCH] = {0}, *bad;
@@ -1289,7 +1289,7 @@ EXPORT uint64_t null_verbs_write_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, 
     return successes;
 }
 
-/* The same for receives. */
+/* As null_verbs_write_and_poll, for receives. */
 EXPORT uint64_t null_verbs_receive_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_sge *piece, uint64_t rounds)
 {
     struct ibv_recv_wr request = {.sg_list = piece, .num_sge = 1}, *bad;
@@ -1311,7 +1311,7 @@ EXPORT uint64_t null_verbs_receive_and_poll(struct ibv_qp *qp, struct ibv_cq *cq
     return successes;
 }
 
-/* The same for receives of a shared queue. */
+/* As null_verbs_write_and_poll, for receives of a shared queue. */
 EXPORT uint64_t null_verbs_shared_receive_and_poll(struct ibv_srq *srq, struct ibv_cq *cq, struct ibv_sge *piece, uint64_t rounds)
 {
     struct ibv_recv_wr request = {.sg_list = piece, .num_sge = 1}, *bad;
@@ -1333,7 +1333,7 @@ EXPORT uint64_t null_verbs_shared_receive_and_poll(struct ibv_srq *srq, struct i
     return successes;
 }
 
-/* The same as null_verbs_write_and_poll for an extended queue pair and an extended completion queue, which is asked what each completion is of. */
+/* As null_verbs_write_and_poll, for an extended queue pair and an extended completion queue, whose completions are read field by field. */
 EXPORT uint64_t null_verbs_extended_write_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_sge *piece, int chain, uint64_t rounds)
 {
     struct ibv_qp_more *post = &((struct pair *)qp)->more;
@@ -1375,7 +1375,7 @@ EXPORT uint64_t null_verbs_datagram_and_poll(struct ibv_qp *qp, struct ibv_cq *c
     struct ibv_wc completions[BATCH];
     uint64_t successes = 0;
 
-    request.wr.remote_addr = (uint64_t)(uintptr_t)handle; /* ud.ah in its place */
+    request.wr.remote_addr = (uint64_t)(uintptr_t)handle; /* at the offset of ud.ah */
     for (uint64_t round = 0; round < rounds; round++) {
         request.wr_id = round;
         if (qp->context->ops.post_send(qp, &request, &bad))

@@ -1,4 +1,4 @@
-/** The {@code jrdma} command: what RDMA a machine has, what is wrong with it, how fast it is. */
+/** The {@code jrdma} command, which lists, diagnoses and measures RDMA, SISCI and sockets. */
 module org.jrdma.cli {
     requires java.desktop;
     requires java.management;

@@ -1,12 +1,12 @@
 /**
- * What every binding of the SDK needs of the Foreign Function and Memory API: libraries found and
- * functions linked, failures explained, native objects guarded against use after close, descriptors
- * waited for without pinning a virtual thread.
+ * The common base of the SDK's bindings on the Foreign Function and Memory API: library lookup,
+ * function linkage, error reporting, lifetimes that protect native objects against use after close,
+ * and waiting on file descriptors without pinning virtual threads.
  *
- * <p>All restricted methods are called here, so one flag serves the whole SDK: {@code
+ * <p>All restricted methods are called in this module, so the whole SDK needs only {@code
  * --enable-native-access=org.jrdma.ffi}.
  */
-@SuppressWarnings("module") // the bindings are built later
+@SuppressWarnings("module") // the modules named in the exports are built later
 module org.jrdma.ffi {
     requires org.slf4j;
     requires static transitive org.jspecify;

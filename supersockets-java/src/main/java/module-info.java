@@ -1,4 +1,7 @@
-/** Sockets for Java on the fastest path there is, which say which one they took. */
+/**
+ * Java sockets over the fastest available transport, which report the transport that each
+ * connection uses.
+ */
 module org.jrdma.sockets {
     requires transitive org.jrdma.ffi;
     requires transitive org.jrdma.sisci;

@@ -1,4 +1,4 @@
-/** What libibverbs, librdmacm and rsocket look like from Java: layouts, constants, function descriptors. Generated; see headers/README.md. */
+/** The layouts, constants and function descriptors of libibverbs, librdmacm and rsocket. Generated; see headers/README.md. */
 @SuppressWarnings("module") // the target of the qualified export is built after this module
 module org.jrdma.abi.rdma {
     exports org.jrdma.abi.rdma to

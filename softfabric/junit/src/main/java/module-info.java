@@ -1,4 +1,4 @@
-/** Devices in software for a user's own tests with JUnit. */
+/** A JUnit extension that provides software RDMA devices to tests. */
 module org.jrdma.soft.junit {
     requires transitive org.jrdma.verbs;
     requires transitive org.jrdma.soft.roce;

@@ -1,4 +1,4 @@
-/** RoCEv2 in Java, behind the ABI of libibverbs. */
+/** RoCEv2 in Java, behind the ABI of libibverbs and librdmacm. */
 module org.jrdma.soft.roce {
     requires transitive org.jrdma.ffi;
     requires org.jrdma.abi.rdma;

@@ -1,4 +1,4 @@
-/** A fabric of nodes that share memory, in Java, behind the ABI of libsisci. */
+/** The software fabric for SISCI: a Java implementation of libsisci, whose nodes share memory. */
 module org.jrdma.soft.sisci {
     requires transitive org.jrdma.ffi;
     requires org.jrdma.abi.sisci;

@@ -1,10 +1,10 @@
 /*
- * A libibverbs that records what it is asked for, and answers as a test has told it to. Compiled against the real <infiniband/verbs.h>, so that C
- * reads the structures that Java has written.
+ * A libibverbs that records its calls, and returns the results that a test sets. Compiled against the real <infiniband/verbs.h>, so that C reads the
+ * structures that Java has written.
  *
- * It has one device, recording0. Each call gives a line: the function's name, then each argument and each member of a structure as name=value, under C's
- * names. An object is called by its kind and a number from 1 ("qp1"), 0 where C has NULL, and "unknown" where the pointer is of nothing that was made
- * here and is not destroyed yet. No data moves: each request is completed at once, as a success if the test has not said otherwise.
+ * The library has one device, recording0. Each call is recorded as a line: the name of the function, then each argument and each member of a structure as
+ * name=value, with the names of C. An object is recorded as its kind and a number from 1 ("qp1"), as 0 for NULL, and as "unknown" if the pointer is not
+ * that of an existing object. No data is transferred. Each request completes at once, successfully unless the test has set another result.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -24,12 +24,12 @@
 #undef ibv_query_port
 #undef ibv_reg_mr
 
-/* ---- What tests say and ask ---- */
+/* ---- The interface for tests ---- */
 
 enum { MANY = 256, TEXT = 1 << 16 };
 
 struct object {
-    const void *address; /* NULL when it is destroyed */
+    const void *address; /* NULL after it has been destroyed */
     char name[32];
 };
 
@@ -46,7 +46,7 @@ static unsigned failure_count, answer_count;
 static char text[TEXT], taken[TEXT];
 static size_t used;
 static char caller[16];
-static int latest_events; /* where those of the device opened last are written */
+static int latest_events; /* the pipe for the events of the device that was opened last */
 static __thread char line[1 << 14];
 
 static void script(struct script *scripts, unsigned *count, const char *name, uint64_t value)
@@ -59,19 +59,19 @@ static void script(struct script *scripts, unsigned *count, const char *name, ui
     pthread_mutex_unlock(&lock);
 }
 
-/* The next call of the function fails. */
+/* Makes the next call of a function fail. */
 void recording_fail(const char *function, int error)
 {
     script(failures, &failure_count, function, error);
 }
 
-/* What the name stands for below is this from now on. */
+/* Sets the value of a name that is read below. */
 void recording_answer(const char *name, uint64_t value)
 {
     script(answers, &answer_count, name, value);
 }
 
-/* Forgets what was recorded and said. */
+/* Removes all records and settings. */
 void recording_begin(void)
 {
     pthread_mutex_lock(&lock);
@@ -81,7 +81,7 @@ void recording_begin(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The functions that were to fail and have not been called since. */
+/* Returns the functions that were set to fail and have not been called since. */
 const char *recording_unhit(void)
 {
     size_t length = 0;
@@ -95,13 +95,13 @@ const char *recording_unhit(void)
     return taken;
 }
 
-/* The name of the thread that called last. */
+/* Returns the name of the thread that made the last call. */
 const char *recording_caller(void)
 {
     return caller;
 }
 
-/* What was recorded since this was last asked. */
+/* Returns the records since the last call of this function. */
 const char *recording_take(void)
 {
     pthread_mutex_lock(&lock);
@@ -112,7 +112,7 @@ const char *recording_take(void)
     return taken;
 }
 
-/* Something happens to an object, or to a port where there is no such object. */
+/* Triggers an event of an object, or of a port if there is no such object. */
 void recording_event(int type, const char *object, int port)
 {
     struct ibv_async_event event = { .event_type = type, .element.port_num = port };
@@ -155,7 +155,7 @@ static void *named(const char *kind, void *made)
     return made;
 }
 
-/* Never freed: no other object comes to be where one was. */
+/* Objects are never freed, so that their addresses are not used again. */
 static void *make(const char *kind, size_t bytes)
 {
     return named(kind, calloc(1, bytes));
@@ -175,7 +175,7 @@ static const char *name(const void *address)
     return found;
 }
 
-/* Gives the errno of its destruction. */
+/* Destroys an object, and returns the errno. */
 static int gone(const void *address, int error)
 {
     pthread_mutex_lock(&lock);
@@ -186,7 +186,7 @@ static int gone(const void *address, int error)
     return error;
 }
 
-/* Adds to the line that this thread is about to record. */
+/* Appends to the line that this thread will record. */
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
     size_t length = strlen(line);
@@ -205,7 +205,7 @@ static void say_bytes(const char *label, const void *bytes, size_t count)
         say("%02x", ((const uint8_t *)bytes)[i]);
 }
 
-/* Gives how many bytes they have. */
+/* Returns the number of bytes. */
 static uint32_t say_pieces(const struct ibv_sge *pieces, int count)
 {
     uint32_t bytes = 0;
@@ -217,7 +217,7 @@ static uint32_t say_pieces(const struct ibv_sge *pieces, int count)
     return bytes;
 }
 
-/* Records the line and gives the errno that the test has said for its function, or 0. */
+/* Records the line, and returns the errno that the test has set for the function, or 0. */
 static int recorded(void)
 {
     size_t function = strcspn(line, " ");
@@ -362,7 +362,7 @@ struct opened {
     int events;
 };
 
-/* What a test says 0 of, the provider lacks. */
+/* The provider does not have the functions that a test sets to 0. */
 #define OFFER(member, function) (context->member = answer("offers " #member, 1) ? (function) : NULL)
 
 static struct ibv_context *new_context(int cmd_fd)
@@ -464,7 +464,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
     (void)context, (void)port, (void)attr;
-    return EOPNOTSUPP; /* for libraries older than their headers */
+    return EOPNOTSUPP; /* for libraries that are older than their headers */
 }
 
 int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
@@ -541,7 +541,7 @@ static struct ibv_pd *alloc_parent_domain(struct ibv_context *context, struct ib
 
 enum { BUFFER = 4096, BUFFER_ALIGNMENT = 64, BUFFER_RESOURCE = 0x51 };
 
-/* Gives what the caller's allocator gives, filled, for something in a parent domain. */
+/* Calls the allocator of a parent domain, and fills the memory. */
 static void *alloc_buffer(struct ibv_pd *pd)
 {
     struct parent *parent = (struct parent *)pd;
@@ -581,7 +581,7 @@ void ibv_unimport_pd(struct ibv_pd *pd)
 
 static struct ibv_mr *new_mr(struct ibv_pd *pd, void *addr, size_t length, uint32_t handle)
 {
-    /* A test may have it where no C would put it, and Java refuses to read. */
+    /* A test may set an invalid address, which Java must not read. */
     struct ibv_mr *mr = named("mr", (char *)calloc(2, sizeof(*mr)) + answer("mr_misplaced_by", 0));
 
     mr->context = pd->context;
@@ -687,7 +687,7 @@ struct queue {
     };
     struct ibv_wc ring[MANY];
     unsigned first, end;
-    struct ibv_wc current; /* of a poll by functions of its own */
+    struct ibv_wc current; /* for polls by the functions of the queue */
 };
 
 static void complete(struct ibv_cq *cq, struct ibv_wc completion)
@@ -816,7 +816,7 @@ READ(uint8_t, dlid_path_bits, current->dlid_path_bits)
 READ(uint16_t, cvlan, answer("cvlan", 0))
 READ(uint32_t, flow_tag, answer("flow_tag", 0))
 
-/* One that is polled by functions of its own. */
+/* A queue that is polled by its own functions. */
 static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
     struct queue *queue;
@@ -852,8 +852,8 @@ struct pair {
         struct ibv_qp ibv;
         struct ibv_qp_ex extended;
     };
-    void *buffer; /* of its parent domain's allocator */
-    struct ibv_qp_attr modified; /* what the last change said, which a query gives back */
+    void *buffer; /* allocated by its parent domain */
+    struct ibv_qp_attr modified; /* the attributes of the last change, which a query returns */
     struct ibv_qp_cap cap;
 };
 
@@ -941,13 +941,13 @@ static int wr_complete(struct ibv_qp_ex *qp)
     return RECORD("ibv_wr_complete qp=%s", name(qp));
 }
 
-/* One that takes sends by functions of its own. */
+/* A queue pair with its own functions for sends. */
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
     struct pair *pair;
 
     say("ibv_create_qp_ex context=%s pd=%s comp_mask=0x%x send_ops_flags=0x%lx", name(context), name(attr->pd), attr->comp_mask, attr->send_ops_flags);
-    say_init_attr((const struct ibv_qp_init_attr *)attr); /* which it begins as */
+    say_init_attr((const struct ibv_qp_init_attr *)attr); /* the initial state */
     if (attr->comp_mask & IBV_QP_INIT_ATTR_XRCD)
         say(" xrcd=%s", name(attr->xrcd));
     pair = new_pair(context, attr->pd, (const struct ibv_qp_init_attr *)attr);
@@ -1031,7 +1031,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct i
     struct pair *pair = (struct pair *)qp;
 
     (void)initial;
-    memset(attr, answer("unwritten", 0), sizeof(*attr)); /* as by a driver that says the least */
+    memset(attr, answer("unwritten", 0), sizeof(*attr)); /* like a driver that sets as few fields as possible */
     if (!answer("unwritten", 0))
         *attr = pair->modified;
     attr->qp_state = qp->state;
@@ -1083,7 +1083,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
         bytes = say_pieces(request->sg_list, request->num_sge);
         error = recorded();
         if (!error && qp->qp_type == IBV_QPT_RAW_PACKET && bytes < ETHERNET_HEADER)
-            error = EINVAL; /* as of mlx5, which copies the header from the memory */
+            error = EINVAL; /* like mlx5, which copies the header from the memory */
         if (error) {
             *bad = request;
             return error;
@@ -1197,7 +1197,7 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *request, struc
 
 /* ---- Flows and counters ---- */
 
-/* Members of a specification, each as value/mask. */
+/* Records the members of a specification as value/mask. */
 #define BYTES(of, member)                                                                                                                              \
     do {                                                                                                                                               \
         say_bytes(#member, &spec->of.val.member, sizeof(spec->of.val.member));                                                                         \
@@ -1209,7 +1209,7 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *request, struc
 #define SHORT(of, member) say(" " #member "=0x%x/0x%x", ntohs(spec->of.val.member), ntohs(spec->of.mask.member))
 #define WORD(of, member) say(" " #member "=0x%x/0x%x", ntohl(spec->of.val.member), ntohl(spec->of.mask.member))
 
-/* Gives EINVAL, as the kernel does, where a bit is said of a field that has none there. */
+/* Returns EINVAL, like the kernel, if a mask has bits outside of its field. */
 static int say_spec(const struct ibv_flow_spec *spec)
 {
     uint32_t beyond = 0;
@@ -1284,7 +1284,7 @@ static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *att
     say("ibv_create_flow qp=%s comp_mask=%u type=%d priority=%u port=%u flags=0x%x", name(qp), attr->comp_mask, attr->type, attr->priority, attr->port,
         attr->flags);
     for (int i = 0; i < attr->num_of_specs; i++) {
-        struct ibv_flow_spec spec; /* in the attributes it is not aligned */
+        struct ibv_flow_spec spec; /* not aligned in the attributes */
         uint16_t size = ((const struct ibv_flow_spec *)next)->hdr.size;
 
         memset(&spec, 0, sizeof(spec));
@@ -1339,7 +1339,7 @@ static int read_counters(struct ibv_counters *counters, uint64_t *values, uint32
 
 /* ---- Address handles ---- */
 
-/* What the header computes. */
+/* Returns the result of the header's function. */
 int recording_udp_sport(uint32_t flow_label)
 {
     return ibv_flow_label_to_udp_sport(flow_label);

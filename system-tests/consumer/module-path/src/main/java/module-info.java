@@ -1,4 +1,4 @@
-/** Needs one line to use RDMA. */
+/** A module that uses RDMA, which takes one line. */
 module org.example.consumer {
     requires org.jrdma.verbs;
 }

@@ -27,7 +27,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What the awaited tier costs, and a call that reports by errno. */
+/** Measures an awaited operation and a call that reports errors by errno. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -36,7 +36,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(1)
 public class AwaitBenchmark {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private Device device;
     private AsyncQueuePair queuePair;
@@ -59,13 +59,15 @@ public class AwaitBenchmark {
         device.close();
     }
 
-    /** Post, event, the SDK's thread polls, the waiting thread goes on: two thread switches. */
+    /**
+     * Posts and awaits a write. The completion dispatcher polls, which costs two thread switches.
+     */
     @Benchmark
     public Completion writeAndAwait() throws IOException {
-        return queuePair.write(local, remote).await(PATIENCE);
+        return queuePair.write(local, remote).await(TIMEOUT);
     }
 
-    /** {@code ibv_query_qp}: a hold, an arena, errno captured. */
+    /** Calls {@code ibv_query_qp}: a guarded call with an arena and captured errno. */
     @Benchmark
     public QueuePairAttributes query() throws VerbsException {
         return queuePair.query();

@@ -18,7 +18,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What a post and a poll of the polled tier cost; {@link SideBySide} compares them with C. */
+/**
+ * Measures posts and polls of polled queue pairs. {@link NativeComparison} compares them with C.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -30,12 +30,12 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Java does, against {@link NullProvider}, where {@link NullProvider#writeAndPoll} and {@link
- * NullProvider#receiveAndPoll} and so on do the same in C. For one thread.
+ * Posts and polls on the {@link NullProvider}, as the methods of that class with the same names do
+ * in C. Confined to one thread.
  */
 public final class Loop implements AutoCloseable {
 
-    /** How many requests a chain has, and how many completions a poll takes at most. */
+    /** The number of requests in a chain, and the maximum number of completions of a poll. */
     public static final int BATCH = 16;
 
     private static final int BYTES = 64;
@@ -103,7 +103,7 @@ public final class Loop implements AutoCloseable {
                         .toArray(PreparedRequest<?>[]::new));
     }
 
-    /** The same through the extended interfaces. Made when first asked for. */
+    /** Returns a loop through the extended interfaces, created by the first call. */
     final class Extended {
 
         final PolledQueuePair queuePair;
@@ -159,7 +159,7 @@ public final class Loop implements AutoCloseable {
         return successes;
     }
 
-    /** Posts datagrams, one by one, and polls for each completion. */
+    /** Posts datagrams individually and polls for each completion. */
     public long datagramAndPoll(long rounds) throws VerbsException {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
@@ -169,7 +169,7 @@ public final class Loop implements AutoCloseable {
         return successes;
     }
 
-    /** Posts writes, one by one, and polls for each completion. Returns how many succeeded. */
+    /** Posts writes individually and polls for each completion. Returns the number of successes. */
     public long writeAndPoll(long rounds) throws VerbsException {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
@@ -179,7 +179,9 @@ public final class Loop implements AutoCloseable {
         return successes;
     }
 
-    /** Posts receives, one by one, and polls for each completion. Returns how many succeeded. */
+    /**
+     * Posts receives individually and polls for each completion. Returns the number of successes.
+     */
     public long receiveAndPoll(long rounds) throws VerbsException {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
@@ -189,7 +191,7 @@ public final class Loop implements AutoCloseable {
         return successes;
     }
 
-    /** The same with receives of a queue that is shared. */
+    /** As {@link #receiveAndPoll}, with a shared receive queue. */
     public long sharedReceiveAndPoll(long rounds) throws VerbsException {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {

@@ -2,12 +2,12 @@ package org.jrdma.benchmarks;
 
 import java.util.Arrays;
 
-/** The middle of what was measured, which a machine that does other things too leaves alone. */
+/** The median, which is robust against outliers caused by other load on the machine. */
 public final class Median {
 
     private Median() {}
 
-    /** Sorts the values. */
+    /** Returns the median. Sorts the values. */
     public static double of(double... values) {
         Arrays.sort(values);
         return values[values.length / 2];

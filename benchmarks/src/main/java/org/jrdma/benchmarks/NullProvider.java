@@ -19,13 +19,10 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Verbs;
 
-/**
- * The libibverbs of null_verbs.c, which does nothing: compiled by this machine's C compiler, loaded
- * once.
- */
+/** The no-op libibverbs of null_verbs.c, compiled by this machine's C compiler and loaded once. */
 public final class NullProvider {
 
-    /** Its only device. */
+    /** The name of the only device. */
     public static final String DEVICE = "null0";
 
     private static final String SOURCE = "null_verbs.c";
@@ -56,12 +53,12 @@ public final class NullProvider {
         static final NullProvider INSTANCE = new NullProvider(compile());
     }
 
-    /** Compiles and loads it, if that was not done yet. */
+    /** Returns the provider. The first call compiles and loads it. */
     public static NullProvider instance() {
         return Loaded.INSTANCE;
     }
 
-    /** The C compiler: what CC says, or cc; empty where there is none. */
+    /** Returns the C compiler that the environment variable CC names, or cc; empty if not found. */
     public static Optional<String> compiler() {
         var name = Optional.ofNullable(System.getenv("CC")).orElse("cc");
         return Stream.of(System.getenv("PATH").split(":"))
@@ -71,15 +68,15 @@ public final class NullProvider {
                 .map(Path::toString);
     }
 
-    /** A fresh look at it through the SDK. */
+    /** Returns a new {@code Verbs} for this provider. */
     public Verbs verbs() throws LibraryNotFoundException {
         return Verbs.load(library);
     }
 
     /**
-     * Makes posts and polls take longer, so that other threads' closes meet them.
+     * Makes posts and polls slower, so that they overlap with closes by other threads.
      *
-     * @param spins how often to pause
+     * @param spins the number of pauses
      */
     public void linger(int spins) {
         try {
@@ -89,7 +86,7 @@ public final class NullProvider {
         }
     }
 
-    /** C posts chains of writes and polls for all completions. Returns how many succeeded. */
+    /** Posts chains of writes in C and polls all completions. Returns the number of successes. */
     public long writeAndPoll(Loop loop, int chain, long rounds) {
         try {
             return (long)
@@ -105,7 +102,7 @@ public final class NullProvider {
         }
     }
 
-    /** The same through the extended interfaces. */
+    /** As {@link #writeAndPoll}, through the extended interfaces. */
     public long extendedWriteAndPoll(Loop loop, int chain, long rounds) {
         try {
             return (long)
@@ -121,7 +118,7 @@ public final class NullProvider {
         }
     }
 
-    /** C posts datagrams and polls for their completions. Returns how many succeeded. */
+    /** Posts datagrams in C and polls their completions. Returns the number of successes. */
     public long datagramAndPoll(Loop loop, long rounds) {
         try {
             return (long)
@@ -137,7 +134,7 @@ public final class NullProvider {
         }
     }
 
-    /** C posts receives and polls for their completions. Returns how many succeeded. */
+    /** Posts receives in C and polls their completions. Returns the number of successes. */
     public long receiveAndPoll(Loop loop, long rounds) {
         try {
             return (long)
@@ -152,7 +149,7 @@ public final class NullProvider {
         }
     }
 
-    /** The same for receives of a queue that is shared. */
+    /** As {@link #receiveAndPoll}, for receives of a shared queue. */
     public long sharedReceiveAndPoll(Loop loop, long rounds) {
         try {
             return (long)
@@ -167,7 +164,7 @@ public final class NullProvider {
         }
     }
 
-    /** What null_verbs.c names its pieces of memory by. */
+    /** The local key of memory in null_verbs.c. */
     static MemorySegment element(Arena arena, long address, int length, int localKey) {
         var element = arena.allocate(16, 8);
         element.set(JAVA_LONG, 0, address);
@@ -181,7 +178,7 @@ public final class NullProvider {
                 compiler()
                         .orElseThrow(() ->
                                 new IllegalStateException(
-                                        "There is no C compiler, neither cc nor what CC names"));
+                                        "There is no C compiler. Install cc, or name a compiler in the environment variable CC."));
         try (var source = NullProvider.class.getResourceAsStream("/" + SOURCE)) {
             var folder = Files.createTempDirectory("jrdma-null-verbs");
             var file = folder.resolve(SOURCE);
@@ -204,16 +201,16 @@ public final class NullProvider {
                             .start();
             var output = process.inputReader().readAllAsString();
             if (process.waitFor() != 0) {
-                throw new IllegalStateException("%s does not compile:%n%s".formatted(file, output));
+                throw new IllegalStateException("Cannot compile %s:%n%s".formatted(file, output));
             }
             for (var path : new Path[] {folder, library, file}) {
-                path.toFile().deleteOnExit(); // in the reverse order
+                path.toFile().deleteOnExit(); // in reverse order
             }
             return library;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
-            throw new IllegalStateException("interrupted while compiling", e);
+            throw new IllegalStateException("The compilation was interrupted.", e);
         }
     }
 }

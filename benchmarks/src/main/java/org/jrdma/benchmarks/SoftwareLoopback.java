@@ -24,8 +24,8 @@ import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The software fabric on loopback, beside the JDK's channels in the same process. Each figure is
- * the median of some rounds, and the two of a comparison take turns.
+ * Compares the software fabric on loopback with the JDK's channels in the same process. Each result
+ * is the median of several rounds. The two sides of a comparison take turns.
  */
 public final class SoftwareLoopback {
 
@@ -38,17 +38,17 @@ public final class SoftwareLoopback {
 
     private SoftwareLoopback() {}
 
-    /** Measures, and prints a table. */
+    /** Prints a table. */
     public static void main(String... arguments) throws Exception {
-        System.out.println("| | software fabric | beside it | ratio | bound |");
+        System.out.println("| workload | software fabric | baseline | ratio | bound |");
         System.out.println("|---|---|---|---|---|");
         compare(
-                "SEND of 64 bytes, there and back, us; DatagramChannel that blocks",
+                "SEND of 64 bytes, round trip, us; blocking DatagramChannel",
                 SoftwareLoopback::sendPingPong,
                 () -> datagramPingPong(true),
                 "at most 1.5");
         compare(
-                "SEND of 64 bytes, there and back, us; DatagramChannel that spins",
+                "SEND of 64 bytes, round trip, us; spinning DatagramChannel",
                 SoftwareLoopback::sendPingPong,
                 () -> datagramPingPong(false),
                 "");
@@ -87,7 +87,7 @@ public final class SoftwareLoopback {
                 bound);
     }
 
-    /** One side, with all that it needs. */
+    /** A queue pair with its memory and completion queue. */
     private static final class Side {
         final Device device;
         final MemoryRegion region;
@@ -117,7 +117,7 @@ public final class SoftwareLoopback {
             }
         }
 
-        /** Takes completions until one tells of a message. */
+        /** Polls until a message has been received. */
         static void awaitReceive(CompletionCursor cursor) {
             while (true) {
                 while (cursor.next()) {
@@ -132,12 +132,12 @@ public final class SoftwareLoopback {
 
         static void checkSuccess(CompletionCursor cursor) {
             if (!cursor.isSuccess()) {
-                throw new IllegalStateException("a request ended in " + cursor.status());
+                throw new IllegalStateException("A request completed with " + cursor.status());
             }
         }
     }
 
-    /** Runs with two sides, then closes them. */
+    /** Runs an action with two connected sides and closes them. */
     private interface Between {
         double run(Side one, Side other) throws Exception;
     }
@@ -166,13 +166,13 @@ public final class SoftwareLoopback {
                     var receive = one.queuePairs.getFirst().prepareReceive(one.region.slice(0, 64));
                     var send = one.queuePairs.getFirst().prepareSend(one.region.slice(64, 64));
                     receive.tryPost();
-                    Thread.sleep(50); // until the echo listens
+                    Thread.sleep(50); // waits until the echo thread listens
                     var micros = 0.0;
-                    for (var part = 0; part < 2; part++) { // the first warms up
+                    for (var part = 0; part < 2; part++) { // the first round is a warm-up
                         var turns = 20_000;
                         var start = System.nanoTime();
                         for (var turn = 0; turn < turns; turn++) {
-                            send.signalled(turn % 16 == 0).tryPost();
+                            send.signaled(turn % 16 == 0).tryPost();
                             Side.awaitReceive(cursor);
                             receive.tryPost();
                         }
@@ -194,7 +194,7 @@ public final class SoftwareLoopback {
             for (var turn = 0; !over; turn++) {
                 Side.awaitReceive(cursor);
                 receive.tryPost();
-                send.signalled(turn % 16 == 0).tryPost();
+                send.signaled(turn % 16 == 0).tryPost();
             }
         } catch (VerbsException e) {
             throw new UncheckedIOException(e);
@@ -202,8 +202,8 @@ public final class SoftwareLoopback {
     }
 
     /**
-     * Blocking is what a plain program does, and lets the kernel wake it; spinning costs a
-     * processor at each side, as polling the fabric does.
+     * A blocking channel is woken up by the kernel. A spinning channel uses a processor on each
+     * side, as polling the fabric does.
      */
     private static double datagramPingPong(boolean blocking) throws Exception {
         try (var one = DatagramChannel.open().bind(anyPort());
@@ -297,7 +297,7 @@ public final class SoftwareLoopback {
                                 try {
                                     var buffer = ByteBuffer.allocateDirect(LARGE_BYTES);
                                     while (other.read(buffer.clear()) >= 0) {
-                                        // only to take it
+                                        // discards the message
                                     }
                                 } catch (IOException e) {
                                     throw new UncheckedIOException(e);
@@ -326,7 +326,7 @@ public final class SoftwareLoopback {
         return bytes / 1e6 / ((System.nanoTime() - start) / 1e9);
     }
 
-    /** Writes a second of all together, each with one under way. */
+    /** Returns the writes per second of all queue pairs, each with one outstanding write. */
     private static double writesOfMany(int queuePairs) throws Exception {
         return between(
                 queuePairs,

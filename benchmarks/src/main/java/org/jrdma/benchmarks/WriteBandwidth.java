@@ -18,8 +18,8 @@ import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.RemoteMemory;
 
 /**
- * What {@code ib_write_bw} measures, with its defaults: one process writes 64 KiB into another's
- * memory again and again, 128 writes under way at a time.
+ * Measures the same as {@code ib_write_bw} with its defaults: one process repeatedly writes 64 KiB
+ * to the memory of another, with up to 128 outstanding writes.
  *
  * <p>Arguments: device, number of writes, and for the client the server's host.
  */
@@ -31,7 +31,7 @@ public final class WriteBandwidth {
 
     private WriteBandwidth() {}
 
-    /** Runs one side; the client prints the bandwidth in MiB/s, as ib_write_bw counts. */
+    /** Runs one side. The client prints the bandwidth in MiB/s, as ib_write_bw does. */
     public static void main(String[] arguments) throws IOException {
         var count = Integer.parseInt(arguments[1]);
         var isClient = arguments.length > 2;
@@ -60,7 +60,7 @@ public final class WriteBandwidth {
                         (double) count * BYTES / (1 << 20) / (nanos / 1e9));
                 say(socket, "done\n");
             } else {
-                input.readLine(); // nothing is to be done on this side meanwhile
+                input.readLine(); // this side is passive
             }
         }
     }

@@ -10,25 +10,30 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Transports;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.GidChoice;
+import org.jrdma.verbs.model.GidType;
+import org.jrdma.verbs.model.LinkLayer;
+import org.jrdma.verbs.model.NodeType;
+import org.jrdma.verbs.model.PortState;
 import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * What there is to send data with, in hardware and in software.
+ * The available devices and transports, in hardware and in software.
  *
- * @param rdma where RDMA devices come from
- * @param sisci where PCIe adapters come from
- * @param sockets the transports of sockets, in the order in which they are tried
+ * @param rdma the libibverbs implementations
+ * @param sisci the libsisci implementations
+ * @param sockets the socket transports in order of preference
  */
 record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTransport> sockets) {
 
     /**
-     * A libibverbs.
+     * A libibverbs implementation and its devices.
      *
-     * @param fabric what {@code -Djrdma.fabric} calls it
-     * @param library where it was found; empty where it was not
-     * @param missing why there is none, or none of its devices
+     * @param fabric the value of {@code -Djrdma.fabric} that selects it
+     * @param library the file or the software fabric; empty if it was not found
+     * @param missing the reason why there is no library or no device
      */
     record RdmaLibrary(
             String fabric,
@@ -36,34 +41,47 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
             Optional<String> missing,
             List<RdmaDevice> devices) {}
 
-    /** One of its devices, or why it cannot be used. */
+    /**
+     * An RDMA device.
+     *
+     * @param problem the reason why it cannot be opened; empty if it can
+     */
     record RdmaDevice(
             String name,
-            String node,
-            String transport,
+            NodeType node,
+            TransportType transport,
             Optional<String> problem,
             List<Port> ports) {}
 
-    /** A port, with the addresses that it can send from, best first. */
-    record Port(int number, String state, String link, int mtu, List<Address> addresses) {}
+    /** A port and its usable source addresses, best first. */
+    record Port(int number, PortState state, LinkLayer link, int mtu, List<Address> addresses) {}
 
-    /** A row of the port's GID table, and what is thought of it. */
-    record Address(int index, String gid, String type, String netDevice, String reason) {}
+    /** An entry of the port's GID table and the reason for its rank. */
+    record Address(int index, String gid, GidType type, String netDevice, String reason) {}
 
-    /** A libsisci, and this machine's nodes by its adapters. */
+    /** A libsisci implementation and its adapters. */
     record SisciLibrary(
             String fabric,
             Optional<String> library,
             Optional<String> missing,
             List<Adapter> adapters) {}
 
-    /** An adapter, and which node it makes of this machine. */
+    /**
+     * An adapter.
+     *
+     * @param node the ID of this machine's node
+     * @param linkOperational empty if the library does not report it
+     */
     record Adapter(int number, int node, Optional<Boolean> linkOperational) {}
 
-    /** A way that sockets can take, or why they cannot take it here and now. */
+    /**
+     * A socket transport.
+     *
+     * @param missing the reason why it is unavailable; empty if it is available
+     */
     record SocketTransport(String name, Optional<String> missing) {}
 
-    /** Looks. */
+    /** Finds the devices and transports of this machine. */
     static Devices ofThisMachine() {
         return new Devices(
                 List.of(rdma("system", Verbs::system), rdma("software", Verbs::software)),
@@ -92,12 +110,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
             var verbs = library.open();
             var devices = new ArrayList<RdmaDevice>();
             for (var description : verbs.devices()) {
-                devices.add(
-                        rdmaDevice(
-                                verbs,
-                                description.name(),
-                                description.nodeType().toString(),
-                                description.transportType()));
+                devices.add(rdmaDevice(verbs, description));
             }
             return new RdmaLibrary(
                     fabric,
@@ -112,26 +125,31 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
         }
     }
 
-    private static RdmaDevice rdmaDevice(
-            Verbs verbs, String name, String node, TransportType transport) {
-        try (var device = verbs.open(name)) {
-            var ports = new ArrayList<Port>();
+    private static RdmaDevice rdmaDevice(Verbs verbs, DeviceDescription description) {
+        var ports = new ArrayList<Port>();
+        var problem = Optional.<String>empty();
+        try (var device = verbs.open(description.name())) {
             for (var number = 1; number <= device.attributes().ports(); number++) {
                 ports.add(port(device, number));
             }
-            return new RdmaDevice(name, node, transport.toString(), Optional.empty(), ports);
         } catch (VerbsException e) {
-            return new RdmaDevice(
-                    name, node, transport.toString(), Optional.of(e.getMessage()), List.of());
+            ports.clear();
+            problem = Optional.of(e.getMessage());
         }
+        return new RdmaDevice(
+                description.name(),
+                description.nodeType(),
+                description.transportType(),
+                problem,
+                ports);
     }
 
     private static Port port(Device device, int number) throws VerbsException {
         var attributes = device.port(number);
         return new Port(
                 number,
-                attributes.state().toString(),
-                attributes.linkLayer().toString(),
+                attributes.state(),
+                attributes.linkLayer(),
                 attributes.activeMtu().bytes(),
                 device.chooseGid(number).ranking().stream().map(Devices::address).toList());
     }
@@ -141,7 +159,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
         return new Address(
                 entry.index(),
                 entry.gid().toString(),
-                entry.type().toString(),
+                entry.type(),
                 entry.netDevice(),
                 ranked.reason());
     }
@@ -165,7 +183,6 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
         }
     }
 
-    /** Nothing where the library does not tell. */
     private static Optional<Boolean> isOperational(org.jrdma.sisci.Adapter adapter)
             throws FabricException {
         try {

@@ -1,8 +1,11 @@
 package org.jrdma.cli;
 
+import static java.util.stream.Collectors.joining;
+
 import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.Output;
 import picocli.CommandLine.Command;
@@ -10,11 +13,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Lists what there is to send data with. */
+/** Lists the available devices and transports. */
 @Command(
         name = "devices",
         description =
-                "Lists the RDMA devices of this machine, their ports and addresses, and its SISCI adapters; of the software fabrics, too; and which ways sockets can take.",
+                "Lists RDMA devices with their ports and addresses, SISCI adapters, and socket transports: those of this machine and those of the software fabrics.",
         mixinStandardHelpOptions = true)
 final class DevicesCommand implements Callable<Integer> {
 
@@ -35,14 +38,14 @@ final class DevicesCommand implements Callable<Integer> {
 
     private static void print(Devices devices, PrintWriter out) {
         for (var library : devices.rdma()) {
-            head("RDMA", library.fabric(), library.library(), library.missing(), out);
+            printLibrary("RDMA", library.fabric(), library.library(), library.missing(), out);
             library.devices().forEach(device -> print(device, out));
         }
         for (var library : devices.sisci()) {
-            head("SISCI", library.fabric(), library.library(), library.missing(), out);
+            printLibrary("SISCI", library.fabric(), library.library(), library.missing(), out);
             for (var adapter : library.adapters()) {
                 out.printf(
-                        "  adapter %d: this is node %d%s%n",
+                        "  adapter %d: node %d%s%n",
                         adapter.number(),
                         adapter.node(),
                         adapter.linkOperational()
@@ -50,16 +53,35 @@ final class DevicesCommand implements Callable<Integer> {
                                 .orElse(""));
             }
         }
-        out.println("Sockets, over the first that leads to the peer:");
+        out.println("Socket transports, in order of preference:");
         for (var transport : devices.sockets()) {
             out.printf(
-                    "  %s: %s%n",
+                    "  %-12s  %s%n",
                     transport.name(),
-                    transport.missing().map(why -> "not here: " + why).orElse("available"));
+                    transport
+                            .missing()
+                            .map(reason -> "unavailable: " + shortened(reason, devices))
+                            .orElse("available"));
         }
     }
 
-    private static void head(
+    /** Refers to a reason that was already printed with the library, because it may be long. */
+    private static String shortened(String reason, Devices devices) {
+        var libraries =
+                Stream.concat(
+                        devices.rdma().stream()
+                                .filter(library -> library.missing().equals(Optional.of(reason)))
+                                .map(library -> "RDMA, " + library.fabric()),
+                        devices.sisci().stream()
+                                .filter(library -> library.missing().equals(Optional.of(reason)))
+                                .map(library -> "SISCI, " + library.fabric()));
+        return libraries
+                .findFirst()
+                .map(library -> "see \"%s\" above".formatted(library))
+                .orElse(reason);
+    }
+
+    private static void printLibrary(
             String kind,
             String fabric,
             Optional<String> library,
@@ -69,30 +91,28 @@ final class DevicesCommand implements Callable<Integer> {
                 "%s, %s: %s%n",
                 kind,
                 fabric,
-                library.map(found -> found + missing.map(why -> ": " + why).orElse(""))
-                        .or(() -> missing)
-                        .orElseThrow());
+                Stream.of(library, missing).flatMap(Optional::stream).collect(joining(": ")));
     }
 
     private static void print(Devices.RdmaDevice device, PrintWriter out) {
         out.printf(
                 "  %s: %s, %s%s%n",
                 device.name(),
-                device.node(),
-                device.transport(),
+                Json.name(device.node()),
+                Json.name(device.transport()),
                 device.problem().map(problem -> ": " + problem).orElse(""));
         for (var port : device.ports()) {
             out.printf(
                     "    port %d: %s, %s, MTU %d%s%n",
                     port.number(),
-                    port.state(),
-                    port.link(),
+                    Json.name(port.state()),
+                    Json.name(port.link()),
                     port.mtu(),
                     port.addresses().isEmpty() ? ", no address" : "");
-            var mark = "chosen";
+            var mark = "selected";
             for (var address : port.addresses()) {
                 out.printf(
-                        "      %-6s GID %d: %s%s: %s%n",
+                        "      %-8s  GID %d: %s%s: %s%n",
                         mark,
                         address.index(),
                         address.gid(),

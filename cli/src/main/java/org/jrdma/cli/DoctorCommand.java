@@ -2,7 +2,6 @@ package org.jrdma.cli;
 
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.doctor.Doctor;
 import org.jrdma.cli.output.Json;
@@ -14,14 +13,18 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Looks for what commonly breaks. */
+/** Diagnoses common configuration faults. */
 @Command(
         name = "doctor",
         description =
-                "Checks this machine for what commonly breaks RDMA, SISCI and SuperSockets, and says what mends it.",
+                "Checks this machine for common configuration faults of RDMA, SISCI and SuperSockets, and prints a fix for each.",
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:nothing is broken", "1:something is"})
+        exitCodeList = {
+            "0:nothing is broken",
+            "1:something is broken",
+            "2:invalid command line or system property"
+        })
 final class DoctorCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
@@ -40,17 +43,16 @@ final class DoctorCommand implements Callable<Integer> {
     }
 
     private static void print(List<Finding> findings, PrintWriter out) {
+        var width =
+                findings.stream().mapToInt(finding -> finding.subject().length()).max().orElse(1);
+        var row = "%-9s %-" + width + "s  %s%n";
         for (var finding : findings) {
-            out.printf(
-                    "%-9s %s: %s%n",
-                    finding.verdict().toString().toLowerCase(Locale.ROOT),
-                    finding.subject(),
-                    finding.seen());
+            out.printf(row, Json.name(finding.verdict()), finding.subject(), finding.seen());
             if (!finding.breaks().isEmpty()) {
-                out.printf("          so: %s%n", finding.breaks());
+                out.printf(row, "", "", "impact: " + finding.breaks());
             }
             if (!finding.remedy().isEmpty()) {
-                out.printf("          mend: %s%n", finding.remedy());
+                out.printf(row, "", "", "fix: " + finding.remedy());
             }
         }
         out.printf(

@@ -1,59 +1,105 @@
 package org.jrdma.cli;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Locale;
 import org.jrdma.cli.net.NetCommand;
+import org.jrdma.cli.output.Version;
 import org.jrdma.cli.perf.PerfCommand;
 import org.jrdma.cli.perf.PingCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code jrdma} command. */
 @Command(
         name = "jrdma",
         description =
-                "Tells what RDMA this machine has, what is wrong with it, who is connected how, and how fast it is.",
+                "Lists devices and connections, diagnoses configuration faults, and measures the performance of RDMA, SISCI and sockets.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         subcommands = {
             DevicesCommand.class,
             DoctorCommand.class,
             NetCommand.class,
+            PerfCommand.class,
             PingCommand.class,
-            PerfCommand.class
+            ExampleCommand.class,
+            HelpCommand.class
         },
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:done, and nothing is wrong",
-            "1:something is wrong; the output says what",
-            "2:the command line is wrong"
+            "0:done, and no problem found",
+            "1:failed, or a problem was found; the output names it",
+            "2:invalid command line or system property"
         })
 public final class Jrdma {
+
+    private static final String FABRIC = "jrdma.fabric";
 
     private Jrdma() {}
 
     static void main(String... arguments) {
-        Locale.setDefault(Locale.ROOT); // so that the same is printed in every country
+        Locale.setDefault(Locale.ROOT); // numbers are printed the same way in every locale
         System.exit(commandLine().execute(arguments));
     }
 
-    /** The whole command, to be executed with arguments. */
+    /** Returns the command line with all subcommands. */
     public static CommandLine commandLine() {
         return new CommandLine(new Jrdma())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionStrategy(Jrdma::execute)
+                .setParameterExceptionHandler((e, _) -> reportUsageError(e))
                 .setExecutionExceptionHandler((e, command, _) -> {
-                    if (e
-                            instanceof
-                            IllegalArgumentException) { // what was asked for makes no sense
-                        command.getErr().println(e.getMessage());
-                        return command.getCommandSpec().exitCodeOnInvalidInput();
+                    if (!(e instanceof IllegalArgumentException || e instanceof IOException)) {
+                        throw e;
                     }
-                    if (e instanceof IOException) {
-                        command.getErr().println(e.getMessage());
-                        return command.getCommandSpec().exitCodeOnExecutionException();
-                    }
-                    throw e;
+                    command.getErr().println(e.getMessage());
+                    return e instanceof IOException
+                            ? command.getCommandSpec().exitCodeOnExecutionException()
+                            : command.getCommandSpec().exitCodeOnInvalidInput();
                 });
+    }
+
+    private static int execute(ParseResult parsed) {
+        var help = CommandLine.executeHelpRequest(parsed);
+        if (help != null) {
+            return help;
+        }
+        var fabric = System.getProperty(FABRIC, "system");
+        if (!List.of("system", "software").contains(fabric)) {
+            throw new ParameterException(
+                    parsed.commandSpec().commandLine(),
+                    "The system property %s is \"%s\". It must be system or software."
+                            .formatted(FABRIC, fabric));
+        }
+        return new RunLast().execute(parsed);
+    }
+
+    private static int reportUsageError(ParameterException e) {
+        var command = e.getCommandLine();
+        var message =
+                new StringBuilder(
+                        e.getMessage()
+                                .replaceFirst(
+                                        "^Unmatched arguments? (at|from) index \\d+:",
+                                        "Unknown argument:"));
+        if (message.charAt(message.length() - 1) != '.') {
+            message.append('.');
+        }
+        if (e instanceof UnmatchedArgumentException unmatched
+                && !unmatched.getSuggestions().isEmpty()) {
+            message.append(" Did you mean ")
+                    .append(String.join(" or ", unmatched.getSuggestions()))
+                    .append('?');
+        }
+        command.getErr()
+                .printf("%s See %s --help.%n", message, command.getCommandSpec().qualifiedName());
+        return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 }

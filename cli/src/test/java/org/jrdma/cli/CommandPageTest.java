@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** docs/command.md has the keys that the commands print, and no others. */
+/** Verifies that docs/command.md documents exactly the JSON keys of the commands. */
 class CommandPageTest {
 
     private static final Pattern KEY = Pattern.compile("(?m)^\\| `([^`]+)` \\|");
@@ -32,7 +32,7 @@ class CommandPageTest {
     @TempDir private Path folder;
 
     private static Set<String> documented(String section) throws Exception {
-        var page = Files.readString(Path.of("..", "docs", "command.md"));
+        var page = Files.readString(Path.of("..", "docs", "use", "command.md"));
         var start = page.indexOf("\n## " + section + "\n");
         assertThat(start).as(section).isPositive();
         var end = page.indexOf("\n## ", start + 1);
@@ -42,7 +42,7 @@ class CommandPageTest {
                 .collect(toCollection(TreeSet::new));
     }
 
-    /** What a value of a type can have, as far as it is of records. */
+    /** Returns the keys of the JSON form of a type that consists of records. */
     private static Stream<String> keysOf(Type type) {
         return switch (type) {
             case ParameterizedType many when many.getRawType() == List.class ->
@@ -58,7 +58,7 @@ class CommandPageTest {
         };
     }
 
-    /** What a value has. */
+    /** Returns the keys in a decoded JSON value. */
     private static Stream<String> keysIn(Object value) {
         return switch (value) {
             case Map<?, ?> object ->
@@ -78,10 +78,10 @@ class CommandPageTest {
         "doctor, org.jrdma.ffi.doctor.Finding",
         "net, org.jrdma.cli.net.NetProcess",
         "perf, org.jrdma.cli.perf.Result",
-        "perf --compare, org.jrdma.cli.perf.InC",
+        "perf --compare, org.jrdma.cli.perf.Comparison",
         "ping, org.jrdma.cli.perf.PingCommand$Line"
     })
-    void shouldHaveEveryKey(String section, String type) throws Exception {
+    void shouldDocumentEveryKey(String section, String type) throws Exception {
         assertThat(documented(section))
                 .isEqualTo(
                         keysOf(Class.forName(type))
@@ -105,17 +105,17 @@ class CommandPageTest {
     }
 
     @Test
-    void shouldHaveTheKeysThatAreReadInTheOutput() throws Exception {
+    void shouldDocumentTheKeysOfDevices() throws Exception {
         assertPrints("devices", ".", "devices", "--json");
     }
 
     @Test
-    void shouldHaveTheKeysOfDoctor() throws Exception {
+    void shouldDocumentTheKeysOfDoctor() throws Exception {
         assertPrints("doctor", "[].", "doctor", "--json");
     }
 
     @Test
-    void shouldHaveTheKeysOfNet() throws Exception {
+    void shouldDocumentTheKeysOfNet() throws Exception {
         var file =
                 Files.writeString(
                         folder.resolve("report"),
@@ -129,7 +129,7 @@ class CommandPageTest {
     }
 
     @Test
-    void shouldHaveTheKeysOfPerf() throws Exception {
+    void shouldDocumentTheKeysOfPerf() throws Exception {
         assertPrints(
                 "perf",
                 "[].",
@@ -143,7 +143,7 @@ class CommandPageTest {
     }
 
     @Test
-    void shouldHaveTheKeysOfPing() throws Exception {
+    void shouldDocumentTheKeysOfPing() throws Exception {
         assertPrints("ping", ".", "ping", "--json", "-c2", "-i20", "--fabric=SOFTWARE");
     }
 }

@@ -28,15 +28,15 @@ class JrdmaTest {
                 .containsPattern("(?m)^RDMA, system: .+$")
                 .containsPattern("(?m)^RDMA, software: .+$")
                 .containsPattern(
-                        "(?m)^  soft0: .+\n    port 1: ACTIVE, ETHERNET, MTU 4096\n      chosen GID 0: ::ffff:127\\.0\\.0\\.\\d+ of lo: RoCE v2, an IPv4 address$")
+                        "(?m)^  soft0: .+\n    port 1: active, ethernet, MTU 4096\n      selected  GID 0: ::ffff:127\\.0\\.0\\.\\d+ of lo: RoCE v2, an IPv4 address$")
                 .containsPattern("(?m)^SISCI, system: .+$")
-                .containsPattern("(?m)^SISCI, software: .+\n  adapter 0: this is node \\d+")
+                .containsPattern("(?m)^SISCI, software: .+\n  adapter 0: node \\d+")
                 .containsPattern(
-                        "\nSockets, .+:\n  supersockets: not here: driver not loaded: .+\n  sisci: .+\n  rsocket: .+\n  smc: .+\n  tcp: available\n$");
+                        "\nSocket transports, .+:\n  supersockets  unavailable: driver not loaded: .+\n  sisci         .+\n  rsocket       .+\n  smc           .+\n  tcp           available\n$");
     }
 
     @Test
-    void shouldListThemForPrograms() {
+    void shouldListTheDevicesAsJson() {
         assertThat(run("devices", "--json")).isZero();
 
         assertThat(output.toString())
@@ -50,41 +50,108 @@ class JrdmaTest {
     }
 
     @Test
-    void shouldExamineThisMachine() {
+    void shouldDiagnoseThisMachine() {
         var code = run("doctor");
 
         assertThat(output.toString())
-                .containsPattern("(?m)^fine      Java: ")
-                .containsPattern("(?m)^fine      native access: ")
-                .containsPattern("(?m)^\\w+ +close\\(\\): uses ")
-                .containsPattern("(?m)^\\w+ +RDMA devices: |(?m)^\\w+ +rdma_cm: ")
-                .containsPattern("(?m)^\\w+ +locked memory: ")
+                .containsPattern("(?m)^fine +Java  +\\d")
+                .containsPattern("(?m)^fine +native access  +allowed")
+                .containsPattern("(?m)^\\w+ +close\\(\\)  +uses ")
+                .containsPattern("(?m)^\\w+ +RDMA devices  |(?m)^\\w+ +rdma_cm  ")
+                .containsPattern("(?m)^\\w+ +locked memory  ")
                 .containsPattern("(?m)^\\d+ broken, \\d+ doubtful\n\\z");
         assertThat(code).isEqualTo(output.toString().contains("\n0 broken") ? 0 : 1);
     }
 
     @Test
-    void shouldExamineItForPrograms() {
+    void shouldPrintTheDiagnosisAsJson() {
         run("doctor", "--json");
 
         assertThat(output.toString())
-                .startsWith("[{\"subject\":\"Java\",\"verdict\":\"FINE\",\"seen\":")
+                .startsWith("[{\"subject\":\"Java\",\"verdict\":\"fine\",\"seen\":")
                 .hasLineCount(1)
                 .satisfies(StrictJson::parse);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"devices", "doctor", "net", "perf", "ping"})
-    void shouldExplainItsCommands(String command) {
+    void shouldPrintTheHelpOfEachCommand(String command) {
         assertThat(run(command, "--help")).isZero();
 
         assertThat(output.toString()).startsWith("Usage: jrdma " + command).contains("--json");
     }
 
     @Test
-    void shouldRefuseACommandThatThereIsNot() {
+    void shouldRejectAnUnknownCommandInOneLine() {
         assertThat(run("devises")).isEqualTo(2);
 
-        assertThat(errors.toString()).contains("devises").contains("devices");
+        assertThat(errors.toString())
+                .contains("devises", "Did you mean", "devices", "See jrdma --help.")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void shouldRejectAnUnknownOptionInOneLine() {
+        assertThat(run("perf", "--speed")).isEqualTo(2);
+
+        assertThat(errors.toString()).endsWith(" See jrdma perf --help.\n").hasLineCount(1);
+    }
+
+    @Test
+    void shouldRejectAMissingCommandInOneLine() {
+        assertThat(run()).isEqualTo(2);
+
+        assertThat(errors.toString()).endsWith(" See jrdma --help.\n").hasLineCount(1);
+    }
+
+    @Test
+    void shouldPrintTheHelpOfTheCommandThatHelpNames() {
+        assertThat(run("help", "perf")).isZero();
+
+        assertThat(output.toString()).startsWith("Usage: jrdma perf ");
+    }
+
+    @Test
+    void shouldListTheCommandsForHelp() {
+        assertThat(run("help")).isZero();
+
+        assertThat(output.toString()).startsWith("Usage: jrdma ").contains("devices", "example");
+    }
+
+    @Test
+    void shouldListTheExamples() {
+        assertThat(run("example")).isZero();
+
+        assertThat(output.toString()).containsPattern("(?m)^atomics  +\\w").contains("rc-pingpong");
+    }
+
+    @Test
+    void shouldRejectAnUnknownExample() {
+        assertThat(run("example", "rc")).isEqualTo(2);
+
+        assertThat(errors.toString()).startsWith("There is no example named rc.").hasLineCount(1);
+    }
+
+    @Test
+    void shouldReportThatExamplesRunInTheRepositoryOnly() {
+        assertThat(run("example", "atomics")).isEqualTo(1);
+
+        assertThat(errors.toString()).endsWith("./jrdma example atomics\n").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"devices", "doctor", "net", "perf", "ping"})
+    void shouldRejectAnUnknownFabric(String command) {
+        System.setProperty("jrdma.fabric", "hardware");
+        try {
+            assertThat(run(command)).isEqualTo(2);
+        } finally {
+            System.clearProperty("jrdma.fabric");
+        }
+
+        assertThat(output.toString()).isEmpty();
+        assertThat(errors.toString())
+                .startsWith("The system property jrdma.fabric is \"hardware\".")
+                .hasLineCount(1);
     }
 }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** JSON, strictly: objects as maps, arrays as lists, all else as its text. */
+/** A strict JSON parser. Objects become maps, arrays lists, and other values their text. */
 final class JsonReader {
 
     private static final Pattern TEXT =
@@ -22,7 +22,7 @@ final class JsonReader {
         this.text = text;
     }
 
-    /** A whole text, be there a line's end behind it. */
+    /** Parses a text with a single value and optional white space after it. */
     static Object read(String text) {
         var reader = new JsonReader(text.strip());
         var value = reader.value();

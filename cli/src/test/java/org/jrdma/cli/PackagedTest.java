@@ -3,12 +3,14 @@ package org.jrdma.cli;
 import static java.nio.file.StandardCopyOption.COPY_ATTRIBUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.DataInputStream;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.jar.JarFile;
 import java.util.regex.Pattern;
 import org.jrdma.processes.Program;
 import org.junit.jupiter.api.Tag;
@@ -18,12 +20,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a user starts. */
+/** Tests of jrdma.jar and of the script jrdma. */
 @Tag("packaged")
 class PackagedTest {
 
     @Test
-    void shouldRunWithNothingButJava() throws Exception {
+    void shouldRunOnAMachineThatHasOnlyJava() throws Exception {
         try (var program =
                 Program.start(
                         List.of(
@@ -34,13 +36,13 @@ class PackagedTest {
                                 "devices"))) {
             assertThat(program.await()).as(program.output()).isZero();
             assertThat(program.output())
-                    .contains("\n  soft0: ", "\n  adapter 0: this is node ")
+                    .contains("\n  soft0: ", "\n  adapter 0: node ")
                     .doesNotContain("WARNING");
         }
     }
 
     @Test
-    void shouldPrintTheSameInEveryCountry() throws Exception {
+    void shouldPrintTheSameInEveryLocale() throws Exception {
         try (var program =
                 Program.start(
                         List.of(
@@ -52,11 +54,11 @@ class PackagedTest {
                                 "devices"))) {
             assertThat(program.await()).as(program.output()).isZero();
             assertThat(program.output())
-                    .contains("\n    port 1: ACTIVE, ETHERNET, MTU 4096\n", "\n  adapter 0: ");
+                    .contains("\n    port 1: active, ethernet, MTU 4096\n", "\n  adapter 0: ");
         }
     }
 
-    /** Each starts the same program for the other side. */
+    /** The peer is started in the same way. */
     @ParameterizedTest
     @ValueSource(strings = {"../jrdma", "JAVA_HOME/bin/java -jar target/jrdma.jar"})
     void shouldMeasureBetweenTwoProcesses(String command) throws Exception {
@@ -67,19 +69,20 @@ class PackagedTest {
         try (var program = Program.start(Map.of("JAVA_HOME", java), words)) {
             assertThat(program.await()).as(program.output()).isZero();
             assertThat(program.output())
-                    .startsWith("write, 64 bytes: RDMA WRITE, on the software fabric\n")
-                    .containsPattern("(?m)^ +\\d+ times: least ")
+                    .startsWith(
+                            "write, 64 bytes: RDMA WRITE, on the software fabric; latency per message in us\n")
+                    .containsPattern("(?m)^ +samples +min +p50 +p99 +p99.9 +max\n +\\d+ ")
                     .doesNotContain("WARNING");
         }
     }
 
-    /** As docs/sockets.md has it, but for the port and the folders. */
+    /** Runs the commands of docs/sockets.md with another port and other folders. */
     @Test
     void shouldRunAnUnmodifiedProgramOverSisciAsTheDocumentSays(@TempDir Path folder)
             throws Exception {
         var blocks =
                 Pattern.compile("```sh\n(.*?)```", Pattern.DOTALL)
-                        .matcher(Files.readString(Path.of("../docs/sockets.md")))
+                        .matcher(Files.readString(Path.of("../docs/learn/supersockets-java.md")))
                         .results()
                         .map(found -> found.group(1))
                         .toList();
@@ -91,7 +94,7 @@ class PackagedTest {
             try (var client = bash(folder, port, blocks.getLast())) {
                 assertThat(client.await()).as(client.output()).isZero();
                 assertThat(client.output())
-                        .contains("Fetch.java") // what the server lists
+                        .contains("Fetch.java") // a file that the server lists
                         .contains("   sisci: 1 (to %d); ".formatted(port));
             }
         }
@@ -122,8 +125,22 @@ class PackagedTest {
         }
     }
 
+    /** Java 8 can load a class file of version 52. */
     @Test
-    void shouldSayWhichPropertyMakesNoSense() throws Exception {
+    void shouldHaveALauncherThatOldJavaVersionsCanLoad() throws Exception {
+        try (var jar = new JarFile(Path.of("target", "jrdma.jar").toFile());
+                var launcher =
+                        new DataInputStream(
+                                jar.getInputStream(jar.getEntry("org/jrdma/cli/Launcher.class")))) {
+            assertThat(jar.getManifest().getMainAttributes().getValue("Main-Class"))
+                    .isEqualTo("org.jrdma.cli.Launcher");
+            assertThat(launcher.readInt()).isEqualTo(0xCAFEBABE);
+            assertThat(launcher.readInt()).isEqualTo(52);
+        }
+    }
+
+    @Test
+    void shouldReportAnInvalidSystemProperty() throws Exception {
         try (var program =
                 Program.start(
                         List.of(
@@ -141,7 +158,7 @@ class PackagedTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"../jrdma", "JAVA_HOME/bin/java -jar target/jrdma.jar"})
-    void shouldSayItsVersion(String command) throws Exception {
+    void shouldPrintItsVersion(String command) throws Exception {
         var java = System.getProperty("java.home");
         var words = new ArrayList<>(List.of(command.replace("JAVA_HOME", java).split(" ", -1)));
         words.add("--version");
@@ -176,8 +193,7 @@ class PackagedTest {
                 "cli/src/main/java/A.java",
                 "softfabric/roce-soft/src/main/resources/META-INF/services/a.B"
             })
-    void shouldBuildAnewWhenSomethingHasChanged(String changed, @TempDir Path folder)
-            throws Exception {
+    void shouldBuildAgainAfterAChange(String changed, @TempDir Path folder) throws Exception {
         var checkout = checkout(folder);
         Files.createDirectories(checkout.resolve("cli/target/classes"));
         Files.createFile(checkout.resolve("cli/target/classes/module-info.class"));
@@ -190,7 +206,7 @@ class PackagedTest {
         assertThat(outputOf(checkout, "devices")).contains("jrdma: building");
     }
 
-    /** With a Maven that fails, so that nothing is built within a build. */
+    /** Creates a checkout whose Maven fails, so that no build runs within the build. */
     private static Path checkout(Path folder) throws Exception {
         var maven = Files.createDirectory(folder.resolve("bin")).resolve("mvn");
         Files.writeString(maven, "#!/bin/sh\necho \"mvn $*\"\nexit 1\n");
@@ -202,7 +218,7 @@ class PackagedTest {
         return folder;
     }
 
-    /** Of a command that fails. */
+    /** Returns the output of a command that fails. */
     private static String outputOf(Path checkout, String command) throws Exception {
         var words = new ArrayList<>(List.of(checkout.resolve("jrdma").toString()));
         words.addAll(List.of(command.split(" ", -1)));
@@ -218,22 +234,22 @@ class PackagedTest {
         }
     }
 
-    /** Which needs modules that others do not, and this JVM has no such sockets. */
+    /** The command needs modules that other commands do not need. */
     @ParameterizedTest
     @ValueSource(strings = {"../jrdma", "JAVA_HOME/bin/java -jar target/jrdma.jar"})
-    void shouldAskAnotherJvmForItsConnections(String command) throws Exception {
+    void shouldQueryAnotherJvmForItsConnections(String command) throws Exception {
         var java = System.getProperty("java.home");
         var words = new ArrayList<>(List.of(command.replace("JAVA_HOME", java).split(" ", -1)));
         words.addAll(List.of("net", "--pid", Long.toString(ProcessHandle.current().pid())));
 
         try (var program = Program.start(Map.of("JAVA_HOME", java), words)) {
             assertThat(program.await()).as(program.output()).isZero();
-            assertThat(program.output()).isEqualTo("None of these JVMs uses jrdma's sockets.\n");
+            assertThat(program.output()).isEqualTo("None of these JVMs uses jrdma sockets.\n");
         }
     }
 
     @Test
-    void shouldBeStartedFromTheRepository() throws Exception {
+    void shouldRunFromTheRepository() throws Exception {
         try (var program =
                 Program.start(
                         Map.of("JAVA_HOME", System.getProperty("java.home")),

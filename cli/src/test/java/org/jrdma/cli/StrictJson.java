@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads JSON (RFC 8259) as maps, lists, texts, doubles, truths and null, and nothing else. */
+/** Parses JSON (RFC 8259) into maps, lists, strings, doubles, booleans and null. */
 public final class StrictJson {
 
     private static final Pattern TEXT =
@@ -24,17 +24,21 @@ public final class StrictJson {
         this.text = text;
     }
 
-    /** Refuses what is no JSON, or more than one value, by an IllegalArgumentException. */
+    /**
+     * Parses a single JSON value.
+     *
+     * @throws IllegalArgumentException if the text is not valid JSON
+     */
     public static @Nullable Object parse(String text) {
         var json = new StrictJson(text);
         var value = json.value();
         if (json.place < text.length()) {
-            throw json.refusal();
+            throw json.error();
         }
         return value;
     }
 
-    /** Of an array of objects. */
+    /** Parses an array of objects. */
     @SuppressWarnings("unchecked")
     public static List<Map<String, Object>> parseObjects(String text) {
         return (List<Map<String, Object>>) parse(text);
@@ -43,7 +47,7 @@ public final class StrictJson {
     private @Nullable Object value() {
         take(SPACE);
         if (place == text.length()) {
-            throw refusal();
+            throw error();
         }
         var value =
                 switch (text.charAt(place)) {
@@ -67,7 +71,7 @@ public final class StrictJson {
             take(SPACE);
             take(':');
             if (object.containsKey(name)) {
-                throw refusal();
+                throw error();
             }
             object.put(name, value());
         }
@@ -82,7 +86,7 @@ public final class StrictJson {
         return array;
     }
 
-    /** Whether there is something between the brackets. */
+    /** Returns true if the brackets contain a value. */
     private boolean begins(char open, char close) {
         take(open);
         take(SPACE);
@@ -116,13 +120,13 @@ public final class StrictJson {
     private String take(Pattern pattern) {
         var matcher = pattern.matcher(text).region(place, text.length());
         if (!matcher.lookingAt()) {
-            throw refusal();
+            throw error();
         }
         place = matcher.end();
         return matcher.group();
     }
 
-    private IllegalArgumentException refusal() {
+    private IllegalArgumentException error() {
         return new IllegalArgumentException(
                 "No JSON from character %s on: %s".formatted(place, text));
     }

@@ -24,10 +24,10 @@ class VersionTest {
     @ValueSource(
             strings = {
                 "README.md",
-                "docs/ibverbs-java.md",
-                "docs/sisci-java.md",
-                "docs/sockets.md",
-                "softfabric/junit/README.md"
+                "docs/learn/ibverbs-java.md",
+                "docs/learn/sisci-java.md",
+                "docs/learn/supersockets-java.md",
+                "docs/learn/testing.md"
             })
     void shouldBeInTheDependenciesThatPagesShow(String page) throws Exception {
         assertThat(VERSION.matcher(Files.readString(Path.of("..", page))).results())

@@ -180,7 +180,7 @@ public abstract class FabricProgram implements Callable<Integer> {
     /** Decides on the first call, and prints a line if the choice is the software fabric. */
     private boolean choosesSoftware(Condition hardware, String what) throws IOException {
         if (usesSoftware == null) {
-            var reason = fabric == null ? "as this machine has no " + what : "as it was told to";
+            var reason = fabric == null ? "because this machine has no " + what : "as requested";
             usesSoftware = fabric == null ? !hardware.holds() : fabric == Fabric.SOFTWARE;
             if (usesSoftware) {
                 IO.println("This runs on the software fabric, " + reason + ".");
@@ -276,7 +276,7 @@ public abstract class FabricProgram implements Callable<Integer> {
         } catch (IOException e) {
             socket.close();
             throw new IOException(
-                    "Nobody answers on port %d of %s: %s. The side without a host must be started first."
+                    "No program listens on port %d of %s: %s. Start the side without a host first."
                             .formatted(port, host, e.getMessage()),
                     e);
         }
@@ -308,11 +308,12 @@ public abstract class FabricProgram implements Callable<Integer> {
                 socket.getOutputStream().write((own + "\n").getBytes(US_ASCII));
                 var received = lines.readLine();
                 if (received == null) {
-                    throw new IOException("The other side has left; look there for the reason.");
+                    throw new IOException("The other side has ended. Its output shows the reason.");
                 }
                 return received;
             } catch (SocketTimeoutException e) {
-                throw new IOException("The other side is silent; look there for the reason.", e);
+                throw new IOException(
+                        "The other side does not respond. Its output shows the reason.", e);
             }
         }
 
@@ -333,7 +334,8 @@ public abstract class FabricProgram implements Callable<Integer> {
         var end = System.nanoTime() + TIMEOUT.toNanos();
         for (var spins = 0; !condition.holds(); spins++) {
             if (System.nanoTime() - end > 0) {
-                throw new IOException("The other side is silent; look there for the reason.");
+                throw new IOException(
+                        "The other side does not respond. Its output shows the reason.");
             }
             if (spins < SPINS) {
                 Thread.onSpinWait();

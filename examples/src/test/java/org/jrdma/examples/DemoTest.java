@@ -12,9 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * {@code ./jrdma demo}, which is all that a newcomer has to type. Needs what the build has made.
- */
+/** Tests {@code ./jrdma demo}, the first command of the quick start. Needs the built classes. */
 @Tag("launcher")
 class DemoTest {
 
@@ -23,7 +21,7 @@ class DemoTest {
         try (var demo = Programs.launch("demo", "-f", "software")) {
             assertThat(demo.await()).as(demo.output()).isZero();
             assertThat(demo.output())
-                    .startsWith("writer: This runs on the software fabric, as it was told to.\n")
+                    .startsWith("writer: This runs on the software fabric, as requested.\n")
                     .contains(
                             "\nwriter: wrote \"Saluton, mondo\"\n",
                             "\nreader: found \"Saluton, mondo\"\n");
@@ -39,7 +37,7 @@ class DemoTest {
     }
 
     @Test
-    void shouldSayWhyNothingCanArrive() throws Exception {
+    void shouldReportWhyNoPacketCanArrive() throws Exception {
         try (var demo = Programs.launch("demo", "-f", "software", "-d", "none0")) {
             assertThat(demo.await()).isEqualTo(1);
             assertThat(demo.output())
@@ -48,7 +46,7 @@ class DemoTest {
         }
     }
 
-    /** With a java that only says what it is told to. */
+    /** Runs the demo with a fake java that prints a given text. */
     @ParameterizedTest
     @CsvSource({
         "Saluton mondo, 0, 0, false",

@@ -13,12 +13,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the examples say where they cannot run: on any machine, with or without a device. */
+/** Tests the messages of examples that cannot run, on any machine, with or without a device. */
 class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
-    void shouldSayWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
+    void shouldReportWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
@@ -33,7 +33,7 @@ class ExampleFailureTest {
     @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
     void shouldNameThePackageWithoutTheLibrary(Class<?> example, @TempDir Path folder)
             throws Exception {
-        // Found before the system's own, and no library.
+        // An invalid file that is found before the system's library.
         Files.writeString(folder.resolve("libibverbs.so.1"), "nothing");
 
         try (var program =

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import org.junit.jupiter.api.Test;
 
-/** The errors of two sides that do not find each other. */
+/** Tests the errors of two sides that do not reach each other. */
 class FabricProgramTest {
 
     @Test
@@ -17,19 +17,19 @@ class FabricProgramTest {
     }
 
     @Test
-    void shouldSayWhoMustBeStartedFirstWhereNobodyListens() throws IOException {
+    void shouldReportThatTheServerMustBeStartedFirst() throws IOException {
         int free;
         try (var socket = new ServerSocket(0)) {
             free = socket.getLocalPort();
         }
         assertThatThrownBy(() -> FabricProgram.connect("localhost", free))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("Nobody answers on port " + free + " of localhost")
-                .hasMessageContaining("must be started first");
+                .hasMessageContaining("No program listens on port " + free + " of localhost")
+                .hasMessageContaining("Start the side without a host first");
     }
 
     @Test
-    void shouldSayHowToChooseAnotherPortWhereOneIsTaken() throws IOException {
+    void shouldReportHowToChooseAnotherPortIfOneIsInUse() throws IOException {
         try (var taken = new ServerSocket(0)) {
             var port = taken.getLocalPort();
             assertThatThrownBy(() -> FabricProgram.listen(port))

@@ -8,10 +8,10 @@ import org.junit.jupiter.api.Test;
 class LauncherTest {
 
     @Test
-    void shouldSayWhatItCanDo() throws Exception {
+    void shouldReportItsCapabilities() throws Exception {
         try (var launcher = Programs.launch("--help")) {
             assertThat(launcher.await()).isZero();
-            assertThat(launcher.output()).startsWith("usage: ./jrdma COMMAND").contains("example");
+            assertThat(launcher.output()).startsWith("Usage: ./jrdma COMMAND").contains("example");
         }
     }
 
@@ -21,16 +21,16 @@ class LauncherTest {
             assertThat(launcher.await()).isZero();
             assertThat(launcher.output().lines())
                     .anyMatch(line -> line.matches("simple-rdma-write +One process writes .*"))
-                    .anyMatch(line -> line.matches("rc-pingpong +A message to and fro.*"))
-                    .anyMatch(line -> line.matches("uc-pingpong +The same .*"))
-                    .anyMatch(line -> line.matches("ud-pingpong +The same with datagrams.*"))
-                    .anyMatch(line -> line.matches("srq-pingpong +The same over several.*"))
-                    .anyMatch(line -> line.matches("xsrq-pingpong +To and fro over .*"))
-                    .anyMatch(line -> line.matches("ud-multicast +A datagram for all .*"))
+                    .anyMatch(line -> line.matches("rc-pingpong +Measures a message.*"))
+                    .anyMatch(line -> line.matches("uc-pingpong +Measures a message .*"))
+                    .anyMatch(line -> line.matches("ud-pingpong +Measures a datagram .*"))
+                    .anyMatch(line -> line.matches("srq-pingpong +Measures messages over .*"))
+                    .anyMatch(line -> line.matches("xsrq-pingpong +Measures messages over .*"))
+                    .anyMatch(line -> line.matches("ud-multicast +A datagram to all .*"))
                     .anyMatch(line -> line.matches("atomics +Two processes count .*"))
-                    .anyMatch(line -> line.matches("shared-segment +A piece of memory .*"))
+                    .anyMatch(line -> line.matches("shared-segment +A node stores .*"))
                     .anyMatch(line -> line.matches("message-queue +Messages through .*"))
-                    .anyMatch(line -> line.matches("devinfo +What the RDMA devices .*"));
+                    .anyMatch(line -> line.matches("devinfo +The RDMA devices .*"));
         }
     }
 

@@ -29,8 +29,7 @@ class RealKernelTest {
     /** iWARP has no immediate data. */
     @ParameterizedTest
     @CsvSource({"10.77.0.1, false", "10.77.1.1, true"})
-    void shouldTellAServerWhenWhatIsWrittenIsThere(String address, boolean byMessagesOnly)
-            throws Exception {
+    void shouldNotifyAServerOfWrittenData(String address, boolean byMessagesOnly) throws Exception {
         var connecting = byMessagesOnly ? List.of("-m", address) : List.of(address);
         try (var server = example("write-notify", List.of())) {
             server.awaitOutput("waiting at");
@@ -38,16 +37,16 @@ class RealKernelTest {
                 assertThat(client.await()).as(client.output()).isZero();
             }
             assertThat(server.await()).as(server.output()).isZero();
-            assertThat(server.output()).contains("\"Saluton, mondo 3\", and told by a message");
+            assertThat(server.output()).contains("\"Saluton, mondo 3\", notified by a message");
         }
     }
 
     @ParameterizedTest
     @CsvSource({
-        "simple-rdma-write, -d rxe0 -g 1 -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
+        "simple-rdma-write, -d rxe0 -g 1 -p 9, 'No program listens on port 9 of 10.77.0.1: Connection refused'",
         "simple-rdma-write, -d rxe7, 'no RDMA device named rxe7. There is rxe0, siw0.'",
     })
-    void shouldSayWhatIsWrong(String name, String options, String message) throws Exception {
+    void shouldReportTheCause(String name, String options, String message) throws Exception {
         var arguments = new ArrayList<>(List.of(options.split(" ")));
         arguments.add(SERVER);
         try (var program = example(name, arguments)) {
@@ -67,7 +66,7 @@ class RealKernelTest {
                 assertThat(other.await()).as(other.output()).isZero();
                 assertThat(owner.await()).as(owner.output()).isZero();
                 assertThat(owner.output())
-                        .containsPattern("\nthe same with a lock: +100\n")
+                        .containsPattern("\nwith a lock: +100\n")
                         .containsPattern("\nfetch-and-add: +100\n");
             }
         }

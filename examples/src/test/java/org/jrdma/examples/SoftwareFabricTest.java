@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The examples on the software fabric, each side in a process of its own: on any machine. */
 class SoftwareFabricTest {
 
-    private static final String CHOSEN = "This runs on the software fabric, as it was told to.\n";
+    private static final String CHOSEN = "This runs on the software fabric, as requested.\n";
     private static final Pattern WAITING =
             Pattern.compile("waiting for the other side on port (\\d+)");
 
@@ -57,7 +57,7 @@ class SoftwareFabricTest {
     }
 
     @Test
-    void shouldTellAServerWhenWhatManyClientsWriteIsThere() throws Exception {
+    void shouldNotifyAServerOfDataWrittenByManyClients() throws Exception {
         try (var server = writeNotify("-n", "3")) {
             server.awaitOutput("(soft0)");
             var address = server.output().replaceAll("(?s).* of ([0-9.]+) .*", "$1");
@@ -73,13 +73,13 @@ class SoftwareFabricTest {
             assertThat(server.await()).as(server.output()).isZero();
             assertThat(server.output().lines().filter(line -> line.contains("\"Saluton 5\"")))
                     .hasSize(2)
-                    .allMatch(line -> line.endsWith("told by immediate data"));
+                    .allMatch(line -> line.endsWith("notified by immediate data"));
             assertThat(
                             server.output()
                                     .lines()
                                     .filter(line -> line.contains("\"Saluton, mondo 5\"")))
                     .hasSize(3)
-                    .allMatch(line -> line.endsWith("told by a message"));
+                    .allMatch(line -> line.endsWith("notified by a message"));
             assertThat(server.output())
                     .contains("client 1 has left", "client 2 has left", "client 3 has left");
         }
@@ -113,7 +113,7 @@ class SoftwareFabricTest {
                         .startsWith(CHOSEN)
                         .contains("together, both sides counted to 500\n")
                         .containsPattern("\nread, add, write: +\\d+\n")
-                        .containsPattern("\nthe same with a lock: +500\n")
+                        .containsPattern("\nwith a lock: +500\n")
                         .containsPattern("\nfetch-and-add: +500\n");
             }
         }
@@ -151,7 +151,7 @@ class SoftwareFabricTest {
 
     /** Neither silently: a device is used where there is one, and software is named. */
     @Test
-    void shouldChooseTheSoftwareFabricWhereThereIsNoDeviceAndOnlyThere() throws Exception {
+    void shouldChooseTheSoftwareFabricOnlyWithoutADevice() throws Exception {
         try (var program = Programs.example(SimpleRdmaWrite.class, "-p", "0")) {
             program.awaitOutput("waiting for the other side");
 
@@ -160,7 +160,7 @@ class SoftwareFabricTest {
             } else {
                 assertThat(program.output())
                         .startsWith(
-                                "This runs on the software fabric, as this machine has no RDMA device.\nwaiting");
+                                "This runs on the software fabric, because this machine has no RDMA device.\nwaiting");
             }
         }
     }

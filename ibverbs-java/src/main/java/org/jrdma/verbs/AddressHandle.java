@@ -4,19 +4,20 @@ import java.util.List;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DomainHandle;
-import org.jrdma.verbs.handle.HeldCalls;
+import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeQueuePair;
 
 /**
- * The way to a port, or to a multicast group, resolved once and used for any number of datagrams.
+ * The resolved path to a port or multicast group, used for any number of datagrams.
  *
- * <p>Owned by its {@link ProtectionDomain} and closed with it. Safe for use by several threads.
- * Close it when what was sent with it has completed: a device may drop what is still to be sent. In
- * C: {@code struct ibv_ah}; {@link #close()} is {@code ibv_destroy_ah}.
+ * <p>Owned by its {@link ProtectionDomain} and closed with it. Safe for use by multiple threads.
+ * Close an address handle only after the messages sent with it have completed, because a device may
+ * drop messages that it has not yet sent. In C: {@code struct ibv_ah}; {@link #close()} is {@code
+ * ibv_destroy_ah}.
  */
 public final class AddressHandle extends NativeObject {
 
@@ -38,19 +39,22 @@ public final class AddressHandle extends NativeObject {
         this.nativeAddress = made.address().address();
     }
 
-    /** Makes a native address handle. The domain is owned by the owners, or is among them. */
+    /**
+     * Creates a native address handle. At least one owner must be the domain or an object that the
+     * domain owns.
+     */
     static NativeResource make(DomainHandle domain, AddressVector vector, List<Lifetime> owners)
             throws VerbsException {
         var device = domain.device();
         var functions = device.library().datagrams();
-        return HeldCalls.call( // it may wait for the network to find the peer
+        return GuardedCalls.call( // address resolution may block
                 owners,
                 () -> {
                     var address =
                             functions.createHandle(
                                     domain.address(),
                                     vector,
-                                    new Attempt(
+                                    new CheckedCall(
                                             "ibv_create_ah",
                                             () -> "for %s on %s".formatted(vector, device.name()),
                                             NativeQueuePair::adviceOnAddress));
@@ -61,17 +65,17 @@ public final class AddressHandle extends NativeObject {
                 });
     }
 
-    /** The domain it belongs to, whose queue pairs alone can use it. */
+    /** The protection domain. Only queue pairs of this domain can use the address handle. */
     public ProtectionDomain domain() {
         return domain;
     }
 
-    /** The way that it was made from. */
+    /** The address that this handle was created from. */
     public AddressVector vector() {
         return vector;
     }
 
-    /** Where it is in C, also while it is being closed: for callers whom close() waits for. */
+    /** The native address. Remains valid during close for callers that hold the lifetime. */
     long nativeAddress() {
         return nativeAddress;
     }

@@ -13,20 +13,21 @@ import org.jrdma.verbs.queue.DatagramOperations;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * A queue pair of datagrams whose operations are awaited: each is posted at once and gives a {@link
- * Transfer}, which its {@link CompletionDispatcher} completes. That a message was sent does not say
- * that it arrives.
+ * A datagram queue pair with asynchronous operations. Each operation posts a request and returns a
+ * {@link Transfer}, which the {@link CompletionDispatcher} completes. A successful completion does
+ * not mean that the message arrived.
  *
- * <p>Any number of threads, virtual ones too, may use it. An operation that finds its queue full
- * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Messages that fit
- * are sent inline.
+ * <p>Safe for use by multiple threads, including virtual threads. If the queue is full, an
+ * operation waits up to {@link QueuePairOptions#slotTimeout}. Messages of at most {@link
+ * #inlineBytes()} bytes are sent inline if their memory allows it.
  */
-public final class AsyncDatagramQueuePair extends AsyncEnd implements DatagramQueuePair {
+public final class AsyncDatagramQueuePair extends AbstractAsyncQueuePair
+        implements DatagramQueuePair {
 
     private final DatagramOperations datagrams;
 
-    AsyncDatagramQueuePair(Making making) throws VerbsException {
-        super(making);
+    AsyncDatagramQueuePair(Parameters parameters) throws VerbsException {
+        super(parameters);
         this.datagrams = new DatagramOperations(queuePair());
     }
 
@@ -47,7 +48,7 @@ public final class AsyncDatagramQueuePair extends AsyncEnd implements DatagramQu
 
     @Override
     public AddressVector addressOf(Completion received, MemorySlice into) throws VerbsException {
-        return datagrams.answer(received, into);
+        return datagrams.replyAddress(received, into);
     }
 
     @Override
@@ -61,26 +62,27 @@ public final class AsyncDatagramQueuePair extends AsyncEnd implements DatagramQu
     }
 
     /**
-     * Sends a message, which takes up a receive there, if it arrives. In C: {@code IBV_WR_SEND}.
+     * Sends a message, which consumes a receive request of the receiver if it arrives. In C: {@code
+     * IBV_WR_SEND}.
      *
-     * @throws IllegalArgumentException if it is longer than {@link #maxMessageBytes()}, or the
-     *     address handle is of another domain
-     * @throws VerbsException if it cannot be posted
+     * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}, or
+     *     the address handle belongs to another protection domain
+     * @throws VerbsException if the request cannot be posted
      */
     public Transfer send(MemorySlice local, Destination to)
             throws FabricException, InterruptedIOException {
         return send(List.of(local), to);
     }
 
-    /** Sends a message gathered from pieces. */
+    /** Sends a message gathered from several slices. */
     public Transfer send(List<MemorySlice> local, Destination to)
             throws FabricException, InterruptedIOException {
         return send(Operation.SEND, local, to, 0);
     }
 
     /**
-     * Sends a message with 32 bits along, which the receiver finds in its completion. In C: {@code
-     * IBV_WR_SEND_WITH_IMM}.
+     * Sends a message with 32 bits of immediate data, which the receiver's completion contains. In
+     * C: {@code IBV_WR_SEND_WITH_IMM}.
      */
     public Transfer sendWithImmediate(MemorySlice local, Destination to, int immediate)
             throws FabricException, InterruptedIOException {

@@ -6,11 +6,11 @@ import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.model.AsyncEventType;
 
 /**
- * Something that happened without being asked for. In C: {@code struct ibv_async_event}.
+ * An asynchronous event of a device. In C: {@code struct ibv_async_event}.
  *
- * @param type what happened
- * @param port the port it happened to, if it was a port
- * @param subject the device, queue pair, shared receive queue or completion queue it happened to,
- *     if it was one of those and is still in use
+ * @param type the type of the event
+ * @param port the port that the event concerns, if it concerns a port
+ * @param subject the device, queue pair, shared receive queue or completion queue that the event
+ *     concerns, if there is one and it is still open
  */
 public record AsyncEvent(AsyncEventType type, OptionalInt port, Optional<NativeObject> subject) {}

@@ -20,20 +20,20 @@ import org.jrdma.verbs.queue.NativeQueuePair;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * A connected queue pair whose operations are awaited: each is posted at once and gives a {@link
- * Transfer}, which its {@link CompletionDispatcher} completes.
+ * A connected queue pair with asynchronous operations. Each operation posts a request and returns a
+ * {@link Transfer}, which the {@link CompletionDispatcher} completes.
  *
- * <p>Any number of threads, virtual ones too, may use it. An operation that finds its queue full
- * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Messages and writes
- * that fit are sent inline.
+ * <p>Safe for use by multiple threads, including virtual threads. If the queue is full, an
+ * operation waits up to {@link QueuePairOptions#slotTimeout}. Messages and writes of at most {@link
+ * #inlineBytes()} bytes are sent inline if their memory allows it.
  */
-public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair {
+public final class AsyncQueuePair extends AbstractAsyncQueuePair implements ConnectedQueuePair {
 
     /** For queue pairs whose requests do not name a receive queue of the peer. */
     private static final int NO_QUEUE = -1;
 
-    AsyncQueuePair(Making making) throws VerbsException {
-        super(making);
+    AsyncQueuePair(Parameters parameters) throws VerbsException {
+        super(parameters);
     }
 
     @Override
@@ -44,13 +44,13 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     /**
      * Sends a message, which consumes a receive request of the peer. In C: {@code IBV_WR_SEND}.
      *
-     * @throws VerbsException if it cannot be posted
+     * @throws VerbsException if the request cannot be posted
      */
     public Transfer send(MemorySlice local) throws FabricException, InterruptedIOException {
         return send(List.of(local));
     }
 
-    /** Sends a message gathered from pieces. */
+    /** Sends a message gathered from several slices. */
     public Transfer send(List<MemorySlice> local) throws FabricException, InterruptedIOException {
         return send(Operation.SEND, local, NO_QUEUE, 0);
     }
@@ -68,7 +68,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
      * Writes to remote memory, starting at its first byte. In C: {@code IBV_WR_RDMA_WRITE}.
      *
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
-     * @throws VerbsException if it cannot be posted
+     * @throws VerbsException if the request cannot be posted
      */
     public Transfer write(MemorySlice local, RemoteMemory remote)
             throws FabricException, InterruptedIOException {
@@ -97,7 +97,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
      *
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      * @throws UnsupportedOperationException if the connection is unreliable
-     * @throws VerbsException if it cannot be posted
+     * @throws VerbsException if the request cannot be posted
      */
     public Transfer read(MemorySlice local, RemoteMemory remote)
             throws FabricException, InterruptedIOException {
@@ -117,7 +117,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
      * IBV_WR_ATOMIC_CMP_AND_SWP}.
      *
      * @throws IllegalArgumentException if the address of the remote memory is not a multiple of 8,
-     *     or {@code result} is not of 8 bytes
+     *     or {@code result} is not 8 bytes long
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public Transfer compareAndSwap(
@@ -132,7 +132,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
      * result}, in native byte order. In C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD}.
      *
      * @throws IllegalArgumentException if the address of the remote memory is not a multiple of 8,
-     *     or {@code result} is not of 8 bytes
+     *     or {@code result} is not 8 bytes long
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public Transfer fetchAndAdd(MemorySlice result, RemoteMemory remote, long delta)
@@ -146,7 +146,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
      * ibv_wr_atomic_write}.
      *
      * @throws IllegalArgumentException if the address of the remote memory is not a multiple of 8
-     * @throws UnsupportedOperationException if it was made without {@link
+     * @throws UnsupportedOperationException if the queue pair was created without {@link
      *     QueuePairOptions#atomicWrites}
      */
     public Transfer atomicWrite(RemoteMemory remote, long value)
@@ -166,8 +166,9 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     /**
      * Makes earlier writes to remote memory visible, or persistent. In C: {@code ibv_wr_flush}.
      *
-     * @throws IllegalArgumentException if no placement is named, or the memory has 4 GiB or more
-     * @throws UnsupportedOperationException if it was made without {@link QueuePairOptions#flushes}
+     * @throws IllegalArgumentException if no placement is given, or the memory has 4 GiB or more
+     * @throws UnsupportedOperationException if the queue pair was created without {@link
+     *     QueuePairOptions#flushes}
      */
     public Transfer flush(RemoteMemory remote, FlushPlacement... placements)
             throws FabricException, InterruptedIOException {
@@ -182,7 +183,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
         }
     }
 
-    /** Flushes the whole region that the remote key belongs to. */
+    /** Flushes the whole memory region of the remote key. */
     public Transfer flushRegion(RemoteMemory remote, FlushPlacement... placements)
             throws FabricException, InterruptedIOException {
         queuePair().checkMadeFor(Operation.FLUSH);
@@ -197,8 +198,8 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Sends a message whose arrival invalidates a memory window of the peer; as {@link
-     * PreparedSend#invalidating}. In C: {@code IBV_WR_SEND_WITH_INV}.
+     * Sends a message whose arrival invalidates a memory window of the peer. {@link
+     * PreparedSend#invalidating} describes the requirements. In C: {@code IBV_WR_SEND_WITH_INV}.
      *
      * @throws UnsupportedOperationException if the connection is unreliable
      */
@@ -215,8 +216,8 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Lets a window show all of a region; as {@link #bind(MemoryWindow, MemoryRegion, long, long,
-     * Access...)}.
+     * Binds a window to a whole region, as {@link #bind(MemoryWindow, MemoryRegion, long, long,
+     * Access...)} does to a part of one.
      */
     public Transfer bind(MemoryWindow window, MemoryRegion region, Access... rights)
             throws FabricException, InterruptedIOException {
@@ -224,13 +225,15 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Lets a window show a part of a region. When that is done, {@link MemoryWindow#remote()} is
-     * what the peer needs. No bytes make a window of type 1 show nothing. In C: {@code
-     * ibv_bind_mw}, or {@code IBV_WR_BIND_MW} for a window of type 2.
+     * Binds a window to a part of a region. After the transfer has completed, {@link
+     * MemoryWindow#remote()} returns the remote memory that the peer needs. A length of 0 unbinds a
+     * window of type 1. In C: {@code ibv_bind_mw}, or {@code IBV_WR_BIND_MW} for a window of type
+     * 2.
      *
-     * @param rights as for {@link PolledQueuePair#prepareBind}
-     * @throws IndexOutOfBoundsException if the part is not within the region
-     * @throws IllegalArgumentException if the three are not of one domain
+     * @param rights the rights of the peer, as for {@link PolledQueuePair#prepareBind}
+     * @throws IndexOutOfBoundsException if the range is not within the region
+     * @throws IllegalArgumentException if the window, the region and the queue pair do not belong
+     *     to the same protection domain
      */
     public Transfer bind(
             MemoryWindow window, MemoryRegion region, long offset, long length, Access... rights)
@@ -244,7 +247,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
         var shown = region.startAddress() + offset;
         var request = begin(Operation.BIND, List.of(), bound.lifetime(), registration.lifetime());
         try {
-            request.immediate(0); // which rxe wants
+            request.immediate(0); // rxe requires this
             RequestWriter.bind(request, bound, registration, access);
             request.bindRange(shown, length);
             bound.bind(request, access.contains(Access.ZERO_BASED) ? 0 : shown);
@@ -255,10 +258,11 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Takes away what a window shows; it can be bound again. Not what the peer has taken away: that
-     * ends the queue pair. In C: {@code IBV_WR_LOCAL_INV}.
+     * Unbinds a window, which can then be bound again. Must not be used for a window that the peer
+     * has already invalidated, because that moves the queue pair to the error state. In C: {@code
+     * IBV_WR_LOCAL_INV}.
      *
-     * @throws IllegalStateException if it shows nothing
+     * @throws IllegalStateException if the window is not bound
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public Transfer invalidate(Type2Window window) throws FabricException, InterruptedIOException {
@@ -278,10 +282,11 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     /**
      * Sends a message to a shared receive queue of the peer, over an extended reliable connection.
      *
-     * @param receiveQueue the {@linkplain SharedReceiveQueue#number number} of the peer's shared
+     * @param receiveQueue the {@linkplain SharedReceiveQueue#number number} of the remote shared
      *     receive queue
-     * @throws IllegalArgumentException if this is not the sending end of an extended connection
-     * @throws VerbsException if it cannot be posted
+     * @throws IllegalArgumentException if this is not the sending side of an extended reliable
+     *     connection
+     * @throws VerbsException if the request cannot be posted
      */
     public Transfer send(MemorySlice local, int receiveQueue)
             throws FabricException, InterruptedIOException {
@@ -309,7 +314,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
      *     memory
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      * @throws IllegalArgumentException if this is not the sending end of an extended connection
-     * @throws VerbsException if it cannot be posted
+     * @throws VerbsException if the request cannot be posted
      */
     public Transfer write(MemorySlice local, RemoteMemory remote, int receiveQueue)
             throws FabricException, InterruptedIOException {

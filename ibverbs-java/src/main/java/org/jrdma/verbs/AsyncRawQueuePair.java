@@ -8,29 +8,29 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A queue pair of raw packets whose operations are awaited: each is posted at once and gives a
- * {@link Transfer}, which its {@link CompletionDispatcher} completes. That a frame was sent does
- * not say that it arrives.
+ * A raw packet queue pair with asynchronous operations. Each operation posts a request and returns
+ * a {@link Transfer}, which the {@link CompletionDispatcher} completes. A successful completion
+ * does not mean that the frame arrived.
  *
- * <p>A frame begins with its Ethernet header, and has no check sequence. The queue pair receives
- * what its {@linkplain QueuePair#newFlow flows} bring to it, and nothing else. The process needs
+ * <p>A frame starts with its Ethernet header and has no frame check sequence. The queue pair
+ * receives only the packets that match its {@linkplain QueuePair#newFlow flows}. The process needs
  * the capability CAP_NET_RAW. In C: {@code IBV_QPT_RAW_PACKET}.
  *
- * <p>Any number of threads, virtual ones too, may use it. An operation that finds its queue full
- * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Frames that fit are
- * sent inline.
+ * <p>Safe for use by multiple threads, including virtual threads. If the queue is full, an
+ * operation waits up to {@link QueuePairOptions#slotTimeout}. Frames of at most {@link
+ * #inlineBytes()} bytes are sent inline if their memory allows it.
  */
-public final class AsyncRawQueuePair extends AsyncEnd {
+public final class AsyncRawQueuePair extends AbstractAsyncQueuePair {
 
-    AsyncRawQueuePair(Making making) throws VerbsException {
-        super(making);
+    AsyncRawQueuePair(Parameters parameters) throws VerbsException {
+        super(parameters);
     }
 
     /**
      * Brings this queue pair from RESET to READY_TO_SEND. In C: three calls of {@code
      * ibv_modify_qp}.
      *
-     * @throws VerbsException if the device refuses a step; the message names both states
+     * @throws VerbsException if the device rejects a transition; the message names both states
      */
     public void activate() throws VerbsException {
         activateRaw();
@@ -39,13 +39,13 @@ public final class AsyncRawQueuePair extends AsyncEnd {
     /**
      * Sends a frame. In C: {@code IBV_WR_SEND}.
      *
-     * @throws VerbsException if it cannot be posted
+     * @throws VerbsException if the request cannot be posted
      */
     public Transfer send(MemorySlice frame) throws FabricException, InterruptedIOException {
         return send(List.of(frame));
     }
 
-    /** Sends a frame gathered from pieces. */
+    /** Sends a frame gathered from several slices. */
     public Transfer send(List<MemorySlice> frame) throws FabricException, InterruptedIOException {
         begin(Operation.SEND, frame);
         try {

@@ -16,11 +16,11 @@ import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shared receive queue whose receives are awaited: each is posted at once and gives a {@link
- * Transfer}, which the {@link CompletionDispatcher} of the queue pair that took it completes. The
- * completion says which queue pair that was.
+ * A shared receive queue with asynchronous operations. Each receive posts a request and returns a
+ * {@link Transfer}. The {@link CompletionDispatcher} of the queue pair that consumes the request
+ * completes the transfer; the completion contains the number of that queue pair.
  *
- * <p>Any number of threads, virtual ones too, may use it.
+ * <p>Safe for use by multiple threads, including virtual threads.
  */
 public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
 
@@ -29,16 +29,17 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
     private final AsyncPoster<WorkRequest.Receive> poster;
 
     /**
-     * @param named of a queue that senders name; null for one that is given to queue pairs
+     * @param xrc the XRC domain and completion queue of an XRC shared receive queue; null for an
+     *     ordinary one
      */
     AsyncSharedReceiveQueue(
             DomainHandle domain,
             int capacity,
             int elements,
             Duration slotTimeout,
-            NativeSharedReceiveQueue.@Nullable Named<AsyncWorkQueue> named)
+            NativeSharedReceiveQueue.@Nullable XrcBinding<AsyncWorkQueue> xrc)
             throws VerbsException {
-        this(domain, elements, slotTimeout, new AsyncSharedReceives(capacity), named);
+        this(domain, elements, slotTimeout, new AsyncSharedReceives(capacity), xrc);
     }
 
     private AsyncSharedReceiveQueue(
@@ -46,7 +47,7 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
             int elements,
             Duration slotTimeout,
             AsyncSharedReceives receives,
-            NativeSharedReceiveQueue.@Nullable Named<AsyncWorkQueue> named)
+            NativeSharedReceiveQueue.@Nullable XrcBinding<AsyncWorkQueue> xrc)
             throws VerbsException {
         this(
                 slotTimeout,
@@ -57,7 +58,7 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
                         receives,
                         receives.sharing(),
                         AsyncSharedReceives.TABLE,
-                        named,
+                        xrc,
                         receives::abandon));
     }
 
@@ -83,16 +84,19 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
     }
 
     /**
-     * Receives a message. Its completion says how long it was, and which queue pair took it. In C:
-     * {@code ibv_post_srq_recv}.
+     * Posts a receive request for one message. The completion contains the length of the message
+     * and the number of the queue pair. In C: {@code ibv_post_srq_recv}.
      *
-     * @throws VerbsException if it cannot be posted
+     * @throws VerbsException if the request cannot be posted
      */
     public Transfer receive(MemorySlice local) throws FabricException, InterruptedIOException {
         return receive(List.of(local));
     }
 
-    /** Receives a message into pieces; into none, to be notified of a write with immediate data. */
+    /**
+     * Posts a receive request that scatters the message to several slices. An empty list suffices
+     * to be notified of a write with immediate data.
+     */
     public Transfer receive(List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
         poster.begin("RECEIVE", local);
@@ -104,12 +108,11 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
     }
 
     /**
-     * Changes how many receives there is room for. In C: {@code ibv_modify_srq} with {@code
-     * IBV_SRQ_MAX_WR}.
+     * Changes the capacity. In C: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
      *
-     * @throws IllegalArgumentException if more are posted and not completed, or if a completion
-     *     queue that they may complete into has no room for so many
-     * @throws VerbsException if the device cannot: see {@link
+     * @throws IllegalArgumentException if more receives are in flight, or if the new capacity could
+     *     overrun a completion queue that the receives may complete into
+     * @throws VerbsException if the device does not support resizing; see {@link
      *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
      */
     public void resize(int newCapacity) throws VerbsException {
@@ -117,7 +120,7 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
         try {
             var fewer = capacity() - newCapacity;
             if (!receives.tryTakeSlots(fewer)) {
-                throw nativeQueue.tooSmall(newCapacity, receives.outstanding());
+                throw nativeQueue.capacityTooSmall(newCapacity, receives.outstanding());
             }
             var resized = false;
             try {

@@ -24,7 +24,7 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes completions from a {@link CompletionQueue}, a batch at a time, without allocating.
+ * A cursor that polls a {@link CompletionQueue} in batches without allocating.
  *
  * <pre>{@code
  * cursor.poll();
@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Belongs to the thread that made it; others get WrongThreadException. The slots of a completed
- * request are free from its {@link #next()} on.
+ * <p>A cursor is confined to the thread that created it; other threads get a WrongThreadException.
+ * {@link #next()} frees the slots of the completed request.
  */
 public final class CompletionCursor implements AutoCloseable {
 
@@ -46,14 +46,14 @@ public final class CompletionCursor implements AutoCloseable {
     private final CompletionTable<PolledWorkQueue> table;
     private final WorkCompletions batch;
 
-    private final Set<CompletionField> told;
+    private final Set<CompletionField> fields;
 
     private int count;
     private int current = -1;
     private long id;
 
-    /** What the completion is of; its queue pair may be closed since. */
-    private @Nullable PolledWorkQueue given;
+    /** The work queue of the current completion. Its queue pair may have been closed. */
+    private @Nullable PolledWorkQueue workQueue;
 
     private boolean closed;
 
@@ -63,17 +63,17 @@ public final class CompletionCursor implements AutoCloseable {
         this.nativeQueue = queue.nativeQueue();
         this.table = queue.nativeQueue().attachments().table();
         this.batch = new WorkCompletions(batch);
-        this.told = queue.fields();
+        this.fields = queue.fields();
     }
 
     /**
-     * Takes what completions there are, up to a batch; those of the last batch that were not looked
-     * at come first. Does not wait. In C: {@code ibv_poll_cq}; of a queue with {@link
-     * CompletionQueueOptions#withFields chosen fields}, {@code ibv_start_poll}, {@code
-     * ibv_next_poll} and {@code ibv_end_poll}.
+     * Polls for at most one batch of completions without waiting. If the last batch has completions
+     * that {@link #next()} has not returned yet, keeps that batch instead. In C: {@code
+     * ibv_poll_cq}; for a queue with {@link CompletionQueueOptions#withFields selected fields},
+     * {@code ibv_start_poll}, {@code ibv_next_poll} and {@code ibv_end_poll}.
      *
-     * @return how many completions {@link #next()} will give at most: those of closed queue pairs
-     *     count here, and are passed over there
+     * @return the maximum number of completions that {@link #next()} will return. The count
+     *     includes completions of closed queue pairs, which {@code next()} skips
      * @throws IllegalStateException if the queue is closed
      */
     public int poll() {
@@ -100,8 +100,8 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /**
-     * Goes to the next completion of the batch; false when there is none. Those of closed queue
-     * pairs are passed over.
+     * Moves to the next completion of the batch, skipping completions of closed queue pairs.
+     * Returns false if the batch has no more completions.
      */
     public boolean next() {
         checkThread();
@@ -111,11 +111,11 @@ public final class CompletionCursor implements AutoCloseable {
             if (work != null) {
                 id = work.complete((int) number);
                 if (!work.isMarker((int) number)) {
-                    given = work;
+                    workQueue = work;
                     return true;
                 }
-                work.markerIsOver();
-                nativeQueue.attachments().returnSpare(work);
+                work.clearMarker();
+                nativeQueue.attachments().releaseMarkerSlot(work);
             }
         }
         current = count;
@@ -123,16 +123,16 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /**
-     * Polls, and if there is nothing waits until there is. A completion that comes between the poll
-     * and the wait is not missed: the queue is asked for an event, polled once more, and only then
-     * waited for. The wait costs a few system calls and tens of microseconds; whoever can spare a
-     * processor polls instead. In C: {@code ibv_req_notify_cq}, {@code ibv_get_cq_event}, {@code
-     * ibv_ack_cq_events}.
+     * Polls, and waits for a completion if there is none. A completion that arrives between the
+     * poll and the wait is not missed, because the queue is armed and polled again before the wait.
+     * Waiting costs a few system calls and tens of microseconds; latency-critical programs call
+     * {@link #poll()} in a loop instead. In C: {@code ibv_req_notify_cq}, {@code ibv_get_cq_event},
+     * {@code ibv_ack_cq_events}.
      *
-     * @return how many completions {@link #next()} will give at most; 0 when the time is over
+     * @return the maximum number of completions that {@link #next()} will return, or 0 on timeout
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if the queue is closed, before or meanwhile, or was not made
-     *     waitable
+     * @throws IllegalStateException if the queue is closed before or during the wait, or was
+     *     created without a completion channel; see {@link CompletionQueueOptions#waitable}
      */
     public int await(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
@@ -154,161 +154,156 @@ public final class CompletionCursor implements AutoCloseable {
         }
     }
 
-    /** The number that the request was given. */
+    /** The {@linkplain PreparedRequest#id(long) id} of the request. */
     public long id() {
         checkPosition();
         return id;
     }
 
-    /** Whether the request was done. */
+    /** Returns true if the request succeeded. */
     public boolean isSuccess() {
         checkPosition();
         return batch.status(current) == 0;
     }
 
-    /** How the request ended. */
+    /** The status of the request. */
     public CompletionStatus status() {
         checkPosition();
         return Codes.COMPLETION_STATUS.of(batch.status(current));
     }
 
-    /**
-     * What was completed; of no meaning unless the status is success. In C: {@code
-     * ibv_wc_read_opcode}.
-     */
+    /** The operation; undefined if the request failed. In C: {@code ibv_wc_read_opcode}. */
     public CompletionKind kind() {
         checkPosition();
         return Codes.COMPLETION_KIND.of(batch.opcode(current));
     }
 
     /**
-     * How many bytes arrived, for a receive, a read or an atomic that succeeded. In C: {@code
-     * ibv_wc_read_byte_len}.
+     * The number of bytes that a receive, a read or an atomic operation transferred; undefined for
+     * other operations and for requests that failed. In C: {@code ibv_wc_read_byte_len}.
      */
     public int bytes() {
-        checkTold(CompletionField.BYTES);
+        checkField(CompletionField.BYTES);
         return batch.byteLength(current);
     }
 
-    /** Whether the sender's immediate data came with it. In C: {@code ibv_wc_read_wc_flags}. */
+    /** Returns true if there is immediate data. In C: {@code ibv_wc_read_wc_flags}. */
     public boolean hasImmediate() {
-        checkTold(CompletionField.IMMEDIATE);
+        checkField(CompletionField.IMMEDIATE);
         return batch.hasImmediate(current);
     }
 
     /** The sender's immediate data. In C: {@code ibv_wc_read_imm_data}. */
     public int immediate() {
-        checkTold(CompletionField.IMMEDIATE);
+        checkField(CompletionField.IMMEDIATE);
         return batch.immediate(current);
     }
 
-    /** Whether the sender has taken a memory window away with it. In C: {@code IBV_WC_WITH_INV}. */
+    /** Returns true if the sender invalidated a window. In C: {@code IBV_WC_WITH_INV}. */
     public boolean hasInvalidated() {
-        checkTold(CompletionField.IMMEDIATE);
+        checkField(CompletionField.IMMEDIATE);
         return batch.hasInvalidated(current);
     }
 
-    /** The key that the window had. In C: {@code ibv_wc_read_invalidated_rkey}. */
+    /** The remote key of the invalidated window. In C: {@code ibv_wc_read_invalidated_rkey}. */
     public int invalidatedKey() {
-        checkTold(CompletionField.IMMEDIATE);
+        checkField(CompletionField.IMMEDIATE);
         return batch.invalidatedKey(current);
     }
 
     /**
-     * The number of the queue pair that the request was posted to, or that took it from a shared
-     * receive queue. In C: {@code ibv_wc_read_qp_num}.
+     * The number of the queue pair that the request was posted to, or that consumed it from a
+     * shared receive queue. In C: {@code ibv_wc_read_qp_num}.
      */
     public int queuePairNumber() {
-        checkTold(CompletionField.QUEUE_PAIR);
+        checkField(CompletionField.QUEUE_PAIR);
         return batch.queuePairNumber(current);
     }
 
     /**
-     * The number of the queue pair that a datagram came from, for a receive on a queue pair of
-     * datagrams that succeeded; of no meaning otherwise. The rest is in {@link #completion()}. In
+     * The number of the queue pair that sent a datagram, for a successful receive of a datagram
+     * queue pair; undefined otherwise. {@link #completion()} has the other fields of the source. In
      * C: {@code ibv_wc_read_src_qp}.
      */
     public int sourceQueuePairNumber() {
-        checkTold(CompletionField.SOURCE_QUEUE_PAIR);
+        checkField(CompletionField.SOURCE_QUEUE_PAIR);
         return batch.sourceQueuePairNumber(current);
     }
 
     /**
-     * Whether a {@link GlobalRouteHeader} precedes a datagram that was received. In C: {@code
+     * Returns true if a {@link GlobalRouteHeader} precedes the received datagram. In C: {@code
      * IBV_WC_GRH}, {@code ibv_wc_read_wc_flags}.
      */
     public boolean hasGlobalRoute() {
-        checkTold(CompletionField.SOURCE_QUEUE_PAIR);
+        checkField(CompletionField.SOURCE_QUEUE_PAIR);
         return batch.hasGlobalRoute(current);
     }
 
     /**
-     * Whether the device has checked the IPv4, TCP and UDP checksums of a packet that was received,
-     * and found them right; where it can is said by {@link DeviceCapability#RAW_CHECKSUM}. False
-     * may mean that it has not looked. An extended completion queue tells it where it tells {@link
+     * Returns true if the device verified the IPv4, TCP and UDP checksums of a received packet.
+     * False may mean that the device did not check them; {@link DeviceCapability#RAW_CHECKSUM}
+     * reports whether it can. On an extended completion queue, this value requires {@link
      * CompletionField#IMMEDIATE}. In C: {@code IBV_WC_IP_CSUM_OK}, {@code ibv_wc_read_wc_flags}.
      */
     public boolean hasGoodChecksum() {
-        checkTold(CompletionField.IMMEDIATE); // with which the flags are read
+        checkField(CompletionField.IMMEDIATE); // because the flags are read with it
         return batch.hasGoodChecksum(current);
     }
 
     /**
-     * When it was completed, in ticks of the device's clock: as many a second as {@link
-     * ExtendedDeviceAttributes#clockKilohertz} says, of which the bits of {@link
-     * ExtendedDeviceAttributes#timestampMask} count. See {@link Device#clock}. In C: {@code
-     * ibv_wc_read_completion_ts}.
+     * The time of the completion in ticks of the device clock, whose frequency is {@link
+     * ExtendedDeviceAttributes#clockKilohertz}. Only the bits of {@link
+     * ExtendedDeviceAttributes#timestampMask} are significant. See {@link Device#clock}. In C:
+     * {@code ibv_wc_read_completion_ts}.
      */
     public long timestamp() {
-        checkTold(CompletionField.TIMESTAMP);
+        checkField(CompletionField.TIMESTAMP);
         return batch.timestamp(current);
     }
 
     /**
-     * When it was completed, in nanoseconds since 1970. In C: {@code
+     * The time of the completion in nanoseconds since 1970. In C: {@code
      * ibv_wc_read_completion_wallclock_ns}.
      */
     public long wallClockNanos() {
-        checkTold(CompletionField.WALL_CLOCK);
+        checkField(CompletionField.WALL_CLOCK);
         return batch.wallClock(current);
     }
 
     /**
-     * The VLAN tag that the device took from the packet: priority and VLAN. In C: {@code
+     * The VLAN tag that the device removed from the packet: priority and VLAN ID. In C: {@code
      * ibv_wc_read_cvlan}.
      */
     public int vlanTag() {
-        checkTold(CompletionField.VLAN_TAG);
+        checkField(CompletionField.VLAN_TAG);
         return batch.vlanTag(current);
     }
 
-    /**
-     * What the rule that the packet came by was marked with. In C: {@code ibv_wc_read_flow_tag}.
-     */
+    /** The tag of the flow rule that matched the packet. In C: {@code ibv_wc_read_flow_tag}. */
     public int flowTag() {
-        checkTold(CompletionField.FLOW_TAG);
+        checkField(CompletionField.FLOW_TAG);
         return batch.flowTag(current);
     }
 
-    /** The vendor's own code for a failure. In C: {@code ibv_wc_read_vendor_err}. */
+    /** The vendor-specific error code of a failed request. In C: {@code ibv_wc_read_vendor_err}. */
     public int vendorError() {
         checkPosition();
         return batch.vendorError(current);
     }
 
     /**
-     * All that is {@link CompletionField#STANDARD}, to keep. Allocates. In C: {@code
+     * An immutable copy of the {@link CompletionField#STANDARD} fields. Allocates. In C: {@code
      * ibv_wc_read_slid}, {@code ibv_wc_read_sl}, {@code ibv_wc_read_dlid_path_bits}, among others.
      */
     public Completion completion() {
         for (var field : CompletionField.STANDARD) {
-            refuseUnlessTold(field);
+            checkSelected(field);
         }
         checkPosition();
-        return CompletionDecoder.decode(batch, current, given);
+        return CompletionDecoder.decode(batch, current, workQueue);
     }
 
-    /** Ends the cursor. Completions it has taken and not given are lost. */
+    /** Closes the cursor. Polled completions that {@link #next()} has not returned are lost. */
     @Override
     public void close() {
         checkThread();
@@ -325,22 +320,23 @@ public final class CompletionCursor implements AutoCloseable {
         }
     }
 
-    private void checkTold(CompletionField field) {
-        refuseUnlessTold(field);
+    private void checkField(CompletionField field) {
+        checkSelected(field);
         checkPosition();
     }
 
-    private void refuseUnlessTold(CompletionField field) {
-        if (!told.contains(field)) {
+    private void checkSelected(CompletionField field) {
+        if (!fields.contains(field)) {
             throw new IllegalStateException(
-                    "%s was not asked to tell %s; withFields() in its options does"
+                    "%s does not report %s. Select the field with withFields() in the options of the queue."
                             .formatted(queue, field));
         }
     }
 
     private void checkPosition() {
         if (current < 0 || current >= count) {
-            throw new IllegalStateException("next() has not given a completion");
+            throw new IllegalStateException(
+                    "There is no current completion; next() must return true first");
         }
     }
 }

@@ -11,11 +11,11 @@ import org.jrdma.verbs.queue.DispatchLoop;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 
 /**
- * A completion queue that the SDK polls: the tier of operations that are awaited. Each operation of
- * a {@link AsyncQueuePair} is a {@link Transfer}.
+ * A completion queue that the SDK polls, for queue pairs with asynchronous operations. It completes
+ * the {@link Transfer}s of these queue pairs.
  *
  * <p>Owned by its {@link Device}. Closing it closes the queue pairs that complete into it. Safe for
- * use by several threads. In C: {@code struct ibv_cq} with a {@code struct ibv_comp_channel};
+ * use by multiple threads. In C: {@code struct ibv_cq} with a {@code struct ibv_comp_channel};
  * {@link #close()} is {@code ibv_destroy_cq}, {@code ibv_destroy_comp_channel}.
  */
 public final class CompletionDispatcher extends NativeObject {
@@ -26,13 +26,9 @@ public final class CompletionDispatcher extends NativeObject {
 
     private final NativeCompletionQueue<AsyncWorkQueue> nativeQueue;
 
-    CompletionDispatcher(DeviceHandle device, int capacity) throws VerbsException {
-        this(
-                device,
-                NativeCompletionQueue.create(
-                        device,
-                        NativeCompletionQueue.Wanted.withEvents(capacity),
-                        AsyncSharedReceives.TABLE));
+    CompletionDispatcher(DeviceHandle device, NativeCompletionQueue.Config config)
+            throws VerbsException {
+        this(device, NativeCompletionQueue.create(device, config, AsyncSharedReceives.TABLE));
     }
 
     private CompletionDispatcher(
@@ -41,7 +37,7 @@ public final class CompletionDispatcher extends NativeObject {
         super(nativeQueue.address(), nativeQueue.lifetime());
         this.device = device;
         this.nativeQueue = nativeQueue;
-        device.events().announce(this);
+        device.events().register(this);
         try {
             DispatchLoop.start(nativeQueue);
         } catch (FabricException e) {
@@ -50,27 +46,22 @@ public final class CompletionDispatcher extends NativeObject {
         }
     }
 
-    /** How many completions it has room for, as asked; the device may give it more. */
+    /** The requested capacity in completions. The device may provide more. */
     public int capacity() {
         return nativeQueue.attachments().capacity();
     }
 
-    /**
-     * How many requests may still be given to queue pairs that complete here, so that none can
-     * overrun it.
-     */
-    public int room() {
-        return nativeQueue.attachments().room();
+    /** The number of requests that further queue pairs can have without overrunning this queue. */
+    public int remainingCapacity() {
+        return nativeQueue.attachments().remainingCapacity();
     }
 
     /**
-     * Moderates events: a waiting thread is woken when this number of completions has arrived, or
-     * when the first has waited so long; 0 of either means that it does not count. Of both, that
-     * each completion wakes, as at first. In C: {@code ibv_modify_cq}.
+     * Moderates events, as {@link CompletionQueue#moderate} does. In C: {@code ibv_modify_cq}.
      *
-     * @param atMost in whole microseconds
+     * @param atMost the maximum delay of an event, in whole microseconds
      * @throws IllegalArgumentException if either is negative or above 65,535
-     * @throws VerbsException if the device cannot, or not with these numbers
+     * @throws VerbsException if the device does not support moderation or these values
      */
     public void moderate(int completions, Duration atMost) throws VerbsException {
         nativeQueue.moderate(completions, atMost);

@@ -17,12 +17,11 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A completion queue that its user polls, through cursors: the tier for those who count
- * nanoseconds.
+ * A completion queue that the program polls through cursors, for lowest latency.
  *
  * <p>Owned by its {@link Device}. Closing it closes the queue pairs that complete into it. Safe for
- * use by several threads, each with a cursor of its own; but the completions of one work queue must
- * be taken by one thread at a time. In C: {@code struct ibv_cq}, with a {@code struct
+ * use by multiple threads, each with its own cursor. However, only one thread at a time may poll
+ * the completions of a given work queue. In C: {@code struct ibv_cq}, with a {@code struct
  * ibv_comp_channel} of its own if it is waitable; {@link #close()} is {@code ibv_destroy_cq},
  * {@code ibv_destroy_comp_channel}.
  */
@@ -36,102 +35,102 @@ public final class CompletionQueue extends NativeObject {
     private final @Nullable DescriptorWaiter waiter;
     private final Set<CompletionField> fields;
 
-    CompletionQueue(DeviceHandle device, NativeCompletionQueue.Wanted wanted)
+    CompletionQueue(DeviceHandle device, NativeCompletionQueue.Config config)
             throws VerbsException {
         this(
                 device,
-                wanted,
-                NativeCompletionQueue.create(device, wanted, PolledSharedReceives.TABLE));
+                config,
+                NativeCompletionQueue.create(device, config, PolledSharedReceives.TABLE));
     }
 
     private CompletionQueue(
             DeviceHandle device,
-            NativeCompletionQueue.Wanted wanted,
+            NativeCompletionQueue.Config config,
             NativeCompletionQueue<PolledWorkQueue> nativeQueue)
             throws VerbsException {
         super(nativeQueue.address(), nativeQueue.lifetime());
         this.device = device;
         this.nativeQueue = nativeQueue;
-        this.fields = wanted.fields();
-        device.events().announce(this);
+        this.fields = config.fields();
+        device.events().register(this);
         try {
-            this.waiter = wanted.withEvents() ? nativeQueue.newWaiter(DescriptorWaiter::on) : null;
+            this.waiter = config.withEvents() ? nativeQueue.newWaiter(DescriptorWaiter::on) : null;
         } catch (VerbsException e) {
             close();
             throw e;
         }
     }
 
-    /** How many completions it has room for, as asked; the device may give it more. */
+    /** The requested capacity in completions. The device may provide more. */
     public int capacity() {
         return nativeQueue.attachments().capacity();
     }
 
-    /**
-     * How many requests may still be given to queue pairs that complete here, so that none can
-     * overrun it.
-     */
-    public int room() {
-        return nativeQueue.attachments().room();
+    /** The number of requests that further queue pairs can have without overrunning this queue. */
+    public int remainingCapacity() {
+        return nativeQueue.attachments().remainingCapacity();
     }
 
     /**
-     * Moderates events: a waiting thread is woken when this number of completions has arrived, or
-     * when the first has waited so long; 0 of either means that it does not count. Of both, that
-     * each completion wakes, as at first. In C: {@code ibv_modify_cq}.
+     * Moderates events: a waiting thread wakes up after {@code completions} completions have
+     * arrived, or {@code atMost} after the first one. A value of 0 disables that condition. If both
+     * are 0, each completion raises an event, which is the default. In C: {@code ibv_modify_cq}.
      *
-     * @param atMost in whole microseconds
+     * @param atMost the maximum delay of an event, in whole microseconds
      * @throws IllegalArgumentException if either is negative or above 65,535
-     * @throws VerbsException if the device cannot, or not with these numbers
+     * @throws VerbsException if the device does not support moderation or these values
      */
     public void moderate(int completions, Duration atMost) throws VerbsException {
         nativeQueue.moderate(completions, atMost);
     }
 
     /**
-     * A cursor for the current thread, which alone may use it.
+     * Creates a cursor that is confined to the current thread.
      *
-     * @param batch how many completions one poll takes at most
+     * @param batch the maximum number of completions of one poll
      */
     public CompletionCursor newCursor(int batch) {
         if (batch < 1) {
-            throw new IllegalArgumentException("A poll takes at least one completion: " + batch);
+            throw new IllegalArgumentException(
+                    "The batch size must be at least 1, but is " + batch);
         }
         return new CompletionCursor(this, batch);
     }
 
     /**
-     * Changes how many completions there is room for. In C: {@code ibv_resize_cq}.
+     * Changes the capacity. In C: {@code ibv_resize_cq}.
      *
-     * @throws VerbsException if the device cannot, or if more completions are in it
-     * @throws IllegalArgumentException if queue pairs that complete here may need more
+     * @throws VerbsException if the device does not support resizing, or if the queue contains more
+     *     completions
+     * @throws IllegalArgumentException if the queue pairs that complete into this queue may need
+     *     more
      */
     public void resize(int newCapacity) throws VerbsException {
         nativeQueue.resize(newCapacity);
     }
 
-    /** What its completions tell. */
+    /** The fields of its completions. */
     Set<CompletionField> fields() {
         return fields;
     }
 
-    /** What {@link #awaitEvent} needs, taken before the queue is armed. */
+    /** A ticket for {@link #awaitEvent}, to be obtained before arming the queue. */
     long ticket() {
         if (waiter == null) {
             throw new IllegalStateException(
-                    this + " was made without events; ask for waitable() in its options");
+                    this + " was created without events. Call waitable() on its options.");
         }
         return waiter.ticket();
     }
 
-    /** Takes the events there are. One may be what another thread armed the queue for. */
+    /** Consumes all pending events and wakes up all threads that wait for one. */
     void takeEvents() throws VerbsException {
         if (nativeQueue.takeEvents()) {
             waiter.wake();
         }
     }
 
-    /** Waits for an event since the ticket was taken; false when the time is over. */
+    /** Waits for an event after the ticket was obtained. Returns false on timeout. */
     boolean awaitEvent(long ticket, Deadline deadline)
             throws FabricException, InterruptedIOException {
         try {

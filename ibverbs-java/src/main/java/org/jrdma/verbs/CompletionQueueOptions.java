@@ -29,13 +29,13 @@ public final class CompletionQueueOptions {
     /**
      * Options of a queue that is polled, without events, on completion vector 0.
      *
-     * @param capacity the number of completions that it must have room for; the device may give it
-     *     more
+     * @param capacity the number of completions that the queue must be able to hold; the device may
+     *     provide more
      */
     public static CompletionQueueOptions capacity(int capacity) {
         if (capacity < 1) {
             throw new IllegalArgumentException(
-                    "A completion queue has room for at least one: " + capacity);
+                    "The capacity of a completion queue must be at least 1, but is " + capacity);
         }
         return new CompletionQueueOptions(capacity);
     }
@@ -67,7 +67,8 @@ public final class CompletionQueueOptions {
      */
     public CompletionQueueOptions vector(int number) {
         if (number < 0) {
-            throw new IllegalArgumentException("Completion vectors count from 0: " + number);
+            throw new IllegalArgumentException(
+                    "The completion vector must not be negative, but is " + number);
         }
         this.vector = number;
         return this;
@@ -98,10 +99,10 @@ public final class CompletionQueueOptions {
     }
 
     /**
-     * Discards completions that the queue has no room for; without this option, an overrun makes
-     * the queue and its queue pairs fail. For programs that do not look at each completion. The SDK
-     * counts free slots by completions, so the slots of discarded ones become free only with a
-     * later one. In C: {@code IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}.
+     * Discards completions if the queue is full; without this option, an overrun makes the queue
+     * and its queue pairs fail. For programs that do not look at each completion. The SDK counts
+     * free slots by completions, so the slots of discarded ones become free only with a later one.
+     * In C: {@code IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}.
      */
     public CompletionQueueOptions ignoreOverrun() {
         this.ignoringOverrun = true;
@@ -118,14 +119,15 @@ public final class CompletionQueueOptions {
     public CompletionQueueOptions parentDomain(ProtectionDomain domain) {
         if (!domain.domainHandle().isParent()) {
             throw new IllegalArgumentException(
-                    domain + " is no parent domain; newParentDomainUnguarded() makes one of it");
+                    domain
+                            + " is not a parent domain. Create one with newParentDomainUnguarded().");
         }
         this.parentDomain = domain;
         return this;
     }
 
-    NativeCompletionQueue.Wanted wanted() {
-        return new NativeCompletionQueue.Wanted(
+    NativeCompletionQueue.Config config() {
+        return new NativeCompletionQueue.Config(
                 capacity,
                 waitable,
                 solicitedOnly,

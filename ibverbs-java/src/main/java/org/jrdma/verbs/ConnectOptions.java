@@ -23,12 +23,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConnectOptions {
 
-    private static final int MOST_RETRIES = 7;
+    private static final int MAX_RETRIES = 7;
 
     private @Nullable Mtu pathMtu;
     private Duration acknowledgeTimeout = Duration.ofNanos(4_096L << 14);
-    private int retries = MOST_RETRIES;
-    private int receiverNotReadyRetries = MOST_RETRIES;
+    private int retries = MAX_RETRIES;
+    private int receiverNotReadyRetries = MAX_RETRIES;
     private Duration receiverNotReadyTimer = Duration.ofNanos(640_000);
     private int maxReads = 16;
     private int maxDestinationReads = 16;
@@ -48,8 +48,8 @@ public final class ConnectOptions {
     public ConnectOptions() {}
 
     /**
-     * The largest payload of a packet, the same on both sides. By default what the local port's
-     * link allows.
+     * Sets the path MTU, the maximum payload of a packet. It must be the same on both sides. The
+     * default is the active MTU of the local port.
      */
     public ConnectOptions pathMtu(Mtu mtu) {
         this.pathMtu = mtu;
@@ -77,8 +77,8 @@ public final class ConnectOptions {
     }
 
     /**
-     * Sets the number of retransmissions when the peer has no receive: 0 to 6, or 7 for no limit,
-     * which is the default.
+     * Sets the number of retransmissions if the peer has no receive request: 0 to 6, or 7 for no
+     * limit, which is the default.
      */
     public ConnectOptions receiverNotReadyRetries(int count) {
         this.receiverNotReadyRetries = checkRetries(count);
@@ -86,16 +86,18 @@ public final class ConnectOptions {
     }
 
     private static int checkRetries(int count) {
-        if (count < 0 || count > MOST_RETRIES) {
-            throw new IllegalArgumentException("%d retries are not from 0 to 7".formatted(count));
+        if (count < 0 || count > MAX_RETRIES) {
+            throw new IllegalArgumentException(
+                    "The number of retries must be from 0 to 7, but is %d".formatted(count));
         }
         return count;
     }
 
     /**
-     * Sets the time that the peer waits before it retransmits a message that found no receive here:
-     * 0.64 ms by default, 655.36 ms at most. Rounded up to a value that the protocol can represent:
-     * 0.01 ms, 0.02 ms, 0.03 ms, 0.04 ms, 0.06 ms, and so on, in steps of at most 50%.
+     * Sets the time that the peer waits before it retransmits a message for which this side had no
+     * receive request: 0.64 ms by default, 655.36 ms at most. Rounded up to a value that the
+     * protocol can represent: 0.01 ms, 0.02 ms, 0.03 ms, 0.04 ms, 0.06 ms, and so on, in steps of
+     * at most 50%.
      *
      * @throws IllegalArgumentException if the duration is zero, negative, or longer
      */
@@ -106,8 +108,9 @@ public final class ConnectOptions {
     }
 
     /**
-     * How many reads and atomics to have under way; at most what the peer answers at a time. 16 by
-     * default, or what the device can.
+     * Sets the maximum number of outstanding reads and atomics as requester. It must not exceed the
+     * peer's {@link #maxDestinationReads}. The default is 16 or the limit of the device, whichever
+     * is lower.
      */
     public ConnectOptions maxReads(int count) {
         this.maxReads = count;
@@ -115,45 +118,52 @@ public final class ConnectOptions {
     }
 
     /**
-     * How many reads and atomics of the peer's to answer at a time. 16 by default, or what the
-     * device can.
+     * Sets the maximum number of outstanding reads and atomics as responder. The default is 16 or
+     * the limit of the device, whichever is lower.
      */
     public ConnectOptions maxDestinationReads(int count) {
         this.maxDestinationReads = count;
         return this;
     }
 
-    /** The priority in an InfiniBand subnet, 0 to 15. */
+    /** Sets the service level, the priority in an InfiniBand subnet: 0 to 15; 0 by default. */
     public ConnectOptions serviceLevel(int level) {
         this.serviceLevel = level;
         return this;
     }
 
-    /** How many routers may be passed. 64 by default. */
+    /** Sets the hop limit, the maximum number of routers on the path; 64 by default. */
     public ConnectOptions hopLimit(int limit) {
         this.hopLimit = limit;
         return this;
     }
 
-    /** The priority beyond the subnet, as in IP's type of service. */
+    /**
+     * Sets the traffic class, the priority beyond the subnet. It corresponds to the type of service
+     * of IP.
+     */
     public ConnectOptions trafficClass(int value) {
         this.trafficClass = value;
         return this;
     }
 
-    /** A hint to routers, 20 bits. */
+    /** Sets the flow label, a hint to routers with 20 bits. */
     public ConnectOptions flowLabel(int label) {
         this.flowLabel = label;
         return this;
     }
 
-    /** The row of the port's partition table. */
+    /** Sets the index of the P_Key in the partition table of the port. */
     public ConnectOptions partitionKeyIndex(int index) {
         this.partitionKeyIndex = index;
         return this;
     }
 
-    /** What the peer may do, as far as the region allows it too. By default everything. */
+    /**
+     * Sets the access rights of the peer. A request of the peer needs these rights and also those
+     * of the region that it accesses. The default is LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ and
+     * REMOTE_ATOMIC.
+     */
     public ConnectOptions access(Access... access) {
         this.access = Access.setOf(access);
         return this;
@@ -170,7 +180,7 @@ public final class ConnectOptions {
                 .access(accessOf(type));
     }
 
-    /** What a peer can do on a queue pair of that type, of what it may do. */
+    /** The granted rights that a queue pair of the given type supports. */
     private Set<Access> accessOf(QueuePairType type) {
         return switch (type) {
             case RELIABLE_CONNECTION, XRC_RECEIVE -> access;

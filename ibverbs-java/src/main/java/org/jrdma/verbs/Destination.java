@@ -1,23 +1,23 @@
 package org.jrdma.verbs;
 
-import org.jrdma.ffi.linkage.FieldRange;
+import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * Where a datagram goes.
+ * The destination of a datagram.
  *
- * @param address the way to the port. In C: {@code wr.ud.ah}
- * @param queuePairNumber the receiver's queue pair there, 24 bits; {@link #MULTICAST} where {@code
- *     address} is a multicast group's. In C: {@code wr.ud.remote_qpn}
- * @param queueKey the receiver's key, without which it drops the message. In C: {@code
- *     wr.ud.remote_qkey}
+ * @param address the path to the port. In C: {@code wr.ud.ah}
+ * @param queuePairNumber the 24-bit number of the receiving queue pair; {@link #MULTICAST} if
+ *     {@code address} is that of a multicast group. In C: {@code wr.ud.remote_qpn}
+ * @param queueKey the queue key of the receiver, which drops messages with another key. In C:
+ *     {@code wr.ud.remote_qkey}
  */
 public record Destination(AddressHandle address, int queuePairNumber, int queueKey) {
 
-    /** The number that stands for every queue pair in a multicast group. */
+    /** The queue pair number for messages to a multicast group. */
     public static final int MULTICAST = 0xffffff;
 
-    /** Refuses what does not fit its field. */
+    /** Checks that the queue pair number has at most 24 bits. */
     public Destination {
-        FieldRange.check("queue pair number", queuePairNumber, 0, 0xffffff);
+        RangeChecks.check("queue pair number", queuePairNumber, 0, 0xffffff);
     }
 }

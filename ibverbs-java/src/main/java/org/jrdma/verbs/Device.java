@@ -18,7 +18,7 @@ import org.jrdma.verbs.flow.access.FlowAccess;
 import org.jrdma.verbs.handle.AsyncEventRecord;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.memory.DeviceMemory;
@@ -34,9 +34,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An open RDMA device: what everything else is made from, and closed with.
+ * An open RDMA device. It owns the protection domains, completion queues and other objects that are
+ * created from it, and closes them.
  *
- * <p>Safe for use by several threads. In C: {@code struct ibv_context}; {@link #close()} is {@code
+ * <p>Safe for use by multiple threads. In C: {@code struct ibv_context}; {@link #close()} is {@code
  * ibv_close_device}.
  */
 public final class Device extends NativeObject {
@@ -53,25 +54,25 @@ public final class Device extends NativeObject {
         handle.belongsTo(this);
     }
 
-    /** What the device list said of it. */
+    /** The description from the device list. */
     public DeviceDescription description() {
         return handle.description();
     }
 
-    /** The kernel's name for it. */
+    /** The kernel's name of the device. */
     public String name() {
         return handle.name();
     }
 
-    /** What it is and has room for. In C: {@code ibv_query_device}. */
+    /** The attributes and limits of the device. In C: {@code ibv_query_device}. */
     public DeviceAttributes attributes() throws VerbsException {
         return handle.attributes();
     }
 
     /**
-     * What newer libraries tell besides. In C: {@code ibv_query_device_ex}.
+     * The extended attributes, which newer libraries report. In C: {@code ibv_query_device_ex}.
      *
-     * @throws VerbsException with EOPNOTSUPP where the library or the provider is too old
+     * @throws VerbsException with EOPNOTSUPP if the library or the provider is too old
      */
     public ExtendedDeviceAttributes extendedAttributes() throws VerbsException {
         return handle.call(() ->
@@ -82,10 +83,10 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * The device's clock now, in the ticks of {@link CompletionCursor#timestamp}. In C: {@code
-     * ibv_query_rt_values_ex}.
+     * The current value of the device clock, in the ticks of {@link CompletionCursor#timestamp}. In
+     * C: {@code ibv_query_rt_values_ex}.
      *
-     * @throws VerbsException with EOPNOTSUPP where it has none that can be asked
+     * @throws VerbsException with EOPNOTSUPP if the device has no readable clock
      */
     public long clock() throws VerbsException {
         return handle.call(() ->
@@ -94,20 +95,21 @@ public final class Device extends NativeObject {
                         .clock(handle.context(), handle.attempt("ibv_query_rt_values_ex")));
     }
 
-    /** What a port is and can do; ports count from 1. In C: {@code ibv_query_port}. */
+    /** The attributes of a port. Port numbers start at 1. In C: {@code ibv_query_port}. */
     public PortAttributes port(int port) throws VerbsException {
         return handle.port(port);
     }
 
     /**
-     * How fast a port is now, in Mbit/s: all its lanes, as its switch or the other end has agreed
-     * to. In C: {@code ibv_query_port_speed}.
+     * The current speed of a port in Mbit/s over all lanes, as negotiated with the switch or the
+     * other end. In C: {@code ibv_query_port_speed}.
      *
-     * @throws VerbsException with EOPNOTSUPP where the library or the device is too old to tell
+     * @throws VerbsException with EOPNOTSUPP if the library or the device does not report it
      */
     public long portSpeed(int port) throws VerbsException {
         if (port < 1 || port > 255) {
-            throw new IllegalArgumentException("Ports count from 1: " + port);
+            throw new IllegalArgumentException(
+                    "The port number must be from 1 to 255, but is " + port);
         }
         return handle.call(() ->
                 MEGABITS_PER_UNIT
@@ -120,26 +122,26 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * The rows in use of a port's GID table. In C: {@code ibv_query_gid_table}; a row of it, {@code
-     * ibv_query_gid_ex}, {@code ibv_query_gid}.
+     * The used entries of a port's GID table. In C: {@code ibv_query_gid_table}; for one entry,
+     * {@code ibv_query_gid_ex} and {@code ibv_query_gid}.
      */
     public List<GidEntry> gids(int port) throws VerbsException {
         return handle.gids(port);
     }
 
-    /** Which row of a port's GID table to send from, and why. */
+    /** Chooses the entry of a port's GID table to send from, with the reason. */
     public GidChoice chooseGid(int port) throws VerbsException {
         return handle.chooseGid(port);
     }
 
-    /** A port's partition keys, unused rows (0) left out. In C: {@code ibv_query_pkey}. */
+    /** The partition keys of a port, without unused entries (0). In C: {@code ibv_query_pkey}. */
     public List<Integer> partitionKeys(int port) throws VerbsException {
         return partitionTable(port).stream().filter(key -> key != 0).toList();
     }
 
     /**
-     * The row of a port's table that a partition key stands in; empty if it is not there. In C:
-     * {@code ibv_get_pkey_index}.
+     * The index of a partition key in the table of a port; empty if the table does not contain the
+     * key. In C: {@code ibv_get_pkey_index}.
      */
     public OptionalInt partitionKeyIndex(int port, int key) throws VerbsException {
         var index = partitionTable(port).indexOf(key);
@@ -177,7 +179,7 @@ public final class Device extends NativeObject {
         }
     }
 
-    /** How many completion vectors there are, among which completion queues can be spread. */
+    /** The number of completion vectors, over which completion queues can be distributed. */
     public int completionVectors() {
         lifetime().hold();
         try {
@@ -188,13 +190,13 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * Waits for something to happen to the device or to what was made from it. Each event goes to
-     * one caller, or to the listener. In C: {@code ibv_get_async_event} and {@code
+     * Waits for an asynchronous event of the device or of an object created from it. Each event is
+     * delivered to only one caller or listener. In C: {@code ibv_get_async_event} and {@code
      * ibv_ack_async_event}.
      *
-     * @throws FabricTimeoutException if nothing happened in time
+     * @throws FabricTimeoutException if no event occurs before the timeout
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if the device is closed, before or meanwhile
+     * @throws IllegalStateException if the device is closed before or during the wait
      */
     public AsyncEvent nextEvent(Duration timeout) throws FabricException, InterruptedIOException {
         return nextEvent(Deadline.after(timeout));
@@ -220,7 +222,7 @@ public final class Device extends NativeObject {
         }
     }
 
-    private Optional<AsyncEvent> takeEvent(Attempt attempt) throws VerbsException {
+    private Optional<AsyncEvent> takeEvent(CheckedCall attempt) throws VerbsException {
         lifetime().hold();
         try {
             return handle.library()
@@ -232,8 +234,8 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * Calls {@code listener} for each event from now until the device is closed, one after the
-     * other, on a virtual thread of its own. What it throws is logged.
+     * Calls {@code listener} for each event from now on until the device is closed. The calls are
+     * sequential and run on a dedicated virtual thread. Exceptions of the listener are logged.
      */
     public void onEvent(Consumer<AsyncEvent> listener) {
         Thread.ofVirtual()
@@ -244,7 +246,7 @@ public final class Device extends NativeObject {
                             listener.accept(nextEvent(Deadline.NEVER));
                         } catch (FabricException | InterruptedIOException e) {
                             LOG.warn(
-                                    "No more events of {} for a listener: {}",
+                                    "Cannot read events of {}; its listener has stopped: {}",
                                     this,
                                     e.getMessage());
                             return;
@@ -252,20 +254,21 @@ public final class Device extends NativeObject {
                             if (!isOpen()) {
                                 return;
                             }
-                            LOG.warn("A listener for events of {} failed", this, e);
+                            LOG.warn("An event listener of {} failed", this, e);
                         }
                     }
                 });
     }
 
-    /** Makes a protection domain. In C: {@code ibv_alloc_pd}. */
+    /** Creates a protection domain. In C: {@code ibv_alloc_pd}. */
     public ProtectionDomain newProtectionDomain() throws VerbsException {
         return new ProtectionDomain(this, DomainHandle.allocate(handle));
     }
 
     /**
-     * The descriptor by which the kernel knows this device of this process. A duplicate in another
-     * process opens the same there: {@link Verbs#importDevice}. It stays this device's own.
+     * The file descriptor of this open device. Another process can open the same device with a
+     * duplicate of the descriptor; see {@link Verbs#importDevice}. This device keeps ownership of
+     * the descriptor.
      */
     public int commandDescriptor() {
         lifetime().hold();
@@ -277,36 +280,37 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * A protection domain that another process made in this device, for this device was {@linkplain
-     * Verbs#importDevice imported}. Closing it here leaves it to those who have it besides; once
-     * the process that made it has closed it, it is of no use to anyone. In C: {@code
-     * ibv_import_pd}; {@link ProtectionDomain#close()} is {@code ibv_unimport_pd}.
+     * Imports a protection domain of another process. This device must have been {@linkplain
+     * Verbs#importDevice imported} from that process. Closing the import does not affect other
+     * processes. After the process that created the domain has closed it, no process can use it. In
+     * C: {@code ibv_import_pd}; {@link ProtectionDomain#close()} is {@code ibv_unimport_pd}.
      *
-     * @param handle the other's {@link ProtectionDomain#handle}
-     * @throws VerbsException with EOPNOTSUPP where the device cannot share it
+     * @param handle the {@link ProtectionDomain#handle} in the other process
+     * @throws VerbsException with EOPNOTSUPP if the device cannot share it
      */
     public ProtectionDomain importProtectionDomain(int handle) throws VerbsException {
         return new ProtectionDomain(this, DomainHandle.importFrom(this.handle, handle));
     }
 
     /**
-     * Memory of this device that another process allocated, for this device was {@linkplain
-     * Verbs#importDevice imported}. Closing it here leaves it to those who have it besides; once
-     * the process that allocated it has closed it, it is of no use to anyone. In C: {@code
-     * ibv_import_dm}; {@link DeviceMemory#close()} is {@code ibv_unimport_dm}.
+     * Imports device memory of another process. This device must have been {@linkplain
+     * Verbs#importDevice imported} from that process. Closing the import does not affect other
+     * processes. After the process that allocated the memory has closed it, no process can use it.
+     * In C: {@code ibv_import_dm}; {@link DeviceMemory#close()} is {@code ibv_unimport_dm}.
      *
-     * @param handle the other's {@link DeviceMemory#handle}
-     * @param length the other's {@link DeviceMemory#length}, which nobody else tells
-     * @throws VerbsException with EOPNOTSUPP where the device cannot share it
+     * @param handle the {@link DeviceMemory#handle} in the other process
+     * @param length the {@link DeviceMemory#length} in the other process, which the device does not
+     *     report
+     * @throws VerbsException with EOPNOTSUPP if the device cannot share it
      */
     public DeviceMemory importDeviceMemory(int handle, long length) throws VerbsException {
         return MemoryAccess.get().importDeviceMemory(this.handle, handle, length);
     }
 
     /**
-     * Makes a thread domain. In C: {@code ibv_alloc_td}.
+     * Creates a thread domain. In C: {@code ibv_alloc_td}.
      *
-     * @throws VerbsException with EOPNOTSUPP where the device has none
+     * @throws VerbsException with EOPNOTSUPP if the device does not support thread domains
      */
     public ThreadDomain newThreadDomain() throws VerbsException {
         return new ThreadDomain(handle);
@@ -315,53 +319,54 @@ public final class Device extends NativeObject {
     /**
      * Allocates memory on the device itself. In C: {@code ibv_alloc_dm}.
      *
-     * @throws VerbsException with EOPNOTSUPP where the device has none to give
+     * @throws VerbsException with EOPNOTSUPP if the device has no memory of this kind
      */
     public DeviceMemory newDeviceMemory(long bytes) throws VerbsException {
         return newDeviceMemory(bytes, 1);
     }
 
     /**
-     * The same, at an address of the device's that is a multiple of {@code alignment}.
+     * Allocates memory on the device at a device address that is a multiple of {@code alignment}.
      *
-     * @throws IllegalArgumentException if that is no power of two
+     * @throws IllegalArgumentException if {@code alignment} is not a power of two
      */
     public DeviceMemory newDeviceMemory(long bytes, long alignment) throws VerbsException {
         return MemoryAccess.get().deviceMemory(handle, bytes, alignment);
     }
 
     /**
-     * Makes counters for the packets of flows. In C: {@code ibv_create_counters}.
+     * Creates counters for the packets of flows. In C: {@code ibv_create_counters}.
      *
-     * @throws VerbsException with EOPNOTSUPP where the device has none
+     * @throws VerbsException with EOPNOTSUPP if the device has no counters
      */
     public FlowCounters newFlowCounters() throws VerbsException {
         return FlowAccess.get().counters(handle);
     }
 
     /**
-     * Makes a completion queue that its user polls. In C: {@code ibv_create_cq}.
+     * Creates a completion queue that the program polls. In C: {@code ibv_create_cq}.
      *
-     * @param capacity how many completions it must have room for
+     * @param capacity the number of completions that the queue must be able to hold
      */
     public CompletionQueue newCompletionQueue(int capacity) throws VerbsException {
         return newCompletionQueue(CompletionQueueOptions.capacity(capacity));
     }
 
-    /** Makes a completion queue that its user polls. In C: {@code ibv_create_cq}. */
+    /** Creates a completion queue that the program polls. In C: {@code ibv_create_cq}. */
     public CompletionQueue newCompletionQueue(CompletionQueueOptions options)
             throws VerbsException {
-        return new CompletionQueue(handle, options.wanted());
+        return new CompletionQueue(handle, options.config());
     }
 
     /**
-     * Makes a completion queue that the SDK polls, for queue pairs whose operations are awaited. In
-     * C: {@code ibv_create_cq}.
+     * Creates a completion queue that the SDK polls, for asynchronous queue pairs. In C: {@code
+     * ibv_create_cq}.
      *
-     * @param capacity how many completions it must have room for
+     * @param capacity the number of completions that the queue must be able to hold
      */
     public CompletionDispatcher newCompletionDispatcher(int capacity) throws VerbsException {
-        return new CompletionDispatcher(handle, capacity);
+        return new CompletionDispatcher(
+                handle, CompletionQueueOptions.capacity(capacity).waitable().config());
     }
 
     DeviceHandle handle() {

@@ -12,21 +12,23 @@ import org.jrdma.verbs.queue.DatagramOperations;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue pair of datagrams whose user prepares requests, posts them, and polls a {@link
- * CompletionQueue}: nothing is allocated, locked or waited for.
+ * A datagram queue pair for prepared requests and a polled {@link CompletionQueue}. Posting and
+ * polling neither allocate, lock nor wait.
  *
- * <p>Requests to send are prepared and posted by one thread, the first to prepare one; receives by
- * one thread, likewise. They may be two, and neither need be the one that polls.
+ * <p>Requests of the send queue must be prepared and posted by one thread: the first one that
+ * prepares such a request. Likewise, one thread must prepare and post receives. The two threads may
+ * differ from each other and from the polling thread.
  */
-public final class PolledDatagramQueuePair extends PolledEnd implements DatagramQueuePair {
+public final class PolledDatagramQueuePair extends AbstractPolledQueuePair
+        implements DatagramQueuePair {
 
-    /** The path to itself, for the marker of {@code drain}; closed with this. */
-    private @Nullable NativeResource own;
+    /** The address handle of this queue pair itself, for the marker of {@code drain}. */
+    private @Nullable NativeResource ownAddress;
 
     private final DatagramOperations datagrams;
 
-    PolledDatagramQueuePair(Making making) throws VerbsException {
-        super(making);
+    PolledDatagramQueuePair(Parameters parameters) throws VerbsException {
+        super(parameters);
         this.datagrams = new DatagramOperations(queuePair());
     }
 
@@ -47,7 +49,7 @@ public final class PolledDatagramQueuePair extends PolledEnd implements Datagram
 
     @Override
     public AddressVector addressOf(Completion received, MemorySlice into) throws VerbsException {
-        return datagrams.answer(received, into);
+        return datagrams.replyAddress(received, into);
     }
 
     @Override
@@ -61,34 +63,32 @@ public final class PolledDatagramQueuePair extends PolledEnd implements Datagram
     }
 
     /**
-     * A message.
+     * Prepares a message.
      *
-     * @throws IllegalArgumentException if it is longer than {@link #maxMessageBytes()}, or the
-     *     address handle is of another domain
+     * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}, or
+     *     the address handle belongs to another protection domain
      */
     public PreparedDatagram prepareSend(MemorySlice local, Destination to) {
         return prepareSend(List.of(local), to);
     }
 
     /**
-     * A message gathered from pieces.
+     * Prepares a message gathered from several slices.
      *
-     * @throws IllegalArgumentException if they are longer than {@link #maxMessageBytes()}, or the
-     *     address handle is of another domain
+     * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}, or
+     *     the address handle belongs to another protection domain
      */
     public PreparedDatagram prepareSend(List<MemorySlice> local, Destination to) {
         return new PreparedDatagram(sends(), datagrams, local, to);
     }
 
     @Override
-    void direct(WorkRequest.Send marker) throws VerbsException {
-        if (own == null) {
-            own =
-                    AddressHandle.make(
-                            domainHandle(),
-                            addressOf(endpoint()),
-                            List.of(lifetime())); // or the domain could close it meanwhile
+    void addressMarker(WorkRequest.Send marker) throws VerbsException {
+        if (ownAddress == null) {
+            // Owned by the queue pair, because the domain could close it during the drain.
+            ownAddress =
+                    AddressHandle.make(domainHandle(), addressOf(endpoint()), List.of(lifetime()));
         }
-        marker.destination(own.address().address(), number(), 0);
+        marker.destination(ownAddress.address().address(), number(), 0);
     }
 }

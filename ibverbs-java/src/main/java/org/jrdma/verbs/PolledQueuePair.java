@@ -14,16 +14,17 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A connected queue pair whose user prepares requests, posts them, and polls a {@link
- * CompletionQueue}: nothing is allocated, locked or waited for.
+ * A connected queue pair for prepared requests and a polled {@link CompletionQueue}. Posting and
+ * polling neither allocate, lock nor wait.
  *
- * <p>Requests to send are prepared and posted by one thread, the first to prepare one; receives by
- * one thread, likewise. They may be two, and neither need be the one that polls.
+ * <p>Requests of the send queue must be prepared and posted by one thread: the first one that
+ * prepares such a request. Likewise, one thread must prepare and post receives. The two threads may
+ * differ from each other and from the polling thread.
  */
-public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePair {
+public final class PolledQueuePair extends AbstractPolledQueuePair implements ConnectedQueuePair {
 
-    PolledQueuePair(Making making) throws VerbsException {
-        super(making);
+    PolledQueuePair(Parameters parameters) throws VerbsException {
+        super(parameters);
     }
 
     @Override
@@ -31,38 +32,38 @@ public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePa
         connectTo(peer, options);
     }
 
-    /** A message. */
+    /** Prepares a message. */
     public PreparedSend prepareSend(MemorySlice local) {
         return prepareSend(List.of(local));
     }
 
-    /** A message gathered from pieces. */
+    /** Prepares a message gathered from several slices. */
     public PreparedSend prepareSend(List<MemorySlice> local) {
         return new PreparedSend(sends(), local);
     }
 
     /**
-     * A write of the peer's memory, at its beginning.
+     * Prepares a write to remote memory, starting at its first byte.
      *
-     * @throws IndexOutOfBoundsException if {@code local} is longer
+     * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      */
     public PreparedWrite prepareWrite(MemorySlice local, RemoteMemory remote) {
         return prepareWrite(List.of(local), remote);
     }
 
     /**
-     * A write of the peer's memory, at its beginning, gathered from pieces.
+     * Prepares a write to remote memory, starting at its first byte, gathered from several slices.
      *
-     * @throws IndexOutOfBoundsException if they are longer
+     * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      */
     public PreparedWrite prepareWrite(List<MemorySlice> local, RemoteMemory remote) {
         return new PreparedWrite(sends(), local, remote);
     }
 
     /**
-     * A read of the peer's memory, from its beginning, as much as {@code local} holds.
+     * Prepares a read of remote memory, starting at its first byte, until {@code local} is full.
      *
-     * @throws IndexOutOfBoundsException if {@code local} is longer
+     * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public PreparedRead prepareRead(MemorySlice local, RemoteMemory remote) {
@@ -70,9 +71,9 @@ public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePa
     }
 
     /**
-     * A read of the peer's memory, from its beginning, scattered to pieces.
+     * Prepares a read of remote memory, starting at its first byte, scattered to several slices.
      *
-     * @throws IndexOutOfBoundsException if they are longer
+     * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public PreparedRead prepareRead(List<MemorySlice> local, RemoteMemory remote) {
@@ -81,11 +82,11 @@ public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePa
     }
 
     /**
-     * A compare-and-swap of the first 8 bytes of the peer's memory; the former value comes to
-     * {@code result}.
+     * Prepares a compare-and-swap of the first 8 bytes of remote memory, which stores their
+     * previous value in {@code result}.
      *
-     * @throws IllegalArgumentException if the peer's memory is not at a multiple of 8, or {@code
-     *     result} is not of 8 bytes
+     * @throws IllegalArgumentException if the remote address is not a multiple of 8, or {@code
+     *     result} is not 8 bytes long
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public PreparedCompareAndSwap prepareCompareAndSwap(MemorySlice result, RemoteMemory remote) {
@@ -94,11 +95,11 @@ public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePa
     }
 
     /**
-     * A fetch-and-add to the first 8 bytes of the peer's memory; the former value comes to {@code
-     * result}.
+     * Prepares a fetch-and-add on the first 8 bytes of remote memory, which stores their previous
+     * value in {@code result}.
      *
-     * @throws IllegalArgumentException if the peer's memory is not at a multiple of 8, or {@code
-     *     result} is not of 8 bytes
+     * @throws IllegalArgumentException if the remote address is not a multiple of 8, or {@code
+     *     result} is not 8 bytes long
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public PreparedFetchAndAdd prepareFetchAndAdd(MemorySlice result, RemoteMemory remote) {
@@ -107,18 +108,20 @@ public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePa
     }
 
     /**
-     * A bind of a window to all of a region, or to a part of it.
+     * Prepares a bind of a window to a region or, with {@link PreparedBind#range}, to a part of it.
      *
-     * @param rights what the peer may do: {@link Access#REMOTE_WRITE}, {@link Access#REMOTE_READ},
-     *     {@link Access#REMOTE_ATOMIC}; and, for a window of type 2, {@link Access#ZERO_BASED}
-     * @throws IllegalArgumentException if the three are not of one domain
+     * @param rights the rights of the peer: {@link Access#REMOTE_WRITE}, {@link
+     *     Access#REMOTE_READ}, {@link Access#REMOTE_ATOMIC}; and, for a window of type 2, {@link
+     *     Access#ZERO_BASED}
+     * @throws IllegalArgumentException if the window, the region and the queue pair do not belong
+     *     to the same protection domain
      */
     public PreparedBind prepareBind(MemoryWindow window, MemoryRegion region, Access... rights) {
         return new PreparedBind(sends(), window, region, Access.setOf(rights));
     }
 
     /**
-     * Takes away what a window shows.
+     * Prepares the invalidation of a window.
      *
      * @throws UnsupportedOperationException if the connection is unreliable
      */
@@ -128,10 +131,10 @@ public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePa
     }
 
     /**
-     * A write of the first 8 bytes of the peer's memory at once.
+     * Prepares an atomic write of the first 8 bytes of remote memory.
      *
-     * @throws IllegalArgumentException if the peer's memory is not at a multiple of 8
-     * @throws UnsupportedOperationException if it was made without {@link
+     * @throws IllegalArgumentException if the remote address is not a multiple of 8
+     * @throws UnsupportedOperationException if the queue pair was created without {@link
      *     QueuePairOptions#atomicWrites}
      */
     public PreparedAtomicWrite prepareAtomicWrite(RemoteMemory remote) {
@@ -140,22 +143,25 @@ public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePa
     }
 
     /**
-     * A flush of what was written into the peer's memory before. The peer allows it by {@link
-     * Access#FLUSH_GLOBAL} or {@link Access#FLUSH_PERSISTENT}, of its region and of its queue pair.
+     * Prepares a flush of earlier writes to remote memory. The region and the queue pair of the
+     * peer must allow it with {@link Access#FLUSH_GLOBAL} or {@link Access#FLUSH_PERSISTENT}.
      *
-     * @throws IllegalArgumentException if no placement is named, or the memory has 4 GiB or more
-     * @throws UnsupportedOperationException if it was made without {@link QueuePairOptions#flushes}
+     * @throws IllegalArgumentException if no placement is given, or the memory has 4 GiB or more
+     * @throws UnsupportedOperationException if the queue pair was created without {@link
+     *     QueuePairOptions#flushes}
      */
     public PreparedFlush prepareFlush(RemoteMemory remote, FlushPlacement... placements) {
         queuePair().checkMadeFor(Operation.FLUSH);
-        return PreparedFlush.ofRange(sends(), remote, placements);
+        return PreparedFlush.forRange(sends(), remote, placements);
     }
 
     /**
-     * The same for all of the region that the peer's key is of, whatever part of it is known here.
+     * Prepares a flush of the whole region of the remote key, even if {@code remote} is only a part
+     * of it.
      *
-     * @throws IllegalArgumentException if no placement is named
-     * @throws UnsupportedOperationException if it was made without {@link QueuePairOptions#flushes}
+     * @throws IllegalArgumentException if no placement is given
+     * @throws UnsupportedOperationException if the queue pair was created without {@link
+     *     QueuePairOptions#flushes}
      */
     public PreparedFlush prepareRegionFlush(RemoteMemory remote, FlushPlacement... placements) {
         queuePair().checkMadeFor(Operation.FLUSH);
@@ -163,7 +169,7 @@ public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePa
     }
 
     @Override
-    void direct(WorkRequest.Send marker) {
-        // it goes to the peer
+    void addressMarker(WorkRequest.Send marker) {
+        // a connected queue pair needs no destination
     }
 }

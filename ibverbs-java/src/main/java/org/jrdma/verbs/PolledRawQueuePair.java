@@ -8,51 +8,52 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A queue pair of raw packets whose user prepares requests, posts them, and polls a {@link
- * CompletionQueue}: nothing is allocated, locked or waited for.
+ * A raw packet queue pair for prepared requests and a polled {@link CompletionQueue}. Posting and
+ * polling neither allocate, lock nor wait.
  *
- * <p>A frame begins with its Ethernet header, and has no check sequence. The queue pair receives
- * what its {@linkplain QueuePair#newFlow flows} bring to it, and nothing else. The process needs
+ * <p>A frame starts with its Ethernet header and has no frame check sequence. The queue pair
+ * receives only the packets that match its {@linkplain QueuePair#newFlow flows}. The process needs
  * the capability CAP_NET_RAW. In C: {@code IBV_QPT_RAW_PACKET}.
  *
- * <p>Requests to send are prepared and posted by one thread, the first to prepare one; receives by
- * one thread, likewise. They may be two, and neither need be the one that polls.
+ * <p>Requests of the send queue must be prepared and posted by one thread: the first one that
+ * prepares such a request. Likewise, one thread must prepare and post receives. The two threads may
+ * differ from each other and from the polling thread.
  */
-public final class PolledRawQueuePair extends PolledEnd {
+public final class PolledRawQueuePair extends AbstractPolledQueuePair {
 
-    /** The shortest frame, for the marker of {@code drain}. */
-    private static final MemorySegment NEVER_SENT = Arena.global().allocate(60);
+    /** A frame of the minimum length, for the marker of {@code drain}. */
+    private static final MemorySegment MINIMUM_FRAME = Arena.global().allocate(60);
 
     private static final int NO_KEY = 0;
 
-    PolledRawQueuePair(Making making) throws VerbsException {
-        super(making);
+    PolledRawQueuePair(Parameters parameters) throws VerbsException {
+        super(parameters);
     }
 
     /**
      * Brings this queue pair from RESET to READY_TO_SEND. In C: three calls of {@code
      * ibv_modify_qp}.
      *
-     * @throws VerbsException if the device refuses a step; the message names both states
+     * @throws VerbsException if the device rejects a transition; the message names both states
      */
     public void activate() throws VerbsException {
         activateRaw();
     }
 
-    /** A frame. */
+    /** Prepares a frame. */
     public PreparedFrame prepareSend(MemorySlice frame) {
         return prepareSend(List.of(frame));
     }
 
-    /** A frame gathered from pieces. */
+    /** Prepares a frame gathered from several slices. */
     public PreparedFrame prepareSend(List<MemorySlice> frame) {
         return new PreparedFrame(sends(), frame);
     }
 
-    /** A frame has its destination in itself, and some providers read that in the post. */
+    /** Sets a frame, because some providers read the destination from its header. */
     @Override
-    void direct(WorkRequest.Send marker) {
-        marker.element(0, NEVER_SENT.address(), (int) NEVER_SENT.byteSize(), NO_KEY);
+    void addressMarker(WorkRequest.Send marker) {
+        marker.element(0, MINIMUM_FRAME.address(), (int) MINIMUM_FRAME.byteSize(), NO_KEY);
         marker.elements(1);
     }
 }

@@ -6,41 +6,42 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledSharedReceives;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shared receive queue whose user prepares receives, posts them, and polls the {@link
- * CompletionQueue}s of its queue pairs: nothing is allocated, locked or waited for.
+ * A shared receive queue for prepared requests and polled {@link CompletionQueue}s. Posting and
+ * polling neither allocate, lock nor wait.
  *
- * <p>Receives are prepared and posted by one thread, the first to prepare one; it need not be one
- * of those that poll, and each completion queue may be polled by another. A completion has the
- * number that was given to the receive, and the queue pair's.
+ * <p>Receives must be prepared and posted by one thread: the first one that prepares a receive.
+ * Other threads may poll the completion queues. A completion contains the id of the receive and the
+ * number of the queue pair that consumed it.
  */
 public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
 
     private final NativeSharedReceiveQueue<PolledWorkQueue> nativeQueue;
-    private final PolledPost<PolledSharedReceives> receives;
+    private final PostTarget<PolledSharedReceives> receives;
 
     /**
-     * @param named of a queue that senders name; null for one that is given to queue pairs
+     * @param xrc the XRC domain and completion queue of an XRC shared receive queue; null for an
+     *     ordinary one
      */
     PolledSharedReceiveQueue(
             DomainHandle domain,
             int capacity,
             int elements,
-            NativeSharedReceiveQueue.@Nullable Named<PolledWorkQueue> named)
+            NativeSharedReceiveQueue.@Nullable XrcBinding<PolledWorkQueue> xrc)
             throws VerbsException {
-        this(domain, elements, new PolledSharedReceives(capacity), named);
+        this(domain, elements, new PolledSharedReceives(capacity), xrc);
     }
 
     private PolledSharedReceiveQueue(
             DomainHandle domain,
             int elements,
             PolledSharedReceives receives,
-            NativeSharedReceiveQueue.@Nullable Named<PolledWorkQueue> named)
+            NativeSharedReceiveQueue.@Nullable XrcBinding<PolledWorkQueue> xrc)
             throws VerbsException {
         this(
                 receives,
@@ -50,7 +51,7 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
                         receives,
                         receives.sharing(),
                         PolledSharedReceives.TABLE,
-                        named,
+                        xrc,
                         () -> {}));
     }
 
@@ -58,42 +59,45 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
             PolledSharedReceives receives, NativeSharedReceiveQueue<PolledWorkQueue> nativeQueue) {
         super(nativeQueue);
         this.nativeQueue = nativeQueue;
-        this.receives = PolledPost.toShared(this, nativeQueue, receives);
+        this.receives = PostTarget.toShared(this, nativeQueue, receives);
     }
 
-    /** A place to receive a message into. */
+    /** Prepares a receive request. */
     public PreparedReceive prepareReceive(MemorySlice local) {
         return prepareReceive(List.of(local));
     }
 
-    /** Places to receive a message into; none, to hear of a write with immediate data. */
+    /**
+     * Prepares a receive request that scatters the message to several slices. An empty list
+     * suffices to be notified of a write with immediate data.
+     */
     public PreparedReceive prepareReceive(List<MemorySlice> local) {
         return new PreparedReceive(receives, local);
     }
 
-    /** Receives to be posted by one call. */
+    /** Prepares a chain of receives that one call posts. */
     public PreparedRequest.Chain prepareChain(PreparedReceive... requests) {
         return new PreparedRequest.Chain(requests);
     }
 
-    /** How many receives can be posted now. For the thread that posts them. */
+    /** The number of free slots. Only for the thread that posts receives. */
     public int freeReceives() {
         return receives.queue().freeSlots();
     }
 
     /**
-     * Changes how many receives there is room for. For the thread that posts them. In C: {@code
-     * ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
+     * Changes the capacity. Only for the thread that posts receives. In C: {@code ibv_modify_srq}
+     * with {@code IBV_SRQ_MAX_WR}.
      *
-     * @throws IllegalArgumentException if more are posted and not completed, or if a completion
-     *     queue that they may complete into has no room for so many
-     * @throws VerbsException if the device cannot: see {@link
+     * @throws IllegalArgumentException if more receives are in flight, or if the new capacity could
+     *     overrun a completion queue that the receives may complete into
+     * @throws VerbsException if the device does not support resizing; see {@link
      *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
      */
     public void resize(int newCapacity) throws VerbsException {
-        var slots = receives.queueOfThisThread();
+        var slots = receives.queueForCurrentThread();
         if (slots.outstanding() > newCapacity) {
-            throw nativeQueue.tooSmall(newCapacity, slots.outstanding());
+            throw nativeQueue.capacityTooSmall(newCapacity, slots.outstanding());
         }
         nativeQueue.resize(newCapacity, () -> slots.resize(newCapacity));
     }

@@ -3,22 +3,22 @@ package org.jrdma.verbs;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * Changes 8 bytes of the peer's in one step, and brings the former value back, in this machine's
+ * An atomic operation on 8 bytes of remote memory, which returns their previous value in native
  * byte order.
  *
- * @param <S> the request itself
+ * @param <S> the type of the request
  */
 public abstract class PreparedAtomic<S extends PreparedAtomic<S>> extends PreparedSendRequest<S> {
 
     private final RemoteMemory remote;
 
     PreparedAtomic(
-            PolledPost<PolledWorkQueue> post,
+            PostTarget<PolledWorkQueue> post,
             Operation operation,
             MemorySlice result,
             RemoteMemory remote) {
@@ -29,9 +29,9 @@ public abstract class PreparedAtomic<S extends PreparedAtomic<S>> extends Prepar
     }
 
     /**
-     * Where the 8 bytes are within the peer's memory.
+     * Selects the offset of the 8 bytes in the remote memory.
      *
-     * @throws IllegalArgumentException if that is not at a multiple of 8
+     * @throws IllegalArgumentException if the resulting address is not a multiple of 8
      */
     public final S remoteOffset(long bytes) {
         checkThread();

@@ -3,27 +3,26 @@ package org.jrdma.verbs;
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * Writes 8 bytes of the peer's memory in one step: whoever reads them there sees the former value
- * or the new one. Needs no memory of this side's. In C: {@code IBV_WR_ATOMIC_WRITE}, {@code
- * ibv_wr_atomic_write}.
+ * An atomic write of 8 bytes of remote memory: readers see either the previous or the new value.
+ * Needs no local memory. In C: {@code IBV_WR_ATOMIC_WRITE}, {@code ibv_wr_atomic_write}.
  */
 public final class PreparedAtomicWrite extends PreparedSendRequest<PreparedAtomicWrite> {
 
     private final RemoteMemory remote;
 
-    PreparedAtomicWrite(PolledPost<PolledWorkQueue> post, RemoteMemory remote) {
+    PreparedAtomicWrite(PostTarget<PolledWorkQueue> post, RemoteMemory remote) {
         super(post, Operation.ATOMIC_WRITE);
         this.remote = remote;
         local(List.of());
         remoteOffset(0);
     }
 
-    /** What is written, in this machine's byte order; 0 from the start. */
+    /** Sets the value to write, in native byte order; 0 by default. */
     public PreparedAtomicWrite value(long value) {
         checkThread();
         request().operands(value, 0);
@@ -31,9 +30,9 @@ public final class PreparedAtomicWrite extends PreparedSendRequest<PreparedAtomi
     }
 
     /**
-     * Where the 8 bytes are within the peer's memory.
+     * Selects the offset of the 8 bytes in the remote memory.
      *
-     * @throws IllegalArgumentException if that is not at a multiple of 8
+     * @throws IllegalArgumentException if the resulting address is not a multiple of 8
      */
     public PreparedAtomicWrite remoteOffset(long bytes) {
         checkThread();
@@ -42,8 +41,8 @@ public final class PreparedAtomicWrite extends PreparedSendRequest<PreparedAtomi
     }
 
     @Override
-    void checkPieces(int count, long bytes, boolean inPlace) {
-        checkNoPieces(count);
+    void checkSlices(int count, long bytes, boolean inPlace) {
+        checkNoSlices(count);
     }
 
     @Override

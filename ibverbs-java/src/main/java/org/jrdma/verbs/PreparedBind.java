@@ -15,14 +15,14 @@ import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemoryWindow;
 import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.Access;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * Lets a {@link MemoryWindow} show a part of a region. Each post gives the window another key. In
- * C: {@code ibv_bind_mw}, or {@code IBV_WR_BIND_MW}, {@code ibv_wr_bind_mw}, for a window of type
- * 2.
+ * A bind of a {@link MemoryWindow} to a part of a region. Each post gives the window another remote
+ * key. In C: {@code ibv_bind_mw}, or {@code IBV_WR_BIND_MW}, {@code ibv_wr_bind_mw}, for a window
+ * of type 2.
  */
 public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
 
@@ -32,7 +32,7 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
     private long offset;
 
     PreparedBind(
-            PolledPost<PolledWorkQueue> post,
+            PostTarget<PolledWorkQueue> post,
             MemoryWindow window,
             MemoryRegion region,
             Set<Access> rights) {
@@ -48,10 +48,10 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
     }
 
     /**
-     * What of the region it shows; all of it from the start. No bytes make a window of type 1 show
-     * nothing.
+     * Selects the range of the region; the whole region by default. A length of 0 unbinds a window
+     * of type 1.
      *
-     * @throws IndexOutOfBoundsException if the range is not within
+     * @throws IndexOutOfBoundsException if the range is not within the region
      */
     public PreparedBind range(long firstByte, long length) {
         checkThread();
@@ -62,31 +62,32 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
     }
 
     @Override
-    Stream<Lifetime> usedBeside() {
+    Stream<Lifetime> additionalLifetimes() {
         return Stream.of(window.lifetime(), region.lifetime());
     }
 
     @Override
-    void checkPieces(int count, long bytes, boolean inPlace) {
-        checkNoPieces(count);
+    void checkSlices(int count, long bytes, boolean inPlace) {
+        checkNoSlices(count);
     }
 
     @Override
     void checkChain(PreparedRequest<?>[] chain) {
-        if (!window.isOfSecondType()) {
+        if (!window.isType2()) {
             throw new IllegalArgumentException(
-                    "A window of type 1 is bound by a function of its own, and not in a chain");
+                    "A window of type 1 cannot be bound in a chain: ibv_bind_mw posts a single request");
         }
         for (var link : chain) {
             if (link != this && link instanceof PreparedBind other && other.window == window) {
                 throw new IllegalArgumentException(
-                        "A chain can bind a window only once: " + window);
+                        "A chain can bind a window only once, but binds %s repeatedly"
+                                .formatted(window));
             }
         }
     }
 
     @Override
-    void aboutToPost() {
+    void beforePost() {
         window.bind(request(), zeroBased ? 0 : region.start() + offset);
     }
 

@@ -8,13 +8,12 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.queue.DatagramOperations;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 
 /**
- * A message to a destination of its own, which takes up a receive there, if it arrives. In C:
- * {@code IBV_WR_SEND}, {@code IBV_WR_SEND_WITH_IMM}, with {@code wr.ud}; {@code
- * ibv_wr_set_ud_addr}.
+ * A datagram, which consumes a receive request of its destination if it arrives. In C: {@code
+ * IBV_WR_SEND}, {@code IBV_WR_SEND_WITH_IMM}, with {@code wr.ud}; {@code ibv_wr_set_ud_addr}.
  */
 public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram> {
 
@@ -22,21 +21,21 @@ public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram
     private Destination destination;
 
     PreparedDatagram(
-            PolledPost<PolledWorkQueue> post,
+            PostTarget<PolledWorkQueue> post,
             DatagramOperations datagrams,
-            List<MemorySlice> pieces,
+            List<MemorySlice> slices,
             Destination destination) {
         super(post, Operation.SEND);
         this.datagrams = datagrams;
         this.destination = destination;
-        local(pieces);
+        local(slices);
         to(destination);
     }
 
     /**
-     * Goes to another destination. Allocates nothing.
+     * Selects another destination. Does not allocate.
      *
-     * @throws IllegalArgumentException if the address handle is of another domain
+     * @throws IllegalArgumentException if the address handle belongs to another protection domain
      */
     public PreparedDatagram to(Destination other) {
         checkThread();
@@ -48,31 +47,31 @@ public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram
         return this;
     }
 
-    /** Sends 32 bits along, which the receiver finds in its completion. */
+    /** Adds 32 bits of immediate data, which the receiver's completion contains. */
     public PreparedDatagram immediate(int data) {
         return immediate(Operation.SEND_WITH_IMMEDIATE, data);
     }
 
     /**
-     * Whether it wakes a receiver that waits for solicited messages only. In C: {@code
-     * IBV_SEND_SOLICITED}.
+     * Selects whether the message wakes up a receiver that waits only for solicited messages. In C:
+     * {@code IBV_SEND_SOLICITED}.
      */
     public PreparedDatagram solicited(boolean wanted) {
         return flag(Send.SOLICITED, wanted);
     }
 
     /**
-     * Whether the data is copied during the post, so that its memory is free at once. In C: {@code
-     * IBV_SEND_INLINE}.
+     * Selects whether the post copies the data, so that its memory can be reused immediately. In C:
+     * {@code IBV_SEND_INLINE}.
      *
-     * @throws IllegalArgumentException if it is more than {@link QueuePair#inlineBytes()}
+     * @throws IllegalArgumentException if the data is longer than {@link QueuePair#inlineBytes()}
      */
     public PreparedDatagram inline(boolean wanted) {
         return copied(wanted);
     }
 
     @Override
-    Stream<Lifetime> usedBeside() {
+    Stream<Lifetime> additionalLifetimes() {
         return Stream.of(destination.address().ownLifetime());
     }
 

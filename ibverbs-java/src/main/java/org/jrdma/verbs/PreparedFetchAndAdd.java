@@ -3,20 +3,20 @@ package org.jrdma.verbs;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 
 /**
- * Adds to 8 bytes of the peer's, and brings the former value back, in this machine's byte order. In
- * C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD}, {@code ibv_wr_atomic_fetch_add}.
+ * A fetch-and-add on 8 bytes of remote memory, which returns their previous value in native byte
+ * order. In C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD}, {@code ibv_wr_atomic_fetch_add}.
  */
 public final class PreparedFetchAndAdd extends PreparedAtomic<PreparedFetchAndAdd> {
 
-    PreparedFetchAndAdd(PolledPost<PolledWorkQueue> post, MemorySlice result, RemoteMemory remote) {
+    PreparedFetchAndAdd(PostTarget<PolledWorkQueue> post, MemorySlice result, RemoteMemory remote) {
         super(post, Operation.FETCH_AND_ADD, result, remote);
     }
 
-    /** What is added. */
+    /** Sets the value to add. */
     public PreparedFetchAndAdd delta(long value) {
         checkThread();
         request().operands(value, 0);

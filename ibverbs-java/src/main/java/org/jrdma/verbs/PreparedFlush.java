@@ -5,13 +5,13 @@ import java.util.Set;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.FlushPlacement;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * Brings what earlier requests wrote into the peer's memory to where it is visible, or persistent;
- * completed when that is done. In C: {@code IBV_WR_FLUSH}, {@code ibv_wr_flush}.
+ * A flush, which completes after earlier writes to remote memory have become visible or persistent.
+ * In C: {@code IBV_WR_FLUSH}, {@code ibv_wr_flush}.
  */
 public final class PreparedFlush extends PreparedSendRequest<PreparedFlush> {
 
@@ -19,30 +19,30 @@ public final class PreparedFlush extends PreparedSendRequest<PreparedFlush> {
     private final Set<FlushPlacement> placements;
 
     private PreparedFlush(
-            PolledPost<PolledWorkQueue> post, RemoteMemory remote, FlushPlacement... placements) {
+            PostTarget<PolledWorkQueue> post, RemoteMemory remote, FlushPlacement... placements) {
         super(post, Operation.FLUSH);
         this.remote = remote;
         this.placements = RequestWriter.placements(placements);
         local(List.of());
     }
 
-    static PreparedFlush ofRange(
-            PolledPost<PolledWorkQueue> post, RemoteMemory remote, FlushPlacement... placements) {
+    static PreparedFlush forRange(
+            PostTarget<PolledWorkQueue> post, RemoteMemory remote, FlushPlacement... placements) {
         return new PreparedFlush(post, remote, placements).range(0, remote.length());
     }
 
     static PreparedFlush ofRegion(
-            PolledPost<PolledWorkQueue> post, RemoteMemory remote, FlushPlacement... placements) {
+            PostTarget<PolledWorkQueue> post, RemoteMemory remote, FlushPlacement... placements) {
         var flush = new PreparedFlush(post, remote, placements);
         RequestWriter.flushRegion(flush.request(), remote, flush.placements);
         return flush;
     }
 
     /**
-     * What of the peer's memory.
+     * Selects the range of the remote memory.
      *
-     * @throws IndexOutOfBoundsException if the range is not within
-     * @throws IllegalArgumentException if it has 4 GiB or more
+     * @throws IndexOutOfBoundsException if the range is not within the remote memory
+     * @throws IllegalArgumentException if the range has 4 GiB or more
      */
     public PreparedFlush range(long firstByte, long length) {
         checkThread();
@@ -51,8 +51,8 @@ public final class PreparedFlush extends PreparedSendRequest<PreparedFlush> {
     }
 
     @Override
-    void checkPieces(int count, long bytes, boolean inPlace) {
-        checkNoPieces(count);
+    void checkSlices(int count, long bytes, boolean inPlace) {
+        checkNoSlices(count);
     }
 
     @Override

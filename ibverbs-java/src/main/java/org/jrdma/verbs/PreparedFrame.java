@@ -6,30 +6,31 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.DeviceCapability;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 
-/** A whole Ethernet frame, without its check sequence. In C: {@code IBV_WR_SEND}. */
+/** A complete Ethernet frame without its frame check sequence. In C: {@code IBV_WR_SEND}. */
 public final class PreparedFrame extends PreparedSendRequest<PreparedFrame> {
 
-    PreparedFrame(PolledPost<PolledWorkQueue> post, List<MemorySlice> pieces) {
+    PreparedFrame(PostTarget<PolledWorkQueue> post, List<MemorySlice> slices) {
         super(post, Operation.SEND);
-        local(pieces);
+        local(slices);
     }
 
     /**
-     * Whether the device fills in the checksums of the IPv4, TCP and UDP headers; where it can is
-     * said by {@link DeviceCapability#RAW_CHECKSUM}. In C: {@code IBV_SEND_IP_CSUM}.
+     * Selects whether the device fills in the checksums of the IPv4, TCP and UDP headers. {@link
+     * DeviceCapability#RAW_CHECKSUM} reports whether the device can. In C: {@code
+     * IBV_SEND_IP_CSUM}.
      */
     public PreparedFrame checksummed(boolean wanted) {
         return flag(Send.IP_CHECKSUM, wanted);
     }
 
     /**
-     * Whether the data is copied during the post, so that its memory is free at once. In C: {@code
-     * IBV_SEND_INLINE}.
+     * Selects whether the post copies the data, so that its memory can be reused immediately. In C:
+     * {@code IBV_SEND_INLINE}.
      *
-     * @throws IllegalArgumentException if it is more than {@link QueuePair#inlineBytes()}
+     * @throws IllegalArgumentException if the data is longer than {@link QueuePair#inlineBytes()}
      */
     public PreparedFrame inline(boolean wanted) {
         return copied(wanted);

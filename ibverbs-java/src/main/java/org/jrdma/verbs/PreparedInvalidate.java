@@ -8,32 +8,32 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.Type2Window;
 import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 
 /**
- * Takes a window away from the peer; it can be bound again. A post throws IllegalStateException if
- * the window shows nothing, unless it is in a chain. In C: {@code IBV_WR_LOCAL_INV}, {@code
+ * An invalidation of a window, which can then be bound again. A post outside of a chain throws
+ * IllegalStateException if the window is not bound. In C: {@code IBV_WR_LOCAL_INV}, {@code
  * ibv_wr_local_inv}.
  */
 public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvalidate> {
 
     private final NativeWindow window;
 
-    PreparedInvalidate(PolledPost<PolledWorkQueue> post, Type2Window window) {
+    PreparedInvalidate(PostTarget<PolledWorkQueue> post, Type2Window window) {
         super(post, Operation.INVALIDATE);
         this.window = MemoryAccess.get().window(window);
         local(List.of());
     }
 
     @Override
-    Stream<Lifetime> usedBeside() {
+    Stream<Lifetime> additionalLifetimes() {
         return Stream.of(window.lifetime());
     }
 
     @Override
-    void checkPieces(int count, long bytes, boolean inPlace) {
-        checkNoPieces(count);
+    void checkSlices(int count, long bytes, boolean inPlace) {
+        checkNoSlices(count);
     }
 
     @Override
@@ -43,7 +43,7 @@ public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvali
     }
 
     @Override
-    void aboutToPost() {
+    void beforePost() {
         request().invalidatedKey(window.key());
         window.unbind();
     }

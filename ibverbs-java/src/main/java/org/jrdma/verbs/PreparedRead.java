@@ -5,23 +5,23 @@ import java.util.Locale;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RemoteTarget;
 
-/** Reads remote memory. In C: {@code IBV_WR_RDMA_READ}, {@code ibv_wr_rdma_read}. */
+/** A read of remote memory. In C: {@code IBV_WR_RDMA_READ}, {@code ibv_wr_rdma_read}. */
 public final class PreparedRead extends PreparedSendRequest<PreparedRead> {
 
     private final RemoteTarget target;
 
-    PreparedRead(PolledPost<PolledWorkQueue> post, List<MemorySlice> pieces, RemoteMemory remote) {
+    PreparedRead(PostTarget<PolledWorkQueue> post, List<MemorySlice> slices, RemoteMemory remote) {
         super(post, Operation.READ);
         this.target = new RemoteTarget(request(), remote);
-        local(pieces);
+        local(slices);
     }
 
     /**
-     * Moves to an offset in the remote memory.
+     * Selects an offset in the remote memory.
      *
      * @throws IndexOutOfBoundsException if the range is not within the remote memory
      */
@@ -32,18 +32,19 @@ public final class PreparedRead extends PreparedSendRequest<PreparedRead> {
     }
 
     /**
-     * Selects other memory on both sides, the remote memory from its first byte. Allocates nothing.
+     * Selects other local and remote memory, starting at the first byte of the remote memory. Does
+     * not allocate.
      *
      * @throws IndexOutOfBoundsException if the remote memory is shorter
      */
-    public PreparedRead between(MemorySlice piece, RemoteMemory memory) {
+    public PreparedRead buffers(MemorySlice slice, RemoteMemory memory) {
         checkThread();
-        target.select(memory, piece.length());
-        return local(piece);
+        target.select(memory, slice.length());
+        return local(slice);
     }
 
     /**
-     * Selects other remote memory, from its first byte.
+     * Selects other remote memory, starting at its first byte.
      *
      * @throws IndexOutOfBoundsException if the range is not within the remote memory
      */

@@ -6,33 +6,33 @@ import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeQueuePair;
-import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PostTarget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place to receive a message into; or, with no bytes, to hear of a write with immediate data. In
- * C: {@code struct ibv_recv_wr}.
+ * A receive request for a message or, without memory, for the notification of a write with
+ * immediate data. In C: {@code struct ibv_recv_wr}.
  */
 public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
 
     /** Null for a shared receive queue. */
     private final @Nullable NativeQueuePair queuePair;
 
-    PreparedReceive(PolledPost<?> post, List<MemorySlice> pieces) {
+    PreparedReceive(PostTarget<?> post, List<MemorySlice> slices) {
         super(post, new WorkRequest.Receive(post.maxElements()));
         this.queuePair = post.queuePair();
-        local(pieces);
+        local(slices);
     }
 
     @Override
-    void checkPieces(int count, long bytes, boolean inPlace) {
-        // any suit
+    void checkSlices(int count, long bytes, boolean inPlace) {
+        // a receive request has no restrictions
     }
 
     @Override
     void checkState() throws VerbsException {
         if (queuePair != null) {
-            queuePair.checkTakesReceives("ibv_post_recv");
+            queuePair.checkCanReceive("ibv_post_recv");
         }
     }
 

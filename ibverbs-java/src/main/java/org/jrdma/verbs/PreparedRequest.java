@@ -15,25 +15,26 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.PostException;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * A request written out once, in native memory of its own, and posted any number of times without
- * allocating. It can be changed between posts: a post copies it.
+ * A work request that is prepared once in native memory and posted any number of times without
+ * allocating. It can be changed between posts, because a post copies it.
  *
- * <p>Belongs to the thread that prepared it, which also is the only one to prepare and post
- * requests of this direction of its queue pair, or of its shared receive queue; others get
- * WrongThreadException. It needs no closing.
+ * <p>A prepared request is confined to the thread that prepared it. Only that thread may prepare
+ * and post requests of the same send queue, receive queue or shared receive queue; other threads
+ * get a WrongThreadException. The request need not be closed.
  *
- * @param <S> the request itself
+ * @param <S> the type of the request
  */
 public abstract class PreparedRequest<S extends PreparedRequest<S>> {
 
     /**
-     * Several prepared requests that are posted by one call, in their order. They cannot be posted
-     * one by one any more, but still be changed. Belongs to the thread that prepared them.
+     * A list of prepared requests that one call posts in order. The requests can still be changed
+     * but no longer be posted individually. A chain is confined to the thread that prepared its
+     * requests.
      */
     public static final class Chain {
 
@@ -41,23 +42,23 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
 
         Chain(PreparedRequest<?>... requests) {
             if (requests.length == 0) {
-                throw new IllegalArgumentException("A chain has at least one request");
+                throw new IllegalArgumentException("A chain must have at least one request");
             }
             this.requests = requests.clone();
             link(this.requests);
         }
 
         /**
-         * Posts all of them, if there are as many free slots. Does not wait. In C: {@code
+         * Posts all requests if there are enough free slots. Does not wait. In C: {@code
          * ibv_post_send}, {@code ibv_post_recv}, {@code ibv_post_srq_recv}.
          *
-         * @return false if there are not so many free slots; nothing is posted then
-         * @throws PostException if the provider refuses one; it says which. Those before it are
-         *     under way; none is where the queue pair has {@link QueuePairOptions#extendedPosts},
-         *     and then it does not say which
-         * @throws VerbsException if the queue pair is not in a state to take them
-         * @throws IllegalStateException if the queue pair or a region is closed; nothing is posted
-         *     then
+         * @return false if there are not enough free slots; in that case nothing is posted
+         * @throws PostException if the provider rejects a request. The exception contains its
+         *     index, and the requests before it are in flight. With {@link
+         *     QueuePairOptions#extendedPosts}, no request is in flight and the index is unknown
+         * @throws VerbsException if the state of the queue pair does not allow the requests
+         * @throws IllegalStateException if the queue pair or a region is closed; in that case
+         *     nothing is posted
          */
         public boolean tryPost() throws VerbsException {
             return requests[0].tryPostChain(requests);
@@ -76,58 +77,58 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     private final PolledWorkQueue queue;
     private final WorkRequest request;
 
-    /** What it uses besides regions, and then those. */
+    /** The lifetimes of the used objects: first additional ones, then regions. */
     private Lifetime[] used = {};
 
-    private int countBeside;
+    private int additionalCount;
     private long id;
     private boolean chained;
 
-    PreparedRequest(PolledPost<?> post, WorkRequest request) {
+    PreparedRequest(PostTarget<?> post, WorkRequest request) {
         this.target = post.target();
         this.lifetime = post.lifetime();
         this.hotPath = post.hotPath();
         this.targetAddress = post.address();
-        this.queue = post.queueOfThisThread();
+        this.queue = post.queueForCurrentThread();
         this.request = request;
     }
 
-    /** Gives the request a number, by which its completion will be known. 0 if there is none. */
+    /** Sets the id that the completion of the request returns; 0 by default. */
     public final S id(long number) {
         checkThread();
         this.id = number;
         return self();
     }
 
-    /** The request's number. */
+    /** The id of the request. */
     public final long id() {
         return id;
     }
 
-    /** Takes another piece of memory, instead of all there were. Allocates nothing. */
-    public final S local(MemorySlice piece) {
-        return local(piece.region(), piece.offset(), piece.length());
+    /** Replaces the local memory by one slice. Does not allocate. */
+    public final S local(MemorySlice slice) {
+        return local(slice.region(), slice.offset(), slice.length());
     }
 
     /**
-     * Takes a part of a region, instead of all pieces there were; the same as with a slice of it.
-     * Allocates nothing.
+     * Replaces the local memory by a part of a region. Does not allocate.
      *
-     * @throws IndexOutOfBoundsException if the part is not within
+     * @throws IndexOutOfBoundsException if the range is not within the region
      */
     public final S local(MemoryRegion region, long offset, long length) {
         checkThread();
         Objects.checkFromIndexSize(offset, length, region.length());
         if (length > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException("A work request moves 2 GiB at most: " + length);
+            throw new IllegalArgumentException(
+                    "A work request can transfer less than 2 GiB, but the length is " + length);
         }
         var registration = MemoryAccess.get().registration(region);
         checkCount(1);
-        checkPieces(1, length, registration.isInPlace());
+        checkSlices(1, length, registration.isInPlace());
         request.element(0, region.startAddress() + offset, (int) length, region.localKey());
         request.elements(1);
-        if (used.length == countBeside + 1) {
-            used[countBeside] = registration.lifetime();
+        if (used.length == additionalCount + 1) {
+            used[additionalCount] = registration.lifetime();
         } else {
             use(Stream.of(registration.lifetime()));
         }
@@ -135,49 +136,49 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     }
 
     /**
-     * Takes other pieces of memory.
+     * Replaces the local memory by several slices.
      *
-     * @throws IllegalArgumentException if they are more than the queue was made for
+     * @throws IllegalArgumentException if there are more slices than the queue was created for
      */
-    public final S local(List<MemorySlice> pieces) {
+    public final S local(List<MemorySlice> slices) {
         checkThread();
-        checkCount(pieces.size());
-        checkPieces(
-                pieces.size(), RequestWriter.totalLength(pieces), RequestWriter.areInPlace(pieces));
-        RequestWriter.pieces(request, pieces);
+        checkCount(slices.size());
+        checkSlices(
+                slices.size(), RequestWriter.totalLength(slices), RequestWriter.areInPlace(slices));
+        RequestWriter.slices(request, slices);
         use(
-                pieces.stream()
-                        .map(piece -> MemoryAccess.get().registration(piece.region()).lifetime())
+                slices.stream()
+                        .map(slice -> MemoryAccess.get().registration(slice.region()).lifetime())
                         .distinct());
         return self();
     }
 
-    private void checkCount(int pieces) {
-        if (pieces > request.maxElements()) {
+    private void checkCount(int slices) {
+        if (slices > request.maxElements()) {
             throw new IllegalArgumentException(
-                    "%s takes %d pieces of memory at most, not %d"
-                            .formatted(target, request.maxElements(), pieces));
+                    "A request of %s can have at most %d slices of memory, but has %d"
+                            .formatted(target, request.maxElements(), slices));
         }
     }
 
     private void use(Stream<Lifetime> regions) {
-        var beside = usedBeside().toList();
-        countBeside = beside.size();
+        var beside = additionalLifetimes().toList();
+        additionalCount = beside.size();
         used = Stream.concat(beside.stream(), regions).toArray(Lifetime[]::new);
     }
 
     /**
-     * Posts the request, if there is a free slot. Does not wait. In C: {@code ibv_post_send},
-     * {@code ibv_post_recv}, {@code ibv_post_srq_recv}; of a queue pair with {@link
+     * Posts the request if there is a free slot. Does not wait. In C: {@code ibv_post_send}, {@code
+     * ibv_post_recv}, {@code ibv_post_srq_recv}; for a queue pair with {@link
      * QueuePairOptions#extendedPosts}, {@code ibv_wr_start}, {@code ibv_wr_complete}, {@code
      * ibv_wr_abort}, {@code ibv_wr_set_sge}, {@code ibv_wr_set_sge_list}, {@code
      * ibv_wr_set_inline_data}, {@code ibv_wr_set_inline_data_list}.
      *
-     * @return false if every slot is taken: then take completions first. Slots of unsignalled
-     *     requests become free by a later signalled one's completion, so if none is signalled they
-     *     never do
-     * @throws PostException if the provider refuses the request
-     * @throws VerbsException if the queue pair is not in a state to take it
+     * @return false if the queue is full; the program must then poll completions first. The
+     *     completion of a signaled request also frees the slots of earlier unsignaled requests, so
+     *     a program that signals no request never frees slots
+     * @throws PostException if the provider rejects the request
+     * @throws VerbsException if the state of the queue pair does not allow the request
      * @throws IllegalStateException if the queue or a region is closed
      */
     public final boolean tryPost() throws VerbsException {
@@ -185,27 +186,27 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
         checkState();
         checkComplete();
         if (chained) {
-            throw new IllegalStateException("This request is posted by its chain");
+            throw new IllegalStateException("A request of a chain can only be posted by its chain");
         }
         if (queue.freeSlots() <= 0) {
-            return false; // asked here: the provider's answer would cost a call, and is ENOMEM
+            return false; // checked here because the provider's ENOMEM would cost a native call
         }
         fillSlot(0);
-        hotPath.makeRoom();
+        hotPath.ensureStack();
         queue.take(1);
         var errno = callGuarded(this);
         if (errno == CLOSED) {
-            queue.giveBack(1);
+            queue.undoTake(1);
             throw closedException(this);
         }
         if (errno != 0) {
-            queue.giveBack(request.takeRefused() != 0 ? 1 : 0);
+            queue.undoTake(request.takeRefused() != 0 ? 1 : 0);
             throw refused(errno, 0, 1);
         }
         return true;
     }
 
-    /** Posts a chain, whose first request this is. */
+    /** Posts a chain that starts with this request. */
     final boolean tryPostChain(PreparedRequest<?>[] chain) throws VerbsException {
         checkThread();
         checkState();
@@ -216,38 +217,38 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
             chain[index].checkComplete();
             chain[index].fillSlot(index);
         }
-        hotPath.makeRoom();
+        hotPath.ensureStack();
         queue.take(chain.length);
         var errno = callGuarded(chain);
         if (errno == CLOSED) {
-            queue.giveBack(chain.length);
+            queue.undoTake(chain.length);
             throw closedException(chain);
         }
         if (errno != 0) {
             var failed = indexOfRefused(chain);
-            queue.giveBack(chain.length - failed);
+            queue.undoTake(chain.length - failed);
             throw chain[Math.min(failed, chain.length - 1)].refused(errno, failed, chain.length);
         }
         return true;
     }
 
-    /** Refuses what cannot be chained, and links what can. */
+    /** Checks and links the requests of a chain. */
     static void link(PreparedRequest<?>[] chain) {
         var queue = chain[0].queue;
         if (chain.length > queue.capacity()) {
             throw new IllegalArgumentException(
-                    "A chain of %d never fits into %d slots"
+                    "A chain of %d requests cannot fit into a queue with %d slots"
                             .formatted(chain.length, queue.capacity()));
         }
         for (var link : chain) {
             link.checkThread();
             if (link.queue != queue) {
                 throw new IllegalArgumentException(
-                        "A chain is posted to one direction of one queue pair, or to one shared receive queue");
+                        "All requests of a chain must be for the same send queue, receive queue or shared receive queue");
             }
             if (link.chained || Arrays.stream(chain).filter(other -> other == link).count() > 1) {
                 throw new IllegalArgumentException(
-                        "A request can be in one chain only, and only once");
+                        "A request can be in only one chain and only once");
             }
         }
         for (var link : chain) {
@@ -274,7 +275,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
                 }
             }
             for (var link : chain) {
-                link.aboutToPost();
+                link.beforePost();
             }
             return call(hotPath, targetAddress, request);
         } finally {
@@ -289,7 +290,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
             if (isClosed()) {
                 return CLOSED;
             }
-            aboutToPost();
+            beforePost();
             return call(hotPath, targetAddress, request);
         } finally {
             guard.exit();
@@ -309,7 +310,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
         return false;
     }
 
-    /** Of requests one of which is, or uses, what is closed. */
+    /** The exception for requests of which one uses a closed object. */
     private static IllegalStateException closedException(PreparedRequest<?>... requests) {
         for (var request : requests) {
             if (request.lifetime.isClosed()) {
@@ -321,7 +322,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
                 }
             }
         }
-        throw new AssertionError("nothing is closed");
+        throw new AssertionError("no object is closed");
     }
 
     private VerbsException refused(int errno, int index, int chainLength) {
@@ -331,8 +332,9 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     }
 
     /**
-     * Which request of a chain the provider refused; beyond the last if it took them all. rxe does
-     * that: an error of its doorbell comes as an errno, when the requests are in the queue already.
+     * The index of the request that the provider rejected, or the length of the chain if the
+     * provider accepted all requests. The latter occurs with rxe, which reports an error of its
+     * doorbell after it has queued the requests.
      */
     private int indexOfRefused(PreparedRequest<?>[] chain) {
         var address = request.takeRefused();
@@ -346,46 +348,46 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
 
     final void checkThread() {
         if (Thread.currentThread() != owner) {
-            throw new WrongThreadException("This request belongs to " + owner);
+            throw new WrongThreadException("This request is confined to " + owner);
         }
     }
 
-    /** The type argument is the class itself: all that can extend this are in this package. */
+    /** Safe because all subclasses are in this package and pass themselves as the type argument. */
     @SuppressWarnings("unchecked")
     final S self() {
         return (S) this;
     }
 
-    /** What it uses besides the regions of its pieces, and before them. */
-    Stream<Lifetime> usedBeside() {
+    /** The lifetimes of objects besides memory regions that the request uses. */
+    Stream<Lifetime> additionalLifetimes() {
         return Stream.empty();
     }
 
-    /** Uses another thing instead. */
+    /** Replaces one of the additional lifetimes. */
     final void used(int index, Lifetime object) {
         used[index] = object;
     }
 
-    /** Refuses to post a request that lacks something. */
+    /** Checks that the request has all required attributes. */
     void checkComplete() {}
 
-    /** Refuses a chain that it cannot be in. */
+    /** Checks that the request can be part of a chain. */
     void checkChain(PreparedRequest<?>[] chain) {}
 
-    /** Writes what is known only now. While nothing that it uses can be closed. */
-    void aboutToPost() {}
+    /** Completes the request before the post, while its objects cannot be closed. */
+    void beforePost() {}
 
     /**
-     * Refuses pieces that do not suit the request.
+     * Checks that the memory slices are allowed for the request.
      *
-     * @param inPlace whether requests name all pieces by their own addresses
+     * @param inPlace true if the addresses of all slices in requests are their virtual addresses
      */
-    abstract void checkPieces(int count, long bytes, boolean inPlace);
+    abstract void checkSlices(int count, long bytes, boolean inPlace);
 
-    /** Refuses a target that is not in a state to take the request. */
+    /** Checks that the state of the target allows the request. */
     abstract void checkState() throws VerbsException;
 
-    /** Calls the provider. Returns the errno. */
+    /** Calls the provider and returns the errno. */
     abstract int call(HotPath hotPath, long targetAddress, WorkRequest request);
 
     abstract String function();

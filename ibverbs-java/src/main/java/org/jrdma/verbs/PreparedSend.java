@@ -7,8 +7,8 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 
 /**
  * A message, which consumes a receive request of the peer. In C: {@code IBV_WR_SEND}, {@code
@@ -17,22 +17,22 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
  */
 public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
 
-    PreparedSend(PolledPost<PolledWorkQueue> post, List<MemorySlice> pieces) {
+    PreparedSend(PostTarget<PolledWorkQueue> post, List<MemorySlice> slices) {
         super(post, Operation.SEND);
-        local(pieces);
+        local(slices);
     }
 
-    /** Sends 32 bits along, which the peer finds in its completion. */
+    /** Adds 32 bits of immediate data, which the peer's completion contains. */
     public PreparedSend immediate(int data) {
         return immediate(Operation.SEND_WITH_IMMEDIATE, data);
     }
 
     /**
-     * Takes a window of the peer's away when the message has arrived. It must be of type 2 and
-     * bound by the queue pair that the message arrives at; otherwise that one's receive fails with
-     * {@link CompletionStatus#REMOTE_INVALID_REQUEST}. Reads through it that are under way may
-     * fail, unless this is {@linkplain #fenced fenced}. In C: {@code IBV_WR_SEND_WITH_INV}, {@code
-     * ibv_wr_send_inv}.
+     * Invalidates a memory window of the peer when the message arrives. The window must be of type
+     * 2 and bound by the queue pair that receives the message; otherwise the receive fails with
+     * {@link CompletionStatus#REMOTE_INVALID_REQUEST}. Reads in flight through the window may fail
+     * unless this request is {@linkplain #fenced fenced}. In C: {@code IBV_WR_SEND_WITH_INV},
+     * {@code ibv_wr_send_inv}.
      *
      * @throws UnsupportedOperationException if the connection is unreliable
      */
@@ -45,18 +45,18 @@ public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
     }
 
     /**
-     * Whether it wakes a peer that waits for solicited messages only. In C: {@code
-     * IBV_SEND_SOLICITED}.
+     * Selects whether the message wakes up a peer that waits only for solicited messages. In C:
+     * {@code IBV_SEND_SOLICITED}.
      */
     public PreparedSend solicited(boolean wanted) {
         return flag(Send.SOLICITED, wanted);
     }
 
     /**
-     * Whether the data is copied during the post, so that its memory is free at once. In C: {@code
-     * IBV_SEND_INLINE}.
+     * Selects whether the post copies the data, so that its memory can be reused immediately. In C:
+     * {@code IBV_SEND_INLINE}.
      *
-     * @throws IllegalArgumentException if it is more than {@link QueuePair#inlineBytes()}
+     * @throws IllegalArgumentException if the data is longer than {@link QueuePair#inlineBytes()}
      */
     public PreparedSend inline(boolean wanted) {
         return copied(wanted);

@@ -7,13 +7,14 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeQueuePair;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 
 /**
- * A request that begins on this side: a message, a write, a read, an atomic, a bind.
+ * A prepared request of the send queue: a message, write, read, atomic operation, bind,
+ * invalidation or flush.
  *
- * @param <S> the request itself
+ * @param <S> the type of the request
  */
 public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
         extends PreparedRequest<S> {
@@ -26,12 +27,12 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     private int flags = Send.SIGNALED;
     private boolean namesReceiveQueue;
 
-    PreparedSendRequest(PolledPost<PolledWorkQueue> post, Operation operation) {
+    PreparedSendRequest(PostTarget<PolledWorkQueue> post, Operation operation) {
         this(post, operation, new Send(post.maxElements()));
     }
 
     private PreparedSendRequest(
-            PolledPost<PolledWorkQueue> post, Operation operation, Send request) {
+            PostTarget<PolledWorkQueue> post, Operation operation, Send request) {
         super(post, request);
         this.queuePair = Objects.requireNonNull(post.queuePair());
         this.operation = operation;
@@ -41,16 +42,16 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     }
 
     /**
-     * Whether its success is completed visibly; true from the start. A failure always is. In C:
-     * {@code IBV_SEND_SIGNALED}.
+     * Selects whether a success generates a completion; true by default. A failure always generates
+     * one. In C: {@code IBV_SEND_SIGNALED}.
      */
-    public final S signalled(boolean wanted) {
+    public final S signaled(boolean wanted) {
         return flag(Send.SIGNALED, wanted);
     }
 
     /**
-     * Whether it starts only when all earlier reads and atomics are done. In C: {@code
-     * IBV_SEND_FENCE}.
+     * Selects whether the request starts only after all earlier reads and atomics have completed.
+     * In C: {@code IBV_SEND_FENCE}.
      */
     public final S fenced(boolean wanted) {
         return flag(Send.FENCE, wanted);
@@ -72,12 +73,12 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     /**
      * Names the shared receive queue of the peer that this request is for, over an extended
      * reliable connection: messages are received from it, and reads, writes and atomics access the
-     * memory of its protection domain. A request on the sending end of such a connection must name
+     * memory of its protection domain. A request on the sending side of such a connection must name
      * one before it is posted. In C: {@code ibv_wr_set_xrc_srqn}.
      *
      * @param number the {@linkplain SharedReceiveQueue#number number} that the peer announced
      * @throws IllegalArgumentException if it has more than 24 bits, or the queue pair is not the
-     *     sending end of an extended connection
+     *     sending side of an extended reliable connection
      */
     public final S receiveQueue(int number) {
         checkThread();
@@ -123,13 +124,13 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
         return request;
     }
 
-    /** How many bytes the pieces have. */
+    /** The total length of the slices. */
     final long length() {
         return length;
     }
 
     @Override
-    void checkPieces(int count, long bytes, boolean allInPlace) {
+    void checkSlices(int count, long bytes, boolean allInPlace) {
         checkLength(bytes);
         if ((flags & Send.INLINE) != 0) {
             checkInPlace(allInPlace);
@@ -138,15 +139,15 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
         inPlace = allInPlace;
     }
 
-    /** For those that move nothing. */
-    final void checkNoPieces(int count) {
+    /** Checks that an operation without local memory has no slices. */
+    final void checkNoSlices(int count) {
         if (count != 0) {
             throw new IllegalArgumentException(
-                    "%s moves no memory, and takes no pieces of it".formatted(operation));
+                    "%s transfers no local memory, so it cannot have slices".formatted(operation));
         }
     }
 
-    /** Refuses pieces of so many bytes, if they do not suit the request. */
+    /** Checks that the total length is allowed for the request. */
     void checkLength(long bytes) {
         if ((flags & Send.INLINE) != 0) {
             checkInline(bytes);
@@ -156,21 +157,21 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     private void checkInline(long bytes) {
         if (bytes > queuePair.inlineBytes()) {
             throw new IllegalArgumentException(
-                    "%s sends %d bytes inline at most, not %d; ask for more in its options"
+                    "%s can send at most %d bytes inline, but the request has %d. Increase inlineBytes() in its options."
                             .formatted(queuePair, queuePair.inlineBytes(), bytes));
         }
     }
 
     private static void checkInPlace(boolean inPlace) {
-        if (!inPlace) { // the provider would read at the address that the request says
+        if (!inPlace) { // the provider would read from the address in the request
             throw new IllegalArgumentException(
-                    "Only memory that requests name by its own address can be sent inline");
+                    "Memory can be sent inline only if its address in requests is its virtual address");
         }
     }
 
     @Override
     void checkState() throws VerbsException {
-        queuePair.checkTakesSends();
+        queuePair.checkCanSend();
     }
 
     @Override

@@ -6,26 +6,26 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RemoteTarget;
 
 /**
- * Writes to remote memory. In C: {@code IBV_WR_RDMA_WRITE}, {@code IBV_WR_RDMA_WRITE_WITH_IMM};
+ * A write to remote memory. In C: {@code IBV_WR_RDMA_WRITE}, {@code IBV_WR_RDMA_WRITE_WITH_IMM};
  * {@code ibv_wr_rdma_write}, {@code ibv_wr_rdma_write_imm}.
  */
 public final class PreparedWrite extends PreparedSendRequest<PreparedWrite> {
 
     private final RemoteTarget target;
 
-    PreparedWrite(PolledPost<PolledWorkQueue> post, List<MemorySlice> pieces, RemoteMemory remote) {
+    PreparedWrite(PostTarget<PolledWorkQueue> post, List<MemorySlice> slices, RemoteMemory remote) {
         super(post, Operation.WRITE);
         this.target = new RemoteTarget(request(), remote);
-        local(pieces);
+        local(slices);
     }
 
     /**
-     * Moves to an offset in the remote memory.
+     * Selects an offset in the remote memory.
      *
      * @throws IndexOutOfBoundsException if the range is not within the remote memory
      */
@@ -36,18 +36,19 @@ public final class PreparedWrite extends PreparedSendRequest<PreparedWrite> {
     }
 
     /**
-     * Selects other memory on both sides, the remote memory from its first byte. Allocates nothing.
+     * Selects other local and remote memory, starting at the first byte of the remote memory. Does
+     * not allocate.
      *
      * @throws IndexOutOfBoundsException if the remote memory is shorter
      */
-    public PreparedWrite between(MemorySlice piece, RemoteMemory memory) {
+    public PreparedWrite buffers(MemorySlice slice, RemoteMemory memory) {
         checkThread();
-        target.select(memory, piece.length());
-        return local(piece);
+        target.select(memory, slice.length());
+        return local(slice);
     }
 
     /**
-     * Selects other remote memory, from its first byte.
+     * Selects other remote memory, starting at its first byte.
      *
      * @throws IndexOutOfBoundsException if the range is not within the remote memory
      */
@@ -59,25 +60,25 @@ public final class PreparedWrite extends PreparedSendRequest<PreparedWrite> {
 
     /**
      * Adds 32 bits of immediate data, which consume a receive request of the peer and are part of
-     * its completion: the way to notify the peer that the data has arrived.
+     * its completion. The completion notifies the peer that the data has arrived.
      */
     public PreparedWrite immediate(int data) {
         return immediate(Operation.WRITE_WITH_IMMEDIATE, data);
     }
 
     /**
-     * Whether it wakes a peer that waits for solicited messages only; has a meaning with immediate
-     * data. In C: {@code IBV_SEND_SOLICITED}.
+     * Selects whether the request wakes up a peer that waits only for solicited messages. Has an
+     * effect only with immediate data. In C: {@code IBV_SEND_SOLICITED}.
      */
     public PreparedWrite solicited(boolean wanted) {
         return flag(Send.SOLICITED, wanted);
     }
 
     /**
-     * Whether the data is copied during the post, so that its memory is free at once. In C: {@code
-     * IBV_SEND_INLINE}.
+     * Selects whether the post copies the data, so that its memory can be reused immediately. In C:
+     * {@code IBV_SEND_INLINE}.
      *
-     * @throws IllegalArgumentException if it is more than {@link QueuePair#inlineBytes()}
+     * @throws IllegalArgumentException if the data is longer than {@link QueuePair#inlineBytes()}
      */
     public PreparedWrite inline(boolean wanted) {
         return copied(wanted);

@@ -9,9 +9,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DomainHandle;
-import org.jrdma.verbs.handle.HeldCalls;
+import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.Registration;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.memory.MemoryRegion;
@@ -30,16 +30,16 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What belongs together on a device: a queue pair reaches only memory registered in its own domain.
+ * A protection domain: queue pairs can access only memory registered in the same domain.
  *
- * <p>Owned by its {@link Device}. Safe for use by several threads. In C: {@code struct ibv_pd};
+ * <p>Owned by its {@link Device}. Safe for use by multiple threads. In C: {@code struct ibv_pd};
  * {@link #close()} is {@code ibv_dealloc_pd}.
  */
 public final class ProtectionDomain extends NativeObject {
 
     /**
-     * The scopes of memory that only the garbage collector frees. There is no public way to ask a
-     * scope whether it can be closed, so one of another class is taken for closeable.
+     * The classes of scopes whose memory only the garbage collector frees. There is no public
+     * method to find out whether a scope can be closed, so all other classes count as closeable.
      */
     private static final Set<Class<?>> SCOPES_THAT_NEVER_CLOSE =
             Set.of(
@@ -58,32 +58,32 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Makes this domain again, for what only the threads of a thread domain use: queue pairs,
-     * shared receive queues, and {@linkplain CompletionQueueOptions#parentDomain completion
-     * queues}. It reaches the same memory. Nothing here makes sure of the threads: the program
-     * answers for it that one at a time posts to, polls, modifies or closes what is made so, and
-     * some providers end the process otherwise. In C: {@code ibv_alloc_parent_domain}; {@link
-     * #close()} is {@code ibv_dealloc_pd}.
+     * Creates a parent domain: an alias of this domain for queue pairs, shared receive queues and
+     * {@linkplain CompletionQueueOptions#parentDomain completion queues} that only the threads of a
+     * thread domain use. It accesses the same memory. The SDK does not check the threads: the
+     * program must make sure that one thread at a time posts to, polls, modifies or closes these
+     * objects. Otherwise some providers end the process. In C: {@code ibv_alloc_parent_domain};
+     * {@link #close()} is {@code ibv_dealloc_pd}.
      *
-     * @throws VerbsException with EOPNOTSUPP where the device has none
+     * @throws VerbsException with EOPNOTSUPP if the device does not support parent domains
      */
     public ProtectionDomain newParentDomainUnguarded(ThreadDomain threads) throws VerbsException {
         return newParentDomain(threads, null);
     }
 
     /**
-     * Makes this domain again, for what is to be kept in memory of the caller's; for any threads.
-     * The program answers for it that the memory stays until it is released: a provider, or the
-     * adapter, writes there. In C: {@code ibv_alloc_parent_domain} with {@code
+     * Creates a parent domain whose objects are stored in memory of the caller and can be used by
+     * any thread. The memory must stay valid until it is released, because the provider or the
+     * adapter writes to it. In C: {@code ibv_alloc_parent_domain} with {@code
      * IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS}.
      *
-     * @throws VerbsException with EOPNOTSUPP where the device has none
+     * @throws VerbsException with EOPNOTSUPP if the device does not support parent domains
      */
     public ProtectionDomain newParentDomainUnguarded(QueueMemory memory) throws VerbsException {
         return newParentDomain(null, memory);
     }
 
-    /** Both: for some threads, and in memory of the caller's. */
+    /** Creates a parent domain for a thread domain and memory of the caller. */
     public ProtectionDomain newParentDomainUnguarded(ThreadDomain threads, QueueMemory memory)
             throws VerbsException {
         return newParentDomain(threads, memory);
@@ -100,41 +100,42 @@ public final class ProtectionDomain extends NativeObject {
         return handle;
     }
 
-    /**
-     * The kernel's number for it, by which another process {@linkplain
-     * Device#importProtectionDomain imports} it.
-     */
+    /** The kernel handle for {@link Device#importProtectionDomain} in another process. */
     public int handle() {
         return handle.kernelHandle();
     }
 
-    /** The device it was made from. */
+    /** The device that owns this domain. */
     public Device device() {
         return device;
     }
 
-    /** Makes an arena whose segments are registered with these rights. */
+    /** Creates an arena whose segments are registered with the given access rights. */
     public RegisteredArena newArena(Access... access) {
         return newArena(RegisteredArena.PageSize.NORMAL, access);
     }
 
-    /** Makes an arena whose segments are registered with these rights, in pages of a size. */
+    /**
+     * Creates an arena whose segments have the given page size and are registered with the given
+     * access rights.
+     */
     public RegisteredArena newArena(RegisteredArena.PageSize pages, Access... access) {
         return MemoryAccess.get().arena(handle, pages, Access.setOf(access));
     }
 
     /**
-     * Registers a direct buffer, from its position to its limit. The region keeps the buffer from
-     * being collected. In C: {@code ibv_reg_mr}; with an optional right, {@code ibv_reg_mr_iova2}.
+     * Registers a direct buffer, from its position to its limit. The region keeps the buffer
+     * reachable. In C: {@code ibv_reg_mr}; with an optional access right, {@code ibv_reg_mr_iova2}.
      *
-     * @throws IllegalArgumentException if the buffer is not direct; read-only although written to;
-     *     empty; or a view of a segment whose arena can be closed, which nothing here could prevent
-     * @throws VerbsException if the system refuses; the message says how much memory may be locked
+     * @throws IllegalArgumentException if the buffer is not direct, is empty, is read-only although
+     *     LOCAL_WRITE is given, or is a view of a segment whose arena can be closed
+     * @throws VerbsException if the system rejects the registration; the message contains the limit
+     *     of locked memory
      */
     public MemoryRegion register(ByteBuffer buffer, Access... access) throws VerbsException {
         if (!buffer.isDirect()) {
             throw new IllegalArgumentException(
-                    "Only a direct buffer stays where it is; this one is on the heap");
+                    "Cannot register a heap buffer, because the garbage collector may move it. Use a direct buffer.");
         }
         var rights = Access.setOf(access);
         if (buffer.isReadOnly() && rights.contains(Access.LOCAL_WRITE)) {
@@ -144,36 +145,37 @@ public final class ProtectionDomain extends NativeObject {
         var memory = MemorySegment.ofBuffer(buffer);
         if (!SCOPES_THAT_NEVER_CLOSE.contains(memory.scope().getClass())) {
             throw new IllegalArgumentException(
-                    "This buffer is a view of a segment whose arena can be closed. Take one of newArena(), or answer for it with registerUnguarded()");
+                    "Cannot register a buffer that is a view of a segment whose arena can be closed. Allocate it with newArena(), or use registerUnguarded() and keep the arena open.");
         }
         return region(Registration.of(handle, memory, rights, buffer));
     }
 
     /**
-     * Registers memory whose life the SDK does not know. The caller answers for it: if the memory
-     * is freed before the region is closed, an adapter may write into whatever has taken its place.
-     * In C: {@code ibv_reg_mr}; with an optional right, {@code ibv_reg_mr_iova2}.
+     * Registers memory whose lifetime the SDK does not control. The caller must not free the memory
+     * before the region is closed; otherwise an adapter may write to memory that has been reused.
+     * In C: {@code ibv_reg_mr}; with an optional access right, {@code ibv_reg_mr_iova2}.
      *
      * @throws IllegalArgumentException if the segment is on the heap or empty
-     * @throws VerbsException if the system refuses; the message says how much memory may be locked
+     * @throws VerbsException if the system rejects the registration; the message contains the limit
+     *     of locked memory
      */
     public MemoryRegion registerUnguarded(MemorySegment memory, Access... access)
             throws VerbsException {
         if (!memory.isNative()) {
             throw new IllegalArgumentException(
-                    "Only native memory stays where it is; this segment is on the heap");
+                    "Cannot register a heap segment, because the garbage collector may move it. Use native memory.");
         }
         return region(Registration.of(handle, memory, Access.setOf(access), memory));
     }
 
     /**
-     * Registers a part of the device's own memory. Requests and peers name its first byte by 0, as
-     * if {@link Access#ZERO_BASED} were given; there is no segment for it on this side. In C:
-     * {@code ibv_reg_dm_mr}.
+     * Registers a part of device memory. Its first byte has address 0 in work requests and for
+     * peers, as with {@link Access#ZERO_BASED}. The region has no local segment. In C: {@code
+     * ibv_reg_dm_mr}.
      *
-     * @throws IndexOutOfBoundsException if the part is not within
-     * @throws IllegalArgumentException if it is the memory of another device
-     * @throws VerbsException if the device refuses
+     * @throws IndexOutOfBoundsException if the range is not within the memory
+     * @throws IllegalArgumentException if the memory belongs to another device
+     * @throws VerbsException if the device rejects the registration
      */
     public MemoryRegion registerDeviceMemory(
             DeviceMemory memory, long offset, long length, Access... access) throws VerbsException {
@@ -181,16 +183,16 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Registers memory of another device, as of a graphics card, that the kernel shares as a
-     * dma-buf. The region keeps the memory, also when the descriptor is closed. It is not mapped
-     * here: its {@linkplain MemoryRegion#segment() segment} is empty, and it cannot be sent inline.
-     * In C: {@code ibv_reg_dmabuf_mr}.
+     * Registers memory of another device, for example a GPU, that the kernel shares as a dma-buf.
+     * The region keeps the memory after the descriptor is closed. The memory is not mapped: its
+     * {@linkplain MemoryRegion#segment() segment} is empty, and it cannot be sent inline. In C:
+     * {@code ibv_reg_dmabuf_mr}.
      *
-     * @param descriptor the dma-buf's
-     * @param offset where in it the region begins, in bytes
-     * @param start by which address work requests and peers name the region's first byte; at the
-     *     same place in a page as the offset
-     * @throws VerbsException if the device does not offer it, or refuses it
+     * @param descriptor the file descriptor of the dma-buf
+     * @param offset the offset of the region in the dma-buf, in bytes
+     * @param start the address of the region's first byte in work requests and for peers, with the
+     *     same offset in a page as {@code offset}
+     * @throws VerbsException if the device does not support dma-bufs or rejects the registration
      */
     public MemoryRegion registerDmaBuf(
             int descriptor, long offset, long length, long start, Access... access)
@@ -201,30 +203,31 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Registers all memory that this process has or will have, to be paged {@linkplain
-     * Access#ON_DEMAND on demand}: a slice of it is at the address that its offset says. The caller
-     * answers for each slice: if that memory is freed before a request is done, an adapter may
-     * write into whatever has taken its place. In C: {@code ibv_reg_mr} with {@code SIZE_MAX}.
+     * Registers the whole address space of this process, including future memory, with {@linkplain
+     * Access#ON_DEMAND on-demand} paging. The offset of a slice is its address. The caller must not
+     * free the memory of a slice before its requests are done; otherwise an adapter may write to
+     * memory that has been reused. In C: {@code ibv_reg_mr} with {@code SIZE_MAX}.
      *
-     * @throws VerbsException if the device does not offer it; {@link
-     *     ExtendedDeviceAttributes#implicitOnDemand} tells
+     * @throws VerbsException if the device does not support it, as reported by {@link
+     *     ExtendedDeviceAttributes#implicitOnDemand}
      */
     public MemoryRegion registerEverythingUnguarded(Access... access) throws VerbsException {
-        return region(Registration.ofEverything(handle, Access.setOf(access)));
+        return region(Registration.ofAddressSpace(handle, Access.setOf(access)));
     }
 
     /**
-     * A region that another process registered in the domain of which this is the {@linkplain
-     * Device#importProtectionDomain import}. Closing it here leaves it to those who have it
-     * besides; once the process that registered it has closed it, it is of no use to anyone. Its
-     * memory is the other's: its {@linkplain MemoryRegion#segment() segment} is empty, and it
-     * cannot be sent inline. In C: {@code ibv_import_mr}; {@link MemoryRegion#close()} is {@code
-     * ibv_unimport_mr}.
+     * Imports a region of another process. This domain must be the {@linkplain
+     * Device#importProtectionDomain import} of the region's domain. Closing the import does not
+     * affect other processes. After the process that registered the region has closed it, no
+     * process can use it. The memory belongs to the other process: its {@linkplain
+     * MemoryRegion#segment() segment} is empty, and it cannot be sent inline. In C: {@code
+     * ibv_import_mr}; {@link MemoryRegion#close()} is {@code ibv_unimport_mr}.
      *
-     * @param number the other's {@link MemoryRegion#handle}
-     * @param start the other's {@link MemoryRegion#startAddress}, which nobody else tells
-     * @param access likewise
-     * @throws VerbsException with EOPNOTSUPP where the device cannot share it
+     * @param number the {@link MemoryRegion#handle} in the other process
+     * @param start the {@link MemoryRegion#startAddress} in the other process, which the device
+     *     does not report
+     * @param access the access rights of the region, which the device does not report
+     * @throws VerbsException with EOPNOTSUPP if the device cannot share it
      */
     public MemoryRegion importRegion(int number, long start, Access... access)
             throws VerbsException {
@@ -232,23 +235,25 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Registers no memory at all: what is received or read into the region is dropped, what is sent
-     * from it is zeros. For the parts of a message that nobody wants. Longer than any request. In
-     * C: {@code ibv_alloc_null_mr}.
+     * Creates a null memory region for unwanted parts of messages. Data that is received or read
+     * into the region is discarded, and data sent from it is zeros. The region is longer than any
+     * request. In C: {@code ibv_alloc_null_mr}.
      *
-     * @throws VerbsException if the device does not offer it
+     * @throws VerbsException if the device does not support null regions
      */
     public MemoryRegion newNullRegion() throws VerbsException {
-        return region(Registration.ofNothing(handle));
+        return region(Registration.ofNull(handle));
     }
 
     /**
-     * Moves a region to this domain, of the same device; like {@link MemoryRegion#reregister}. It
-     * is closed with its arena or with this domain, whichever is closed first. In C: {@code
-     * ibv_rereg_mr}.
+     * Moves a region of the same device to this domain. As with {@link MemoryRegion#reregister}, no
+     * work request that names the region may be in flight, and the keys that peers have become
+     * invalid. The region is closed with its arena or with this domain, whichever is closed first.
+     * In C: {@code ibv_rereg_mr}.
      *
-     * @return the region as it is now, with its own keys; the other one is closed
-     * @throws VerbsException if the device refuses
+     * @return the moved region, with its own keys; the original object is closed
+     * @throws VerbsException if the device rejects the change. The region is then unchanged, or
+     *     closed if the device has made it unusable
      */
     public MemoryRegion reregister(MemoryRegion region) throws VerbsException {
         return region(MemoryAccess.get().registration(region).changeDomain(handle));
@@ -259,36 +264,38 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Has pages of {@linkplain Access#ON_DEMAND on-demand} regions brought in before requests need
-     * them. Advice only: the device may ignore it, and pages may go again. Does not wait for it. In
-     * C: {@code ibv_advise_mr}.
+     * Prefetches pages of {@linkplain Access#ON_DEMAND on-demand} regions before requests need
+     * them. The device may ignore the advice, and the pages may be evicted again. Does not wait for
+     * the prefetch. In C: {@code ibv_advise_mr}.
      *
-     * @throws IllegalArgumentException if a region is not on demand: not every driver looks
-     * @throws VerbsException if the device does not offer it, or refuses it; with EPERM if what is
-     *     to be written may not be
+     * @throws IllegalArgumentException if a region is not registered with ON_DEMAND. The SDK checks
+     *     this because not every driver does
+     * @throws VerbsException if the device does not support it or rejects it; with EPERM if the
+     *     advice is for writing and a region is not writable
      */
-    public void advise(PageAdvice advice, MemorySlice... pieces) throws VerbsException {
-        advise(advice, false, List.of(pieces));
+    public void advise(PageAdvice advice, MemorySlice... slices) throws VerbsException {
+        advise(advice, false, List.of(slices));
     }
 
-    /** As {@link #advise}, and waits until it is done, for as long as that takes. */
-    public void adviseAndWait(PageAdvice advice, MemorySlice... pieces) throws VerbsException {
-        advise(advice, true, List.of(pieces));
+    /** Prefetches pages as {@link #advise} does, and waits without a time limit. */
+    public void adviseAndWait(PageAdvice advice, MemorySlice... slices) throws VerbsException {
+        advise(advice, true, List.of(slices));
     }
 
-    private void advise(PageAdvice advice, boolean waits, List<MemorySlice> pieces)
+    private void advise(PageAdvice advice, boolean waits, List<MemorySlice> slices)
             throws VerbsException {
-        for (var piece : pieces) {
-            if (!piece.region().access().contains(Access.ON_DEMAND)) {
-                throw new IllegalArgumentException(piece.region() + " is not ON_DEMAND");
+        for (var slice : slices) {
+            if (!slice.region().access().contains(Access.ON_DEMAND)) {
+                throw new IllegalArgumentException(
+                        slice.region() + " is not registered with ON_DEMAND");
             }
         }
         var used =
                 Stream.concat(
                                 Stream.of(lifetime()),
-                                pieces.stream().map(piece -> registration(piece).lifetime()))
+                                slices.stream().map(slice -> registration(slice).lifetime()))
                         .toList();
-        HeldCalls.call(
+        GuardedCalls.call(
                 used,
                 () -> {
                     handle.device()
@@ -299,10 +306,10 @@ public final class ProtectionDomain extends NativeObject {
                                     address(),
                                     advice,
                                     waits,
-                                    pieces.stream().map(ProtectionDomain::piece).toList(),
-                                    Attempt.to(
+                                    slices.stream().map(ProtectionDomain::slice).toList(),
+                                    CheckedCall.to(
                                             "ibv_advise_mr",
-                                            () -> "%s for %s".formatted(advice, pieces)));
+                                            () -> "%s for %s".formatted(advice, slices)));
                     return this;
                 });
     }
@@ -311,128 +318,104 @@ public final class ProtectionDomain extends NativeObject {
         return MemoryAccess.get().registration(slice.region());
     }
 
-    private static MemoryFunctions.Piece piece(MemorySlice slice) {
+    private static MemoryFunctions.Piece slice(MemorySlice slice) {
         var region = slice.region();
         return new MemoryFunctions.Piece(
                 region.startAddress() + slice.offset(), slice.length(), region.localKey());
     }
 
     /**
-     * Makes a window that is bound anew at any time. It shows nothing yet. In C: {@code
-     * ibv_alloc_mw}.
+     * Allocates an unbound memory window of type 1, which can be bound again at any time. In C:
+     * {@code ibv_alloc_mw}.
      *
-     * @throws VerbsException if the device does not offer it
+     * @throws VerbsException if the device does not support memory windows
      */
     public Type1Window newType1Window() throws VerbsException {
         return MemoryAccess.get().type1Window(handle);
     }
 
     /**
-     * Makes a window that is bound, taken away, and bound again. It shows nothing yet. In C: {@code
-     * ibv_alloc_mw}.
+     * Allocates an unbound memory window of type 2, which must be invalidated before it can be
+     * bound again. In C: {@code ibv_alloc_mw}.
      *
-     * @throws VerbsException if the device does not offer it
+     * @throws VerbsException if the device does not support memory windows of type 2
      */
     public Type2Window newType2Window() throws VerbsException {
         return MemoryAccess.get().type2Window(handle);
     }
 
     /**
-     * Creates a queue pair of the type that the options name. The methods below create queue pairs
-     * with default options. In C: {@code ibv_create_qp}.
+     * Creates a queue pair of the type that the options specify. The methods below use default
+     * options. In C: {@code ibv_create_qp}.
      *
-     * @throws VerbsException if the device refuses, or if the queue pair could overrun its
-     *     completion queue
+     * @throws VerbsException if the device rejects the queue pair, or if the queue pair could
+     *     overrun its completion queue
      */
     public <Q extends QueuePair> Q newQueuePair(QueuePairOptions<Q> options) throws VerbsException {
         return options.make(this);
     }
 
-    /**
-     * Creates a reliable connected queue pair that is polled, with default options. In C: {@code
-     * IBV_QPT_RC}.
-     */
+    /** Creates a polled reliable queue pair. In C: {@code IBV_QPT_RC}. */
     public PolledQueuePair newReliableQueuePair(CompletionQueue completions) throws VerbsException {
         return newQueuePair(QueuePairOptions.reliable(completions));
     }
 
-    /**
-     * Creates a reliable connected queue pair that is awaited, with default options. In C: {@code
-     * IBV_QPT_RC}.
-     */
+    /** Creates an asynchronous reliable queue pair. In C: {@code IBV_QPT_RC}. */
     public AsyncQueuePair newReliableQueuePair(CompletionDispatcher completions)
             throws VerbsException {
         return newQueuePair(QueuePairOptions.reliable(completions));
     }
 
-    /**
-     * Creates an unreliable connected queue pair that is polled, with default options. In C: {@code
-     * IBV_QPT_UC}.
-     */
+    /** Creates a polled unreliable queue pair. In C: {@code IBV_QPT_UC}. */
     public PolledQueuePair newUnreliableQueuePair(CompletionQueue completions)
             throws VerbsException {
         return newQueuePair(QueuePairOptions.unreliable(completions));
     }
 
-    /**
-     * Creates an unreliable connected queue pair that is awaited, with default options. In C:
-     * {@code IBV_QPT_UC}.
-     */
+    /** Creates an asynchronous unreliable queue pair. In C: {@code IBV_QPT_UC}. */
     public AsyncQueuePair newUnreliableQueuePair(CompletionDispatcher completions)
             throws VerbsException {
         return newQueuePair(QueuePairOptions.unreliable(completions));
     }
 
-    /**
-     * Creates a queue pair for datagrams that is polled, with default options. In C: {@code
-     * IBV_QPT_UD}.
-     */
+    /** Creates a polled datagram queue pair. In C: {@code IBV_QPT_UD}. */
     public PolledDatagramQueuePair newDatagramQueuePair(CompletionQueue completions)
             throws VerbsException {
         return newQueuePair(QueuePairOptions.datagrams(completions));
     }
 
-    /**
-     * Creates a queue pair for datagrams that is awaited, with default options. In C: {@code
-     * IBV_QPT_UD}.
-     */
+    /** Creates an asynchronous datagram queue pair. In C: {@code IBV_QPT_UD}. */
     public AsyncDatagramQueuePair newDatagramQueuePair(CompletionDispatcher completions)
             throws VerbsException {
         return newQueuePair(QueuePairOptions.datagrams(completions));
     }
 
-    /**
-     * Creates a queue pair for raw packets that is polled, with default options. In C: {@code
-     * IBV_QPT_RAW_PACKET}.
-     */
+    /** Creates a polled raw packet queue pair. In C: {@code IBV_QPT_RAW_PACKET}. */
     public PolledRawQueuePair newRawQueuePair(CompletionQueue completions) throws VerbsException {
         return newQueuePair(QueuePairOptions.rawPackets(completions));
     }
 
-    /**
-     * Creates a queue pair for raw packets that is awaited, with default options. In C: {@code
-     * IBV_QPT_RAW_PACKET}.
-     */
+    /** Creates an asynchronous raw packet queue pair. In C: {@code IBV_QPT_RAW_PACKET}. */
     public AsyncRawQueuePair newRawQueuePair(CompletionDispatcher completions)
             throws VerbsException {
         return newQueuePair(QueuePairOptions.rawPackets(completions));
     }
 
     /**
-     * Makes a receive queue that queue pairs whose completions are polled can share. In C: {@code
-     * ibv_create_srq}.
+     * Creates a shared receive queue for polled queue pairs. In C: {@code ibv_create_srq}.
      *
-     * @param capacity how many receives it must have room for
-     * @throws VerbsException if the device refuses it
+     * @param capacity the number of receives that the queue must be able to hold
+     * @throws VerbsException if the device rejects the queue
      */
     public PolledSharedReceiveQueue newSharedReceiveQueue(int capacity) throws VerbsException {
         return newSharedReceiveQueue(capacity, 1);
     }
 
     /**
-     * The same, for receives that scatter.
+     * Creates a shared receive queue as {@link #newSharedReceiveQueue(int)} does, for receives that
+     * scatter a message to several slices.
      *
-     * @param elements how many pieces of memory a receive can scatter to
+     * @param elements the maximum number of slices of a receive
      */
     public PolledSharedReceiveQueue newSharedReceiveQueue(int capacity, int elements)
             throws VerbsException {
@@ -440,21 +423,21 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Makes a receive queue that queue pairs with a {@link CompletionDispatcher} can share. In C:
-     * {@code ibv_create_srq}.
+     * Creates a shared receive queue for asynchronous queue pairs. In C: {@code ibv_create_srq}.
      *
-     * @param capacity how many receives it must have room for
-     * @throws VerbsException if the device refuses it
+     * @param capacity the number of receives that the queue must be able to hold
+     * @throws VerbsException if the device rejects the queue
      */
     public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(int capacity) throws VerbsException {
         return newAsyncSharedReceiveQueue(capacity, 1, Duration.ofSeconds(10));
     }
 
     /**
-     * The same, for receives that scatter.
+     * Creates a shared receive queue as {@link #newAsyncSharedReceiveQueue(int)} does, for receives
+     * that scatter a message to several slices.
      *
-     * @param elements how many pieces of memory a receive can scatter to
-     * @param slotTimeout how long a receive waits for a free slot before it is posted
+     * @param elements the maximum number of slices of a receive
+     * @param slotTimeout the maximum time that a receive waits for a free slot
      */
     public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(
             int capacity, int elements, Duration slotTimeout) throws VerbsException {
@@ -462,11 +445,11 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Resolves the way to a port or to a multicast group, for datagrams of this domain's queue
-     * pairs; see {@link DatagramQueuePair#addressOf(Endpoint)}. May wait for the network to find
-     * the peer. In C: {@code ibv_create_ah}.
+     * Creates an address handle for datagrams that queue pairs of this domain send to a port or to
+     * a multicast group; see {@link DatagramQueuePair#addressOf(Endpoint)}. May block while the
+     * network resolves the address. In C: {@code ibv_create_ah}.
      *
-     * @throws VerbsException if the device refuses it, or the peer is not found
+     * @throws VerbsException if the device rejects the address, or the address cannot be resolved
      */
     public AddressHandle newAddressHandle(AddressVector address) throws VerbsException {
         return new AddressHandle(this, address);

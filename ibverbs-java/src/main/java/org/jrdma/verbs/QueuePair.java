@@ -6,7 +6,7 @@ import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.flow.Flow;
 import org.jrdma.verbs.flow.FlowRule;
 import org.jrdma.verbs.flow.access.FlowAccess;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.DataOrder;
@@ -38,7 +38,7 @@ public abstract class QueuePair extends NativeObject {
     private final NativeQueuePair queuePair;
     private final @Nullable SharedReceiveQueue sharedReceives;
 
-    /** The native queue pair that a new object stands for. Only this module can make one. */
+    /** A wrapper of the native queue pair for a new object. Only this module can create one. */
     public static final class Handle {
 
         private final NativeQueuePair queuePair;
@@ -48,8 +48,8 @@ public abstract class QueuePair extends NativeObject {
         }
     }
 
-    /** For the queue pairs of this module. */
-    @SuppressWarnings("this-escape") // it is announced when it is complete
+    /** Constructor for queue pairs of this module. */
+    @SuppressWarnings("this-escape") // fully constructed before it is registered for events
     protected QueuePair(Handle handle) {
         this(handle.queuePair, null);
     }
@@ -58,10 +58,10 @@ public abstract class QueuePair extends NativeObject {
         super(queuePair.address(), queuePair.lifetime());
         this.queuePair = queuePair;
         this.sharedReceives = sharedReceives;
-        queuePair.device().events().announce(this);
+        queuePair.device().events().register(this);
     }
 
-    /** The shared receive queue that it receives from, if it has no receive queue of its own. */
+    /** The shared receive queue of this queue pair, if it uses one. */
     public final Optional<SharedReceiveQueue> sharedReceives() {
         return Optional.ofNullable(sharedReceives);
     }
@@ -71,19 +71,17 @@ public abstract class QueuePair extends NativeObject {
         return queuePair.type();
     }
 
-    /** The number by which peers know it, 24 bits. */
+    /** The 24-bit queue pair number. */
     public final int number() {
         return queuePair.number();
     }
 
-    /** How many bytes can be sent inline; the device may allow more than was asked for. */
+    /** The granted maximum of inline bytes, at least the requested number. */
     public final int inlineBytes() {
         return queuePair.inlineBytes();
     }
 
-    /**
-     * The row of the GID table that it sends from; empty on InfiniBand, unless one was asked for.
-     */
+    /** The GID table entry to send from; empty on InfiniBand unless the options specify one. */
     public final Optional<GidEntry> localGid() {
         return Optional.ofNullable(queuePair.local().entry());
     }
@@ -91,7 +89,7 @@ public abstract class QueuePair extends NativeObject {
     /**
      * The address that a peer needs before both connect.
      *
-     * @throws IllegalStateException if it is closed
+     * @throws IllegalStateException if the queue pair is closed
      */
     public final Endpoint endpoint() {
         checkOpen();
@@ -109,8 +107,8 @@ public abstract class QueuePair extends NativeObject {
     }
 
     /**
-     * The state that it was last brought to or seen in. A device that finds an error may have moved
-     * it to ERROR since; {@link #query} asks the device.
+     * The state that this queue pair was last moved to or reported in. A device that detects an
+     * error may since have moved it to ERROR; {@link #query} asks the device.
      */
     public final QueuePairState state() {
         return queuePair.state();
@@ -124,19 +122,20 @@ public abstract class QueuePair extends NativeObject {
     /**
      * Connects to a peer; see {@link ConnectedQueuePair#connect(Endpoint, ConnectOptions)}.
      *
-     * @throws VerbsException if the device refuses a step
+     * @throws VerbsException if the device rejects a transition
      */
     protected final void connectTo(Endpoint peer, ConnectOptions options) throws VerbsException {
-        if (queuePair.isWarp()) {
+        if (queuePair.isIwarp()) {
             throw new VerbsException(
                     "ibv_modify_qp",
-                    "%s cannot connect by itself: an iWARP device connects through rdma_cm only."
+                    "%s cannot connect directly: iWARP devices connect only through rdma_cm."
                             .formatted(this));
         }
         var limits = queuePair.device().attributes();
         var mtu = options.pathMtu().orElse(queuePair.local().port().activeMtu());
         var address = address("ibv_modify_qp", peer.gid(), peer.lid(), options);
-        // Both are made before the first step: an option out of range leaves the state RESET.
+        // All changes are created before the first transition, so that an option out of range
+        // leaves the state RESET.
         var toInit = options.toInit(type(), queuePair.port());
         var toReceive =
                 options.toReadyToReceive(
@@ -149,7 +148,7 @@ public abstract class QueuePair extends NativeObject {
         modify(toSend);
     }
 
-    /** The steps of a queue pair of raw packets from RESET to READY_TO_SEND. */
+    /** Moves a raw packet queue pair from RESET to READY_TO_SEND. */
     final void activateRaw() throws VerbsException {
         modify(QueuePairChange.to(QueuePairState.INIT).port(queuePair.port()));
         modify(QueuePairChange.to(QueuePairState.READY_TO_RECEIVE));
@@ -160,15 +159,16 @@ public abstract class QueuePair extends NativeObject {
      * Receives packets of its port that match a rule, until the flow is closed. In C: {@code
      * ibv_create_flow}.
      *
-     * @throws UnsupportedOperationException if it is connected, and receives from its peer only
-     * @throws IllegalArgumentException if the rule counts by counters of another device
-     * @throws VerbsException with EOPNOTSUPP if the device has no flow steering, or if it refuses
+     * @throws UnsupportedOperationException if the queue pair is connected and thus receives only
+     *     from its peer
+     * @throws IllegalArgumentException if the rule uses counters of another device
+     * @throws VerbsException with EOPNOTSUPP if the device has no flow steering, or if it rejects
      *     the rule
      */
     public final Flow newFlow(FlowRule rule) throws VerbsException {
         if (type() != QueuePairType.RAW_PACKET && type() != QueuePairType.UNRELIABLE_DATAGRAM) {
             throw new UnsupportedOperationException(
-                    "%s is of the type %s, which has no flows; raw packets and datagrams have"
+                    "%s cannot have flows, because its type is %s. Only raw packet and datagram queue pairs can."
                             .formatted(this, type().description()));
         }
         return FlowAccess.get()
@@ -193,40 +193,40 @@ public abstract class QueuePair extends NativeObject {
             if (isEthernet) {
                 throw new VerbsException(
                         function,
-                        "%s cannot reach a peer without a GID: on RoCE the peer's GID is needed. Its program must send it; the C examples do with \"-g INDEX\"."
+                        "%s cannot reach a peer without a GID, which RoCE requires. The peer must include its GID in its endpoint; the C examples do so with \"-g INDEX\"."
                                 .formatted(this));
             }
             return Optional.empty();
         }
         if (local.entry() == null) {
             if (!isEthernet) {
-                return peer.isMulticast()
-                        ? Optional.of(options.route(peer, 0)) // a group has no other name
-                        : Optional.empty(); // within one subnet the LID suffices
+                // A group is addressed only by its GID. Otherwise the LID suffices within a subnet.
+                return peer.isMulticast() ? Optional.of(options.route(peer, 0)) : Optional.empty();
             }
             throw new VerbsException(
                     function,
-                    "%s has no GID to send from: the table of port %d is empty. Give its network interface an address, and see that it is up."
+                    "%s has no GID to send from, because the GID table of port %d is empty. Assign an IP address to its network interface and make sure that the interface is up."
                             .formatted(this, queuePair.port()));
         }
         return Optional.of(options.route(peer, local.entry().index()));
     }
 
     /**
-     * Makes a step of the state machine, or changes attributes. In C: {@code ibv_modify_qp}.
+     * Performs a state transition or changes attributes. In C: {@code ibv_modify_qp}.
      *
-     * @throws VerbsException if there is no such step, an attribute is missing or does not belong
-     *     to it, or the device refuses it; the message says which
+     * @throws VerbsException if the transition does not exist, a required attribute is missing, an
+     *     attribute is not allowed, or the device rejects the change; the message contains the
+     *     reason
      */
     public final void modify(QueuePairChange change) throws VerbsException {
         queuePair.modify(change);
     }
 
     /**
-     * Limits the rate at which it sends from now on. In C: {@code ibv_modify_qp_rate_limit}.
+     * Limits the send rate. In C: {@code ibv_modify_qp_rate_limit}.
      *
-     * @throws VerbsException with EOPNOTSUPP if the device has no such limits; those that it has
-     *     are in {@link ExtendedDeviceAttributes#packetPacing}
+     * @throws VerbsException with EOPNOTSUPP if the device does not support rate limits; {@link
+     *     ExtendedDeviceAttributes#packetPacing} contains the supported range
      */
     public final void limitRate(RateLimit limit) throws VerbsException {
         queuePair.run(() ->
@@ -236,44 +236,43 @@ public abstract class QueuePair extends NativeObject {
                                 queuePair.device().context(),
                                 address(),
                                 limit,
-                                Attempt.to(
+                                CheckedCall.to(
                                         "ibv_modify_qp_rate_limit",
                                         () -> "for %s with %s".formatted(this, limit))));
     }
 
     /**
-     * The order in which the bytes of an operation reach the memory that they are for, of this side
-     * or the peer's: with a known order, a reader can poll the memory instead of the completion
-     * queue. In C: {@code ibv_query_qp_data_in_order}.
+     * The order in which the bytes of an operation are written to local or remote memory. With a
+     * known order, a reader can poll the memory instead of the completion queue. In C: {@code
+     * ibv_query_qp_data_in_order}.
      *
      * @param operation SEND, WRITE, READ, ATOMIC_WRITE, COMPARE_AND_SWAP or FETCH_AND_ADD
-     * @return what is guaranteed; empty if there is no guarantee, or if the library does not report
-     *     it
-     * @throws IllegalArgumentException if it is another operation
+     * @return the guarantees; empty if there is none, or if the library does not report them
+     * @throws IllegalArgumentException if {@code operation} is another operation
      */
     public final Set<DataOrder> dataOrder(CompletionKind operation) throws VerbsException {
         return queuePair.call(() -> queuePair.functions().dataOrder(address(), operation));
     }
 
     /**
-     * What the driver offers beyond the specification or, once the options of the peer were set,
-     * what both have. In C: {@code ibv_query_ece}.
+     * The enhanced connection options of the driver or, after the options of the peer have been
+     * set, those that both sides support. In C: {@code ibv_query_ece}.
      *
-     * @throws VerbsException with EOPNOTSUPP if it has no such options
+     * @throws VerbsException with EOPNOTSUPP if the device does not support them
      */
     public final EnhancedOptions enhancedOptions() throws VerbsException {
         return queuePair.call(() ->
                 queuePair
                         .functions()
                         .queryEnhanced(
-                                address(), Attempt.to("ibv_query_ece", () -> "for " + this)));
+                                address(), CheckedCall.to("ibv_query_ece", () -> "for " + this)));
     }
 
     /**
-     * Sets what the peer offers beyond the specification, before it is {@linkplain
-     * QueuePairState#READY_TO_RECEIVE ready to receive}. In C: {@code ibv_set_ece}.
+     * Sets the enhanced connection options of the peer. Must be called before the transition to
+     * {@link QueuePairState#READY_TO_RECEIVE}. In C: {@code ibv_set_ece}.
      *
-     * @throws VerbsException with EOPNOTSUPP if it has no such options
+     * @throws VerbsException with EOPNOTSUPP if the device does not support them
      */
     public final void enhancedOptions(EnhancedOptions options) throws VerbsException {
         queuePair.run(() ->
@@ -282,7 +281,7 @@ public abstract class QueuePair extends NativeObject {
                         .setEnhanced(
                                 address(),
                                 options,
-                                Attempt.to(
+                                CheckedCall.to(
                                         "ibv_set_ece",
                                         () -> "for %s with %s".formatted(this, options))));
     }
@@ -291,16 +290,16 @@ public abstract class QueuePair extends NativeObject {
         return queuePair;
     }
 
-    /** Refuses a receive of its own, if it has none. */
-    final void refuseIfShared() {
+    /** Checks that the queue pair has its own receive queue. */
+    final void checkHasOwnReceives() {
         if (sharedReceives != null) {
             throw new UnsupportedOperationException(
-                    "%s has its receives from the %s; post them there"
+                    "%s uses the %s, so receives must be posted to that queue"
                             .formatted(this, sharedReceives));
         }
         if (type() == QueuePairType.XRC_SEND) {
             throw new UnsupportedOperationException(
-                    "%s is of the type %s, which receives nothing"
+                    "%s cannot receive, because its type is %s"
                             .formatted(this, type().description()));
         }
     }

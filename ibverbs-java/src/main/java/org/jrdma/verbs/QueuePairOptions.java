@@ -11,20 +11,20 @@ import org.jrdma.verbs.queue.QueuePairConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a queue pair is made. Built by its own methods.
+ * Options of a queue pair. Each method changes this object and returns it.
  *
- * @param <Q> the kind of queue pair, which the completion queue decides
+ * @param <Q> the class of the queue pair, which the completion queue determines
  */
 public final class QueuePairOptions<Q extends QueuePair> {
 
-    /** Makes the kind of queue pair that suits the completion queue. */
+    /** Creates queue pairs of the class that the completion queue determines. */
     @FunctionalInterface
     interface Maker<Q extends QueuePair> {
         Q make(ProtectionDomain domain, QueuePairConfig config, @Nullable SharedReceiveQueue shared)
                 throws VerbsException;
     }
 
-    private static final int MOST_BY_DEFAULT = 16;
+    private static final int MAX_DEFAULT_REQUESTS = 16;
 
     private final QueuePairType type;
     private final Maker<Q> maker;
@@ -37,212 +37,222 @@ public final class QueuePairOptions<Q extends QueuePair> {
     private OptionalInt gidIndex = OptionalInt.empty();
     private @Nullable SharedReceiveQueue sharedReceives;
     private boolean mayOverrun;
-    private boolean postedExtended;
+    private boolean extendedPosts;
     private final Set<Operation> newerOperations = EnumSet.noneOf(Operation.class);
     private Duration slotTimeout = Duration.ofSeconds(10);
 
     private QueuePairOptions(QueuePairType type, Maker<Q> maker, int room) {
         this.type = type;
         this.maker = maker;
-        this.sends = Math.clamp(room / 2, 1, MOST_BY_DEFAULT);
+        this.sends = Math.clamp(room / 2, 1, MAX_DEFAULT_REQUESTS);
         this.receives = sends;
     }
 
-    /**
-     * A reliable, connected queue pair whose user polls for completions. In C: {@code IBV_QPT_RC}.
-     */
+    /** Options of a polled reliable connected queue pair. In C: {@code IBV_QPT_RC}. */
     public static QueuePairOptions<PolledQueuePair> reliable(CompletionQueue completions) {
         return reliable(completions, completions);
     }
 
-    /** The same, with a completion queue for each direction. */
+    /** Options of a polled reliable queue pair with two completion queues. */
     public static QueuePairOptions<PolledQueuePair> reliable(
-            CompletionQueue ofSends, CompletionQueue ofReceives) {
-        return connected(QueuePairType.RELIABLE_CONNECTION, ofSends, ofReceives);
+            CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
+        return connected(QueuePairType.RELIABLE_CONNECTION, sendCompletions, receiveCompletions);
     }
 
-    /** A reliable, connected queue pair whose operations are awaited. In C: {@code IBV_QPT_RC}. */
+    /** Options of an asynchronous reliable connected queue pair. In C: {@code IBV_QPT_RC}. */
     public static QueuePairOptions<AsyncQueuePair> reliable(CompletionDispatcher completions) {
         return connected(QueuePairType.RELIABLE_CONNECTION, completions);
     }
 
     /**
-     * An unreliable, connected queue pair whose user polls for completions: what it sends or writes
-     * may be lost without a word. It has no reads and no atomics. In C: {@code IBV_QPT_UC}.
+     * Options of a polled unreliable connected queue pair. Messages and writes may be lost without
+     * an error. Reads and atomics are not supported. In C: {@code IBV_QPT_UC}.
      */
     public static QueuePairOptions<PolledQueuePair> unreliable(CompletionQueue completions) {
         return unreliable(completions, completions);
     }
 
-    /** The same, with a completion queue for each direction. */
+    /** Options of a polled unreliable queue pair with two completion queues. */
     public static QueuePairOptions<PolledQueuePair> unreliable(
-            CompletionQueue ofSends, CompletionQueue ofReceives) {
-        return connected(QueuePairType.UNRELIABLE_CONNECTION, ofSends, ofReceives);
+            CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
+        return connected(QueuePairType.UNRELIABLE_CONNECTION, sendCompletions, receiveCompletions);
     }
 
-    /**
-     * An unreliable, connected queue pair whose operations are awaited. In C: {@code IBV_QPT_UC}.
-     */
+    /** Options of an asynchronous unreliable connected queue pair. In C: {@code IBV_QPT_UC}. */
     public static QueuePairOptions<AsyncQueuePair> unreliable(CompletionDispatcher completions) {
         return connected(QueuePairType.UNRELIABLE_CONNECTION, completions);
     }
 
-    /** A queue pair for datagrams whose user polls for completions. In C: {@code IBV_QPT_UD}. */
+    /** Options of a polled datagram queue pair. In C: {@code IBV_QPT_UD}. */
     public static QueuePairOptions<PolledDatagramQueuePair> datagrams(CompletionQueue completions) {
         return datagrams(completions, completions);
     }
 
-    /** The same, with a completion queue for each direction. */
+    /** Options of a polled datagram queue pair with two completion queues. */
     public static QueuePairOptions<PolledDatagramQueuePair> datagrams(
-            CompletionQueue ofSends, CompletionQueue ofReceives) {
+            CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
         return new QueuePairOptions<>(
                 QueuePairType.UNRELIABLE_DATAGRAM,
-                polled(PolledDatagramQueuePair::new, ofSends, ofReceives),
-                Math.min(ofSends.room(), ofReceives.room()));
+                polled(PolledDatagramQueuePair::new, sendCompletions, receiveCompletions),
+                Math.min(
+                        sendCompletions.remainingCapacity(),
+                        receiveCompletions.remainingCapacity()));
     }
 
-    /** A queue pair for datagrams whose operations are awaited. In C: {@code IBV_QPT_UD}. */
+    /** Options of an asynchronous datagram queue pair. In C: {@code IBV_QPT_UD}. */
     public static QueuePairOptions<AsyncDatagramQueuePair> datagrams(
             CompletionDispatcher completions) {
         return new QueuePairOptions<>(
                 QueuePairType.UNRELIABLE_DATAGRAM,
                 async(AsyncDatagramQueuePair::new, completions),
-                completions.room());
+                completions.remainingCapacity());
     }
 
-    /**
-     * A queue pair for raw packets whose user polls for completions. In C: {@code
-     * IBV_QPT_RAW_PACKET}.
-     */
+    /** Options of a polled raw packet queue pair. In C: {@code IBV_QPT_RAW_PACKET}. */
     public static QueuePairOptions<PolledRawQueuePair> rawPackets(CompletionQueue completions) {
         return rawPackets(completions, completions);
     }
 
-    /** The same, with a completion queue for each direction. */
+    /** Options of a polled raw packet queue pair with two completion queues. */
     public static QueuePairOptions<PolledRawQueuePair> rawPackets(
-            CompletionQueue ofSends, CompletionQueue ofReceives) {
+            CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
         return new QueuePairOptions<>(
                 QueuePairType.RAW_PACKET,
-                polled(PolledRawQueuePair::new, ofSends, ofReceives),
-                Math.min(ofSends.room(), ofReceives.room()));
+                polled(PolledRawQueuePair::new, sendCompletions, receiveCompletions),
+                Math.min(
+                        sendCompletions.remainingCapacity(),
+                        receiveCompletions.remainingCapacity()));
     }
 
-    /**
-     * A queue pair for raw packets whose operations are awaited. In C: {@code IBV_QPT_RAW_PACKET}.
-     */
+    /** Options of an asynchronous raw packet queue pair. In C: {@code IBV_QPT_RAW_PACKET}. */
     public static QueuePairOptions<AsyncRawQueuePair> rawPackets(CompletionDispatcher completions) {
         return new QueuePairOptions<>(
                 QueuePairType.RAW_PACKET,
                 async(AsyncRawQueuePair::new, completions),
-                completions.room());
+                completions.remainingCapacity());
     }
 
     /**
-     * The sending end of an extended reliable connection whose user polls for completions. It
-     * receives nothing. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
+     * Options of the polled sending side of an extended reliable connection. It cannot receive. In
+     * C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
      */
     public static QueuePairOptions<PolledQueuePair> xrcSend(CompletionQueue completions) {
         return connected(QueuePairType.XRC_SEND, completions, completions);
     }
 
     /**
-     * The sending end of an extended reliable connection whose operations are awaited. It receives
-     * nothing. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
+     * Options of the asynchronous sending side of an extended reliable connection. It cannot
+     * receive. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
      */
     public static QueuePairOptions<AsyncQueuePair> xrcSend(CompletionDispatcher completions) {
         return connected(QueuePairType.XRC_SEND, completions);
     }
 
-    /** A constructor of a kind of polled queue pair. */
+    /** A constructor of a polled queue pair. */
     @FunctionalInterface
     private interface Polled<Q> {
-        Q make(PolledEnd.Making making) throws VerbsException;
+        Q make(AbstractPolledQueuePair.Parameters parameters) throws VerbsException;
     }
 
-    /** A constructor of a kind of queue pair whose operations are awaited. */
+    /** A constructor of an asynchronous queue pair. */
     @FunctionalInterface
     private interface Async<Q> {
-        Q make(AsyncEnd.Making making) throws VerbsException;
+        Q make(AbstractAsyncQueuePair.Parameters parameters) throws VerbsException;
     }
 
     private static <Q extends QueuePair> Maker<Q> polled(
-            Polled<Q> constructor, CompletionQueue ofSends, CompletionQueue ofReceives) {
+            Polled<Q> constructor,
+            CompletionQueue sendCompletions,
+            CompletionQueue receiveCompletions) {
         return (domain, config, shared) ->
-                constructor.make(new PolledEnd.Making(domain, ofSends, ofReceives, config, shared));
+                constructor.make(
+                        new AbstractPolledQueuePair.Parameters(
+                                domain, sendCompletions, receiveCompletions, config, shared));
     }
 
     private static <Q extends QueuePair> Maker<Q> async(
             Async<Q> constructor, CompletionDispatcher completions) {
         return (domain, config, shared) ->
-                constructor.make(new AsyncEnd.Making(domain, completions, config, shared));
+                constructor.make(
+                        new AbstractAsyncQueuePair.Parameters(domain, completions, config, shared));
     }
 
     private static QueuePairOptions<PolledQueuePair> connected(
-            QueuePairType type, CompletionQueue ofSends, CompletionQueue ofReceives) {
+            QueuePairType type,
+            CompletionQueue sendCompletions,
+            CompletionQueue receiveCompletions) {
         return new QueuePairOptions<>(
                 type,
-                polled(PolledQueuePair::new, ofSends, ofReceives),
-                Math.min(ofSends.room(), ofReceives.room()));
+                polled(PolledQueuePair::new, sendCompletions, receiveCompletions),
+                Math.min(
+                        sendCompletions.remainingCapacity(),
+                        receiveCompletions.remainingCapacity()));
     }
 
     private static QueuePairOptions<AsyncQueuePair> connected(
             QueuePairType type, CompletionDispatcher completions) {
         return new QueuePairOptions<>(
-                type, async(AsyncQueuePair::new, completions), completions.room());
+                type, async(AsyncQueuePair::new, completions), completions.remainingCapacity());
     }
 
     /**
-     * How many requests to send, read or write there is room for. By default half of the room in
-     * the completion queue, 16 at most.
+     * Sets the capacity of the send queue in requests. The default is half of the remaining
+     * capacity of the completion queue, but at most 16.
      */
     public QueuePairOptions<Q> sends(int count) {
         this.sends = atLeast(1, count, "sends");
         return this;
     }
 
-    /** How many receives there is room for. By default as many as sends. */
+    /**
+     * Sets the capacity of the receive queue in requests. The default is the default of {@link
+     * #sends}. Setting the number of sends does not change it.
+     */
     public QueuePairOptions<Q> receives(int count) {
         this.receives = atLeast(1, count, "receives");
         return this;
     }
 
     /**
-     * Receives from a queue that other queue pairs use as well, instead of one of its own: what
-     * {@link #receives} and {@link #receiveElements} say is then of no meaning. It is of the same
-     * domain, and for the same kind of completion queue.
+     * Sets a shared receive queue, which replaces the queue pair's own receive queue; {@link
+     * #receives} and {@link #receiveElements} then have no effect. The queue must belong to the
+     * same domain and to the same tier: polled or asynchronous.
      */
     public QueuePairOptions<Q> sharedReceives(SharedReceiveQueue queue) {
         this.sharedReceives = queue;
         return this;
     }
 
-    /** How many pieces of memory a request to send can gather; 1 by default. */
+    /** Sets the maximum number of memory slices of a request of the send queue; 1 by default. */
     public QueuePairOptions<Q> sendElements(int count) {
         this.sendElements = atLeast(1, count, "send elements");
         return this;
     }
 
-    /** How many pieces of memory a receive can scatter to; 1 by default. */
+    /** Sets the maximum number of memory slices of a receive; 1 by default. */
     public QueuePairOptions<Q> receiveElements(int count) {
         this.receiveElements = atLeast(1, count, "receive elements");
         return this;
     }
 
-    /** How many bytes can be sent inline, copied during the post; none by default. */
+    /**
+     * Sets the maximum number of bytes that can be sent inline, which means that the post copies
+     * them; 0 by default.
+     */
     public QueuePairOptions<Q> inlineBytes(int count) {
         this.inlineBytes = atLeast(0, count, "inline bytes");
         return this;
     }
 
-    /** The port, from 1; the first by default. */
+    /** Sets the port number, starting at 1; 1 by default. */
     public QueuePairOptions<Q> port(int number) {
         this.port = atLeast(1, number, "port");
         return this;
     }
 
     /**
-     * The row of the port's GID table to send from. By default what {@link Device#chooseGid} ranks
-     * first on Ethernet, and none on InfiniBand.
+     * Sets the index of the GID table entry to send from. The default is the best choice of {@link
+     * Device#chooseGid} on Ethernet, and none on InfiniBand.
      */
     public QueuePairOptions<Q> gidIndex(int index) {
         this.gidIndex = OptionalInt.of(atLeast(0, index, "GID index"));
@@ -250,9 +260,10 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
-     * Lets the queue pair have more requests than the completion queue has room for. It is then up
-     * to the program that so many are never completed and not polled for, as by signalling only
-     * some: a completion queue that overruns takes its queue pairs with it.
+     * Allows the queue pair to have more requests than the remaining capacity of the completion
+     * queue. The program must then make sure that the completion queue never overruns, for example
+     * by signaling only some requests. An overrun makes the completion queue and its queue pairs
+     * fail.
      */
     public QueuePairOptions<Q> completionQueueMayOverrun() {
         this.mayOverrun = true;
@@ -260,21 +271,20 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
-     * Posts requests to send by functions of the queue pair's own, each part of a request by one:
-     * {@code ibv_wr_start}, {@code ibv_wr_complete} and those between them. Everything else stays
-     * as it is, but a chain is posted as a whole or not at all. Some devices take requests faster
-     * so, and some requests only so; each part costs a call from Java. In C: {@code
-     * ibv_create_qp_ex}, {@code ibv_qp_to_qp_ex}.
+     * Posts requests with the extended functions {@code ibv_wr_start}, {@code ibv_wr_complete} and
+     * those between them, of which each sets one part of a request. A chain is then posted entirely
+     * or not at all. Some devices accept requests faster this way and support some operations only
+     * this way, but each part costs a native call. In C: {@code ibv_create_qp_ex}, {@code
+     * ibv_qp_to_qp_ex}.
      */
     public QueuePairOptions<Q> extendedPosts() {
-        this.postedExtended = true;
+        this.extendedPosts = true;
         return this;
     }
 
     /**
-     * Lets it write 8 bytes of the peer's memory at once; takes {@link #extendedPosts} along, which
-     * are the only way to that. Devices that have it are few. In C: {@code
-     * IBV_QP_EX_WITH_ATOMIC_WRITE}.
+     * Enables atomic writes of 8 bytes, which few devices support. Includes {@link #extendedPosts},
+     * which atomic writes require. In C: {@code IBV_QP_EX_WITH_ATOMIC_WRITE}.
      */
     public QueuePairOptions<Q> atomicWrites() {
         newerOperations.add(Operation.ATOMIC_WRITE);
@@ -282,8 +292,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
-     * Lets it flush the peer's memory; takes {@link #extendedPosts} along, which are the only way
-     * to that. Devices that have it are few. In C: {@code IBV_QP_EX_WITH_FLUSH}.
+     * Enables flushes of remote memory, which few devices support. Includes {@link #extendedPosts},
+     * which flushes require. In C: {@code IBV_QP_EX_WITH_FLUSH}.
      */
     public QueuePairOptions<Q> flushes() {
         newerOperations.add(Operation.FLUSH);
@@ -291,8 +301,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
-     * How long an operation that is awaited waits for a free slot before it is posted; 10 seconds
-     * by default. A polled one never waits.
+     * Sets the maximum time that an asynchronous operation waits for a free slot; 10 seconds by
+     * default. Has no effect on polled queue pairs.
      */
     public QueuePairOptions<Q> slotTimeout(Duration timeout) {
         this.slotTimeout = timeout;
@@ -313,7 +323,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
                         hasReceives ? receiveElements : 0,
                         inlineBytes,
                         mayOverrun,
-                        postedExtended,
+                        extendedPosts,
                         Set.copyOf(newerOperations),
                         slotTimeout),
                 sharedReceives);
@@ -322,7 +332,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
     private static int atLeast(int least, int value, String what) {
         if (value < least) {
             throw new IllegalArgumentException(
-                    "%s: %d is less than %d".formatted(what, value, least));
+                    "The value of \"%s\" must be at least %3$d, but is %2$d"
+                            .formatted(what, value, least));
         }
         return value;
     }

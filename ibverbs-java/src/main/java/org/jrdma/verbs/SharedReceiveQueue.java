@@ -7,22 +7,22 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
 
 /**
- * A queue of places to receive into that several queue pairs share, so that there need not be
- * enough for the worst case of each: a message takes the oldest, whichever queue pair it comes to.
- * Queue pairs are given to it by {@link QueuePairOptions#sharedReceives}.
+ * A receive queue that several queue pairs share, so that the program need not post enough receives
+ * for the worst case of each queue pair. A message for any of the queue pairs consumes the oldest
+ * receive. {@link QueuePairOptions#sharedReceives} assigns the queue to a queue pair.
  *
- * <p>A receive completes where the queue pair that took it completes its receives; so each of those
- * completion queues must have room for all of them, once. A queue pair that fails, is reset or is
- * closed leaves what it has not taken to the others, and raises {@link
- * AsyncEventType#LAST_WORK_REQUEST_REACHED}. What it had taken for a message that was not complete
- * may be lost, on devices that do not flush it; its slot then stays taken.
+ * <p>A receive completes in the completion queue of the queue pair that consumed it, so each of
+ * these completion queues reserves capacity for all receives once. A queue pair that fails, is
+ * reset or is closed leaves unconsumed receives to the others and raises {@link
+ * AsyncEventType#LAST_WORK_REQUEST_REACHED}. A receive that was consumed for an incomplete message
+ * may be lost on devices that do not flush it; its slot then stays occupied.
  *
- * <p>Senders name the queues of an XRC domain by their {@linkplain #number numbers}, over whichever
- * connection into the domain. Such a queue completes all its receives in the completion queue that
- * it was made with; it is closed with its XRC domain and with that completion queue, too. In C:
- * {@code IBV_SRQT_XRC}.
+ * <p>Senders select a queue of an XRC domain by its {@linkplain #number number}, over any
+ * connection to the domain. All receives of such a queue complete in the completion queue that it
+ * was created with. The queue is also closed with its XRC domain and with that completion queue. In
+ * C: {@code IBV_SRQT_XRC}.
  *
- * <p>Owned by its {@link ProtectionDomain} and closed with it; closing it closes its queue pairs.
+ * <p>Owned by its {@link ProtectionDomain} and closed with it. Closing it closes its queue pairs.
  * In C: {@code struct ibv_srq}; {@link #close()} is {@code ibv_destroy_srq}.
  */
 public abstract class SharedReceiveQueue extends NativeObject {
@@ -32,44 +32,45 @@ public abstract class SharedReceiveQueue extends NativeObject {
     SharedReceiveQueue(NativeSharedReceiveQueue<?> nativeQueue) {
         super(nativeQueue.address(), nativeQueue.lifetime());
         this.nativeQueue = nativeQueue;
-        nativeQueue.domain().device().events().announce(this);
+        nativeQueue.domain().device().events().register(this);
     }
 
     /**
-     * The number by which senders name it, 24 bits. In C: {@code ibv_get_srq_num}.
+     * The 24-bit number with which senders select this queue. In C: {@code ibv_get_srq_num}.
      *
-     * @throws UnsupportedOperationException if it is not of an XRC domain
+     * @throws UnsupportedOperationException if the queue does not belong to an XRC domain
      */
     public final int number() {
         return nativeQueue
                 .number()
                 .orElseThrow(() ->
                         new UnsupportedOperationException(
-                                this + " is not of an XRC domain, and has no number"));
+                                this
+                                        + " has no number, because it does not belong to an XRC domain"));
     }
 
-    /** How many receives there is room for, as asked; the device may have room for more. */
+    /** The requested capacity in receives. The device may provide more. */
     public final int capacity() {
         return nativeQueue.sharing().capacity();
     }
 
-    /** How many pieces of memory a receive can scatter to. */
+    /** The maximum number of memory slices of a receive. */
     public final int elements() {
         return nativeQueue.elements();
     }
 
-    /** What the device says of it. In C: {@code ibv_query_srq}. */
+    /** Asks the device for the attributes. In C: {@code ibv_query_srq}. */
     public final SharedReceiveQueueAttributes attributes() throws VerbsException {
         return nativeQueue.attributes();
     }
 
     /**
-     * Asks for {@link AsyncEventType#SHARED_RECEIVE_QUEUE_LIMIT_REACHED}, once, when a message
-     * takes a receive and fewer than {@code receives} are left; 0 asks for none. In C: {@code
-     * ibv_modify_srq} with {@code IBV_SRQ_LIMIT}.
+     * Requests one {@link AsyncEventType#SHARED_RECEIVE_QUEUE_LIMIT_REACHED} event when a message
+     * consumes a receive and fewer than {@code receives} remain; 0 cancels the request. In C:
+     * {@code ibv_modify_srq} with {@code IBV_SRQ_LIMIT}.
      *
-     * @throws IllegalArgumentException if it is negative, or more than there is room for
-     * @throws VerbsException if the device refuses it
+     * @throws IllegalArgumentException if {@code receives} is negative or exceeds the capacity
+     * @throws VerbsException if the device rejects the limit
      */
     public final void limit(int receives) throws VerbsException {
         nativeQueue.limit(receives);

@@ -6,13 +6,13 @@ import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeResource;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A thread, as a device knows it: what is made for one thread, through a {@linkplain
- * ProtectionDomain#newParentDomainUnguarded parent domain}, needs no lock in the provider, and can
- * share what only that thread uses.
+ * A thread domain: objects that are created for one thread through a {@linkplain
+ * ProtectionDomain#newParentDomainUnguarded parent domain} need no locks in the provider and can
+ * share resources of that thread.
  *
  * <p>Owned by its {@link Device}. In C: {@code struct ibv_td}; {@link #close()} is {@code
  * ibv_dealloc_td}.
@@ -38,12 +38,12 @@ public final class ThreadDomain extends NativeObject {
         var address =
                 functions.allocateThreadDomain(
                         context,
-                        new Attempt(
+                        new CheckedCall(
                                 "ibv_alloc_td",
                                 () -> "on " + device.name(),
                                 errno ->
                                         errno == Errno.EOPNOTSUPP
-                                                ? "The device has no thread domains."
+                                                ? "The device does not support thread domains."
                                                 : ""));
         var name = "thread domain %x of %s".formatted(address.address(), device.name());
         return NativeResource.of(
@@ -57,7 +57,8 @@ public final class ThreadDomain extends NativeObject {
     /** The native thread domain, for a parent domain of the same device. */
     NativeResource threadsFor(DomainHandle domain) {
         if (device != domain.device()) {
-            throw new IllegalArgumentException("%s is not of %s".formatted(this, domain.device()));
+            throw new IllegalArgumentException(
+                    "%s does not belong to %s".formatted(this, domain.device()));
         }
         return threads;
     }

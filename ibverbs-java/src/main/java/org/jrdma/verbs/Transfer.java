@@ -15,12 +15,12 @@ import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.queue.PendingTransfer;
 
 /**
- * An operation under way on a {@link AsyncQueuePair}, a {@link AsyncDatagramQueuePair} or a {@link
- * AsyncSharedReceiveQueue}.
+ * A posted operation of an asynchronous queue pair or of an {@link AsyncSharedReceiveQueue}.
  *
- * <p>Safe for use by several threads; virtual threads may wait by the thousand. Giving up waiting
- * does not stop the operation: its memory stays in the adapter's use until it completes. If the
- * queue is closed first, waiting ends with IllegalStateException.
+ * <p>Safe for use by multiple threads; thousands of virtual threads can wait at the same time. A
+ * timeout or an interrupt does not cancel the operation: the adapter may access its memory until
+ * the operation completes. If the queue is closed first, waiting threads get an
+ * IllegalStateException.
  */
 public final class Transfer {
 
@@ -31,10 +31,10 @@ public final class Transfer {
     }
 
     /**
-     * Waits until it is done.
+     * Waits until the operation succeeds.
      *
-     * @throws TransferException if it failed
-     * @throws FabricTimeoutException if it is not done in time
+     * @throws TransferException if the operation fails
+     * @throws FabricTimeoutException if the operation does not complete before the timeout
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public Completion await(Duration timeout) throws FabricException, InterruptedIOException {
@@ -46,9 +46,9 @@ public final class Transfer {
     }
 
     /**
-     * Waits until it is completed, in success or in failure.
+     * Waits until the operation completes, successfully or not.
      *
-     * @throws FabricTimeoutException if it is not completed in time
+     * @throws FabricTimeoutException if the operation does not complete before the timeout
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public Completion awaitCompletion(Duration timeout)
@@ -71,23 +71,23 @@ public final class Transfer {
         }
     }
 
-    /** Whether it is completed, in success or in failure. */
+    /** Returns true if the operation has completed, successfully or not. */
     public boolean isCompleted() {
         return pending.isDone();
     }
 
     /**
-     * A future of its completion, whose stages run on the common pool. Cancelling it does not stop
-     * the operation.
+     * A future of the completion, whose dependent stages run in the common pool. Canceling the
+     * future does not cancel the operation.
      */
     public CompletableFuture<Completion> future() {
         return future(ForkJoinPool.commonPool());
     }
 
     /**
-     * A future of its completion, whose stages run on {@code executor}. Cancelling it does not stop
-     * the operation. An executor that runs stages on the spot runs them on the one thread that
-     * every wait of the process hangs on.
+     * A future of the completion, whose dependent stages run in {@code executor}. Canceling the
+     * future does not cancel the operation. The executor must not run stages directly, as {@code
+     * Runnable::run} does: they would run on the thread that serves all waits of the process.
      */
     public CompletableFuture<Completion> future(Executor executor) {
         return pending.thenApplyAsync(completion -> completion, executor);

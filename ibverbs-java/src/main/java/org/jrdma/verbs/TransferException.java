@@ -3,7 +3,7 @@ package org.jrdma.verbs;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.model.Completion;
 
-/** An operation that was posted and then failed. */
+/** Thrown if an operation was posted and then failed. */
 public final class TransferException extends FabricException {
 
     private static final long serialVersionUID = 1L;
@@ -20,12 +20,12 @@ public final class TransferException extends FabricException {
                                 completion.status().meaning(),
                                 completion.vendorError() == 0
                                         ? ""
-                                        : " (vendor's code 0x%x)"
+                                        : " (vendor error 0x%x)"
                                                 .formatted(completion.vendorError())));
         this.completion = completion;
     }
 
-    /** How it ended. */
+    /** The completion of the operation. */
     public Completion completion() {
         return completion;
     }

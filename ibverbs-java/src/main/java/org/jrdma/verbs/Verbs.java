@@ -10,16 +10,16 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.access.VerbsAccess;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.internal.SoftwareFabric;
@@ -32,15 +32,16 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.AsyncWorkQueue;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 import org.jrdma.verbs.queue.NativeQueuePair;
-import org.jrdma.verbs.queue.NativeSharedReceiveQueue.Named;
+import org.jrdma.verbs.queue.NativeSharedReceiveQueue.XrcBinding;
 import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * libibverbs, as found on this machine, in a file, or in a provider: where devices come from.
+ * A libibverbs library, which lists and opens devices. The library is installed on this machine,
+ * loaded from a file, or supplied by a provider.
  *
- * <p>It stays open for as long as the JVM runs. Several can be in use at once. Safe for use by
- * several threads.
+ * <p>The library stays loaded until the JVM exits. Several libraries can be in use at once. Safe
+ * for use by multiple threads.
  */
 public final class Verbs {
 
@@ -74,9 +75,9 @@ public final class Verbs {
                             DomainHandle domain,
                             int capacity,
                             int elements,
-                            Named<PolledWorkQueue> named)
+                            XrcBinding<PolledWorkQueue> xrc)
                             throws VerbsException {
-                        return new PolledSharedReceiveQueue(domain, capacity, elements, named);
+                        return new PolledSharedReceiveQueue(domain, capacity, elements, xrc);
                     }
 
                     @Override
@@ -85,10 +86,10 @@ public final class Verbs {
                             int capacity,
                             int elements,
                             Duration slotTimeout,
-                            Named<AsyncWorkQueue> named)
+                            XrcBinding<AsyncWorkQueue> xrc)
                             throws VerbsException {
                         return new AsyncSharedReceiveQueue(
-                                domain, capacity, elements, slotTimeout, named);
+                                domain, capacity, elements, slotTimeout, xrc);
                     }
 
                     @Override
@@ -109,7 +110,7 @@ public final class Verbs {
     }
 
     /**
-     * The machine's own libibverbs.
+     * The libibverbs that is installed on this machine.
      *
      * @throws LibraryNotFoundException if it is not installed; the message names the packages
      */
@@ -121,12 +122,13 @@ public final class Verbs {
     }
 
     /**
-     * RDMA in software: a libibverbs written in Java, which needs no adapter, no kernel module and
-     * no privilege. The same each time.
+     * The software fabric: a libibverbs written in Java, which needs no adapter, no kernel module
+     * and no privileges. Always returns the same object.
      *
-     * @throws LibraryNotFoundException if there is none on the class path or the module path; the
-     *     message says what to add
-     * @throws IllegalArgumentException if a system property of its own makes no sense
+     * @throws LibraryNotFoundException if the software fabric is not on the class path or module
+     *     path; the message names the missing dependency
+     * @throws IllegalArgumentException if a system property of the software fabric has an invalid
+     *     value
      */
     public static synchronized Verbs software() throws LibraryNotFoundException {
         if (software == null) {
@@ -136,11 +138,11 @@ public final class Verbs {
     }
 
     /**
-     * What the system property {@code jrdma.fabric} says: {@link #system()} for {@code system} or
-     * where it is not set, {@link #software()} for {@code software}.
+     * The library that the system property {@code jrdma.fabric} selects: {@link #system()} for
+     * {@code system} or if the property is not set, {@link #software()} for {@code software}.
      *
-     * @throws LibraryNotFoundException if that is not there
-     * @throws IllegalArgumentException if it says something else
+     * @throws LibraryNotFoundException if the selected library is not available
+     * @throws IllegalArgumentException if the property has another value
      */
     public static Verbs configured() throws LibraryNotFoundException {
         var fabric = System.getProperty("jrdma.fabric", "system");
@@ -149,42 +151,42 @@ public final class Verbs {
             case "software" -> software();
             default ->
                     throw new IllegalArgumentException(
-                            "jrdma.fabric is \"%s\"; it can be system or software"
+                            "The system property jrdma.fabric is \"%s\", but must be \"system\" or \"software\""
                                     .formatted(fabric));
         };
     }
 
     /**
-     * A libibverbs in a file.
+     * Loads a libibverbs from a file.
      *
-     * @throws LibraryNotFoundException if there is none in it
+     * @throws LibraryNotFoundException if the file is not a libibverbs
      */
     public static Verbs load(Path file) throws LibraryNotFoundException {
         return new Verbs(new VerbsLibrary(NativeLibrary.open(file)));
     }
 
     /**
-     * A libibverbs that a provider answers for.
+     * A libibverbs that a provider supplies.
      *
-     * @throws LibraryNotFoundException if it lacks a function that every version has
+     * @throws LibraryNotFoundException if the library lacks a function that every version has
      */
     public static Verbs from(LibraryProvider provider) throws LibraryNotFoundException {
         return new Verbs(new VerbsLibrary(NativeLibrary.from(provider)));
     }
 
     /**
-     * Whether a forked child may run without harm to registered memory. In C: {@code
-     * ibv_is_fork_initialized}.
+     * Reports whether a forked child process can run without harm to registered memory. In C:
+     * {@code ibv_is_fork_initialized}.
      */
     public ForkStatus forkStatus() {
         return library.devices().forkStatus().map(Codes.FORK_STATUS::of).orElse(ForkStatus.UNKNOWN);
     }
 
     /**
-     * The devices of this machine; an empty list where there are none. In C: {@code
+     * The devices of this machine; an empty list if there are none. In C: {@code
      * ibv_get_device_list}, {@code ibv_free_device_list}.
      *
-     * @throws VerbsException if the system refuses to list them
+     * @throws VerbsException if the system cannot list the devices
      */
     public List<DeviceDescription> devices() throws VerbsException {
         var devices = new ArrayList<DeviceDescription>();
@@ -197,10 +199,11 @@ public final class Verbs {
     }
 
     /**
-     * Opens the device that the system lists first, as the C examples do when none is named: for
-     * machines that have one.
+     * Opens the first device of the list, as the C examples do by default. Suitable for machines
+     * with one device.
      *
-     * @throws VerbsException if there is none, or it cannot be opened; the message says what to do
+     * @throws VerbsException if there is no device, or it cannot be opened; the message contains a
+     *     remedy
      */
     public Device openFirst(DeviceOption... options) throws VerbsException {
         var devices = devices();
@@ -213,20 +216,21 @@ public final class Verbs {
     /**
      * Opens a device by its name. In C: {@code ibv_open_device}.
      *
-     * @throws VerbsException if there is no such device, or it cannot be opened; the message says
-     *     what to do
+     * @throws VerbsException if there is no such device, or it cannot be opened; the message
+     *     contains a remedy
      */
     public Device open(String name, DeviceOption... options) throws VerbsException {
         var critical = List.of(options).contains(DeviceOption.CRITICAL_CALLS);
         if (critical && library.library().isProvided()) {
             throw new IllegalArgumentException(
-                    "CRITICAL_CALLS are refused for "
+                    "CRITICAL_CALLS cannot be used with "
                             + library.library()
-                            + ": its functions may be Java, and that would abort the JVM");
+                            + ", because its functions may be Java upcalls, which would abort the JVM in a critical call");
         }
-        var attempt = new Attempt("ibv_open_device", () -> "for " + name, this::adviceOnOpening);
+        var attempt =
+                new CheckedCall("ibv_open_device", () -> "for " + name, this::adviceOnOpening);
         var opened =
-                PlatformCalls.call(() ->
+                BlockingCalls.call(() ->
                         library.devices()
                                 .visit((listed, device) ->
                                         listed.name().equals(name)
@@ -244,27 +248,30 @@ public final class Verbs {
     }
 
     /**
-     * Opens the device that another process has open, to use what that process has made there; see
-     * {@link Device#importProtectionDomain}. It is closed like any other. In C: {@code
+     * Imports a device that another process has opened, to share its objects; see {@link
+     * Device#importProtectionDomain}. It is closed like any other device. In C: {@code
      * ibv_import_device}.
      *
-     * @param descriptor the other process's {@link Device#commandDescriptor}, come over a Unix
-     *     socket say; it stays the caller's, and may be closed from now on
-     * @throws VerbsException if it is of no device, or the device cannot be shared
+     * @param descriptor a duplicate of the other process's {@link Device#commandDescriptor}, for
+     *     example received over a Unix socket. The caller keeps ownership and may close it after
+     *     this call
+     * @throws VerbsException if the descriptor does not belong to a device, or the device cannot be
+     *     shared
      */
     public Device importDevice(int descriptor) throws VerbsException {
         var attempt =
-                Attempt.to("ibv_import_device", () -> "from descriptor %d".formatted(descriptor));
-        var context = PlatformCalls.call(() -> library.devices().importDevice(descriptor, attempt));
+                CheckedCall.to(
+                        "ibv_import_device", () -> "from descriptor %d".formatted(descriptor));
+        var context = BlockingCalls.call(() -> library.devices().importDevice(descriptor, attempt));
         try {
-            var listed = library.devices().listedOf(context);
+            var listed = library.devices().describe(context);
             return keep(device(listed, context, false));
         } catch (RuntimeException | Error e) {
             try {
                 library.devices()
                         .close(
                                 context,
-                                Attempt.to("ibv_close_device", () -> "of what was imported"));
+                                CheckedCall.to("ibv_close_device", () -> "for an imported device"));
             } catch (VerbsException again) {
                 e.addSuppressed(again);
             }
@@ -291,14 +298,15 @@ public final class Verbs {
     }
 
     /**
-     * The lifetimes of the devices that were opened here and are not closed, the oldest first; what
-     * depends on them was made from them. For tests that look for what a program has left open.
+     * The lifetimes of the open devices of this library, oldest first. The lifetimes of the objects
+     * of a device depend on that of the device. For tests that detect objects that a program has
+     * not closed.
      */
     public List<Lifetime> openDevices() {
         return List.copyOf(openDevices);
     }
 
-    /** Where the library was found. */
+    /** The location of the library. */
     @Override
     public String toString() {
         return library.library().toString();
@@ -329,7 +337,7 @@ public final class Verbs {
     }
 
     private static String remedyForNoDevice() {
-        return "This machine has no RDMA device%s. Load the driver of one, or make a software one of a network interface with \"rdma link add rxe0 type rxe netdev eth0\". Or go without: Verbs.software(), or Verbs.configured() and -Djrdma.fabric=software."
+        return "This machine has no RDMA device%s. Load the driver of an adapter, create a software device with \"rdma link add rxe0 type rxe netdev eth0\", or use the software fabric: Verbs.software(), or Verbs.configured() with -Djrdma.fabric=software."
                 .formatted(
                         Files.isDirectory(Path.of("/sys/class/infiniband_verbs"))
                                 ? ""
@@ -343,9 +351,9 @@ public final class Verbs {
         }
         return switch (errno) {
             case Errno.EACCES, Errno.EPERM ->
-                    "The files under /dev/infiniband are not for this user; add it to the group that owns them, or pass them to the container.";
+                    "The user has no access to the files under /dev/infiniband. Add the user to the group that owns them, or pass the files to the container.";
             case Errno.ENOENT, Errno.ENODEV, Errno.ENXIO ->
-                    "The files under /dev/infiniband are missing; load ib_uverbs, or pass them to the container.";
+                    "The files under /dev/infiniband are missing. Load the kernel module ib_uverbs, or pass the files to the container.";
             default -> "";
         };
     }

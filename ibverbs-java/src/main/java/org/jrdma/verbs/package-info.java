@@ -1,15 +1,16 @@
 /**
- * RDMA from Java, over libibverbs.
+ * RDMA for Java, based on libibverbs.
  *
- * <p>{@link org.jrdma.verbs.Verbs} opens a {@link org.jrdma.verbs.Device}. A device makes {@link
- * org.jrdma.verbs.ProtectionDomain}s, which register memory, as {@link
- * org.jrdma.verbs.memory.MemoryRegion}s, and make {@link org.jrdma.verbs.QueuePair}s, which move
- * it. Every object is closed with the one that made it.
+ * <p>{@link org.jrdma.verbs.Verbs} opens a {@link org.jrdma.verbs.Device}. A device creates {@link
+ * org.jrdma.verbs.ProtectionDomain}s. A protection domain registers memory as {@link
+ * org.jrdma.verbs.memory.MemoryRegion}s and creates {@link org.jrdma.verbs.QueuePair}s, which
+ * transfer data. Closing an object closes all objects that were created from it.
  *
- * <p>There are two tiers, and the completion queue decides: operations of a {@link
- * org.jrdma.verbs.AsyncQueuePair} are awaited, by any number of threads; requests of a {@link
- * org.jrdma.verbs.PolledQueuePair} are prepared once, posted without allocating, and polled for by
- * {@link org.jrdma.verbs.CompletionCursor}s.
+ * <p>There are two tiers, which the completion queue selects. Operations of an {@link
+ * org.jrdma.verbs.AsyncQueuePair} return a {@link org.jrdma.verbs.Transfer}, and any number of
+ * threads may use them. Requests of a {@link org.jrdma.verbs.PolledQueuePair} are prepared once and
+ * posted without allocating; a {@link org.jrdma.verbs.CompletionCursor} polls for their
+ * completions.
  */
 @NullMarked
 package org.jrdma.verbs;

@@ -57,11 +57,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What librdmacm says, and what comes of it in Java. */
+/** Translation of librdmacm events, and calls on identifiers. */
 @Timeout(30)
 class ConnectionEventTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final ConnectionParameters PARAMETERS =
             new ConnectionParameters(FakeLibrary.NUMBER, false, 1, 1, 7, 7);
 
@@ -90,8 +90,8 @@ class ConnectionEventTest {
     }
 
     private ConnectionEvent translated(int type, int status) throws Exception {
-        library.tell(event(type, status, identifier.address()));
-        return channel.next(PATIENCE);
+        library.deliver(event(type, status, identifier.address()));
+        return channel.next(TIMEOUT);
     }
 
     static Stream<Arguments> failures() {
@@ -99,11 +99,11 @@ class ConnectionEventTest {
                 arguments(
                         rdma_h.RDMA_CM_EVENT_ADDR_ERROR(),
                         -Errno.ENODEV,
-                        "no RDMA device leads there: ENODEV (19)"),
+                        "no RDMA device can reach the address: ENODEV (19)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_ADDR_ERROR(),
                         -Errno.ETIMEDOUT,
-                        "nobody there answers to the address: ETIMEDOUT (110)"),
+                        "no host answers to the address: ETIMEDOUT (110)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_ROUTE_ERROR(),
                         -Errno.EHOSTUNREACH,
@@ -111,7 +111,7 @@ class ConnectionEventTest {
                 arguments(
                         rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR(),
                         Errno.ENOENT,
-                        "nobody knows it: ENOENT (2)"),
+                        "the lookup failed: ENOENT (2)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_UNREACHABLE(),
                         -Errno.ETIMEDOUT,
@@ -119,25 +119,25 @@ class ConnectionEventTest {
                 arguments(
                         rdma_h.RDMA_CM_EVENT_UNREACHABLE(),
                         3,
-                        "the peer refused: it has no queue pair for it (3)"),
+                        "the peer rejected the request: it has no queue pair for the service (3)"),
                 arguments(rdma_h.RDMA_CM_EVENT_CONNECT_ERROR(), -Errno.EPROTO, "EPROTO (71)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_REJECTED(),
                         8,
-                        "the peer refused: nobody listens at that port (NO_LISTENER, 8)"),
+                        "the peer rejected the request: no program listens at that port (NO_LISTENER, 8)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_REJECTED(),
                         -Errno.ECONNREFUSED,
-                        "the peer refused: its program refused (CONSUMER, -111)"),
+                        "the peer rejected the request: its program rejected the request (CONSUMER, -111)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_REJECTED(),
                         99,
-                        "the peer refused: for a reason that has no name here (UNKNOWN, 99)"));
+                        "the peer rejected the request: the reason is unknown (UNKNOWN, 99)"));
     }
 
     @ParameterizedTest
     @MethodSource("failures")
-    void shouldSayInWordsWhatFailed(int type, int status, String reason) throws Exception {
+    void shouldDescribeFailures(int type, int status, String reason) throws Exception {
         assertThat(translated(type, status))
                 .isInstanceOfSatisfying(
                         ConnectionEvent.Failure.class,
@@ -164,7 +164,7 @@ class ConnectionEventTest {
 
     @ParameterizedTest
     @MethodSource("plain")
-    void shouldTellKindsOfEventsApart(int type, Class<?> kind) throws Exception {
+    void shouldTranslateEventTypes(int type, Class<?> kind) throws Exception {
         var event = translated(type, 0);
 
         assertThat(event).isExactlyInstanceOf(kind);
@@ -172,7 +172,7 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldCopyAndAcknowledgeEachEventWhenItIsTaken() throws Exception {
+    void shouldCopyAndAcknowledgeAnEventWhenItIsTaken() throws Exception {
         var event = event(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), 0, identifier.address());
         var data = Arena.global().allocateFrom("guess");
         var parameters = rdma_cm_event.param.conn(rdma_cm_event.param(event));
@@ -182,10 +182,10 @@ class ConnectionEventTest {
         rdma_conn_param.responder_resources(parameters, (byte) 200);
         rdma_conn_param.initiator_depth(parameters, (byte) 3);
         rdma_conn_param.srq(parameters, (byte) 1);
-        library.tell(event);
+        library.deliver(event);
 
-        var response = (ConnectionEvent.ConnectResponse) channel.next(PATIENCE);
-        data.fill((byte) 0); // as memory that was freed
+        var response = (ConnectionEvent.ConnectResponse) channel.next(TIMEOUT);
+        data.fill((byte) 0); // simulates freed memory
 
         assertThat(response.privateData())
                 .isEqualTo(
@@ -202,15 +202,15 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldTellWhereDatagramsGo() throws Exception {
+    void shouldTranslateTheDestinationOfDatagrams() throws Exception {
         rdma_cm_id.qp_type(identifier.address(), rdma_h.IBV_QPT_UD());
         var event = event(rdma_h.RDMA_CM_EVENT_ESTABLISHED(), 0, identifier.address());
         var parameters = rdma_cm_event.param.ud(rdma_cm_event.param(event));
         rdma_ud_param.qp_num(parameters, 0x55);
         rdma_ud_param.qkey(parameters, 0x1234567);
-        library.tell(event);
+        library.deliver(event);
 
-        var established = (ConnectionEvent.DatagramEstablished) channel.next(PATIENCE);
+        var established = (ConnectionEvent.DatagramEstablished) channel.next(TIMEOUT);
 
         assertThat(established.parameters().queuePairNumber()).isEqualTo(0x55);
         assertThat(established.parameters().queueKey()).isEqualTo(0x1234567);
@@ -218,13 +218,13 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldMakeAnIdentifierOfARequest() throws Exception {
+    void shouldCreateAnIdentifierForARequest() throws Exception {
         var made = rdma_cm_id.allocate(Arena.global());
         var event = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0, made);
         rdma_cm_event.listen_id(event, identifier.address());
-        library.tell(event);
+        library.deliver(event);
 
-        var request = (ConnectionEvent.ConnectRequest) channel.next(PATIENCE);
+        var request = (ConnectionEvent.ConnectRequest) channel.next(TIMEOUT);
 
         assertThat(request.listener()).isSameAs(identifier);
         assertThat(request.identifier().address().address()).isEqualTo(made.address());
@@ -235,7 +235,7 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldDestroyARequestToAListenerThatIsClosedAndDropOtherEventsOfIt() throws Exception {
+    void shouldRejectRequestsAndDropOtherEventsOfAClosedListener() throws Exception {
         var closed = identifier.address();
         identifier.close();
         var event =
@@ -244,8 +244,8 @@ class ConnectionEventTest {
                         0,
                         rdma_cm_id.allocate(Arena.global()));
         rdma_cm_event.listen_id(event, closed);
-        library.tell(event);
-        library.tell(event(rdma_h.RDMA_CM_EVENT_DISCONNECTED(), 0, closed));
+        library.deliver(event);
+        library.deliver(event(rdma_h.RDMA_CM_EVENT_DISCONNECTED(), 0, closed));
         identifier = channel.newIdentifier(PortSpace.TCP);
 
         assertThat(translated(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), 0).identifier())
@@ -255,17 +255,17 @@ class ConnectionEventTest {
         assertThat(Collections.frequency(library.calls, "rdma_ack_cm_event")).isEqualTo(3);
     }
 
-    /** As soon as an event is acknowledged, the address may be another's. */
+    /** As soon as an event is acknowledged, a new identifier can have the same address. */
     @Test
-    void shouldTellNobodyOfAnEventOfWhomItTookTheAddressOf() throws Exception {
+    void shouldNotDeliverAnEventToANewIdentifierAtTheSameAddress() throws Exception {
         var address = identifier.address();
-        library.answering("rdma_create_id", 0, 0)
-                .watching(
+        library.answer("rdma_create_id", 0, 0)
+                .onCall(
                         "rdma_create_id",
                         arguments ->
                                 FakeLibrary.memory(arguments[1], ValueLayout.ADDRESS.byteSize())
                                         .set(ValueLayout.ADDRESS, 0, address))
-                .watching("rdma_ack_cm_event", _ -> replaceIdentifier());
+                .onCall("rdma_ack_cm_event", _ -> replaceIdentifier());
         var former = identifier;
 
         var event = translated(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), 0);
@@ -284,10 +284,10 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldTellWhichGroupsWereJoinedAndLeaveThemAtTheEnd() throws Exception {
-        bound();
+    void shouldReportJoinedGroupsAndLeaveThemOnClose() throws Exception {
+        bindToDevice();
         var contexts = new ArrayList<MemorySegment>();
-        library.watching(
+        library.onCall(
                 "rdma_join_multicast", arguments -> contexts.add((MemorySegment) arguments[2]));
         var first = InetAddress.ofLiteral("239.1.2.3");
         var second = InetAddress.ofLiteral("ff15::1");
@@ -295,10 +295,10 @@ class ConnectionEventTest {
         identifier.joinMulticast(second);
         var joined = event(rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN(), 0, identifier.address());
         var parameters = rdma_cm_event.param.ud(rdma_cm_event.param(joined));
-        rdma_ud_param.private_data(parameters, contexts.getFirst()); // no pointer to anything
+        rdma_ud_param.private_data(parameters, contexts.getFirst()); // not a valid pointer
         rdma_ud_param.private_data_len(parameters, (byte) 8);
         rdma_ud_param.qkey(parameters, 7);
-        library.tell(joined);
+        library.deliver(joined);
         var failed =
                 event(
                         rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR(),
@@ -306,12 +306,12 @@ class ConnectionEventTest {
                         identifier.address());
         rdma_ud_param.private_data(
                 rdma_cm_event.param.ud(rdma_cm_event.param(failed)), contexts.getLast());
-        library.tell(failed);
+        library.deliver(failed);
 
-        var event = (ConnectionEvent.MulticastJoined) channel.next(PATIENCE);
+        var event = (ConnectionEvent.MulticastJoined) channel.next(TIMEOUT);
         assertThat(event.group()).isEqualTo(first);
         assertThat(event.parameters().queueKey()).isEqualTo(7);
-        var error = (ConnectionEvent.MulticastError) channel.next(PATIENCE);
+        var error = (ConnectionEvent.MulticastError) channel.next(TIMEOUT);
         assertThat(error.group()).isEqualTo(second);
         assertThat(error.reason()).isEqualTo("group ff15:0:0:0:0:0:0:1: ENETUNREACH (101)");
         identifier.leaveMulticast(second);
@@ -321,15 +321,15 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldLeaveNoGroupThatItIsNotIn() throws Exception {
+    void shouldNotLeaveAGroupThatItHasNotJoined() throws Exception {
         var group = InetAddress.ofLiteral("239.1.2.3");
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> identifier.joinMulticast(group))
-                .withMessageContaining("resolve an address first");
-        bound();
-        library.answering("rdma_join_multicast", -1, Errno.EINVAL)
-                .answering("rdma_leave_multicast", -1, Errno.EADDRNOTAVAIL)
-                .answering("rdma_join_multicast_ex", -1, Errno.EOPNOTSUPP);
+                .withMessageContaining("Resolve an address first");
+        bindToDevice();
+        library.answer("rdma_join_multicast", -1, Errno.EINVAL)
+                .answer("rdma_leave_multicast", -1, Errno.EADDRNOTAVAIL)
+                .answer("rdma_join_multicast_ex", -1, Errno.EOPNOTSUPP);
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> identifier.joinMulticast(group))
@@ -345,19 +345,19 @@ class ConnectionEventTest {
         assertThat(Collections.frequency(library.calls, "rdma_leave_multicast")).isEqualTo(1);
     }
 
-    /** Gives the identifier a device. */
-    private void bound() {
+    /** Binds the identifier to the device. */
+    private void bindToDevice() {
         rdma_cm_id.verbs(identifier.address(), library.context());
         ibv_context.device(library.context(), library.device());
     }
 
-    /** On iWARP the call waits for TCP, for minutes if it must. */
+    /** On iWARP, the call waits for TCP, which can take minutes. */
     @Test
-    void shouldCloseAtOnceDuringACallThatConnectsAndLeaveDestructionToItsThread() throws Exception {
-        bound();
+    void shouldCloseDuringAConnectCallWhoseThreadThenDestroysTheIdentifier() throws Exception {
+        bindToDevice();
         var entered = new CountDownLatch(1);
         var connected = new CountDownLatch(1);
-        library.watching(
+        library.onCall(
                 "rdma_connect",
                 _ -> {
                     entered.countDown();
@@ -394,33 +394,33 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldLeaveAnIdentifierThatMigratedToItsNewOwner() throws Exception {
-        var second = new FakeLibrary(); // as if it were the same, with a descriptor of its own
+    void shouldTransferOwnershipOfAMigratedIdentifier() throws Exception {
+        var second = new FakeLibrary(); // stands for the same library with another event channel
         try (var other = ConnectionManager.from(second).newEventChannel()) {
             var moved = identifier.migrateTo(other);
 
             assertThatIllegalStateException().isThrownBy(identifier::establish);
-            second.tell(event(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), 0, moved.address()));
-            assertThat(other.next(PATIENCE).identifier()).isSameAs(moved);
+            second.deliver(event(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), 0, moved.address()));
+            assertThat(other.next(TIMEOUT).identifier()).isSameAs(moved);
             assertThat(moved.migrateTo(other)).isSameAs(moved);
         }
         assertThat(library.calls).doesNotContain("rdma_destroy_id");
         assertThat(second.calls).endsWith("rdma_destroy_id", "rdma_destroy_event_channel");
     }
 
-    /** The kernel moves its events at once, and whoever waits at the other channel is woken. */
+    /** The kernel moves the events immediately, which wakes up threads at the new channel. */
     @Test
-    void shouldKnowAnIdentifierAtItsNewChannelBeforeItHasMigrated() throws Exception {
+    void shouldDeliverEventsThatArriveDuringMigration() throws Exception {
         var second = new FakeLibrary();
         try (var other = ConnectionManager.from(second).newEventChannel()) {
             var address = identifier.address();
             var meanwhile = new CompletableFuture<ConnectionEvent>();
-            second.watching(
+            second.onCall(
                     "rdma_migrate_id",
                     _ -> {
-                        second.tell(event(rdma_h.RDMA_CM_EVENT_DISCONNECTED(), 0, address));
+                        second.deliver(event(rdma_h.RDMA_CM_EVENT_DISCONNECTED(), 0, address));
                         try {
-                            meanwhile.complete(other.next(PATIENCE));
+                            meanwhile.complete(other.next(TIMEOUT));
                         } catch (Exception e) {
                             meanwhile.completeExceptionally(e);
                         }
@@ -433,8 +433,8 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldStayWhereItIsWhenItCannotMigrate() throws Exception {
-        var second = new FakeLibrary().answering("rdma_migrate_id", -1, Errno.EINVAL);
+    void shouldKeepItsChannelIfMigrationFails() throws Exception {
+        var second = new FakeLibrary().answer("rdma_migrate_id", -1, Errno.EINVAL);
         try (var other = ConnectionManager.from(second).newEventChannel()) {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> identifier.migrateTo(other))
@@ -447,11 +447,11 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldDestroyWhatCannotLeaveItsGroups() throws Exception {
-        bound();
+    void shouldDestroyAnIdentifierThatFailsToLeaveItsGroups() throws Exception {
+        bindToDevice();
         identifier.joinMulticast(InetAddress.ofLiteral("239.1.2.3"));
         identifier.joinMulticast(InetAddress.ofLiteral("239.1.2.4"));
-        library.answering("rdma_leave_multicast", -1, Errno.ENODEV);
+        library.answer("rdma_leave_multicast", -1, Errno.ENODEV);
 
         identifier.close();
 
@@ -462,7 +462,7 @@ class ConnectionEventTest {
     @Test
     void shouldReadAddressesOfBothFamilies() throws Exception {
         var peer = rdma_addr.dst_storage(rdma_route.addr(rdma_cm_id.route(identifier.address())));
-        library.watching(
+        library.onCall(
                 "rdma_resolve_addr",
                 arguments ->
                         peer.copyFrom(
@@ -471,16 +471,16 @@ class ConnectionEventTest {
 
         for (var address : new String[] {"10.77.0.1", "2001:db8::7"}) {
             var asked = new InetSocketAddress(InetAddress.getByName(address), 50_000);
-            identifier.resolveAddress(asked, PATIENCE);
+            identifier.resolveAddress(asked, TIMEOUT);
             assertThat(identifier.peerAddress()).hasValue(asked);
         }
     }
 
     @Test
     void shouldReportMinusOneAndErrno() {
-        library.answering("rdma_bind_addr", -1, Errno.EADDRNOTAVAIL);
-        library.answering("rdma_listen", -1, Errno.EINVAL);
-        library.answering("rdma_set_option", -1, Errno.ENOSYS);
+        library.answer("rdma_bind_addr", -1, Errno.EADDRNOTAVAIL);
+        library.answer("rdma_listen", -1, Errno.EINVAL);
+        library.answer("rdma_set_option", -1, Errno.ENOSYS);
         var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
 
         assertThatExceptionOfType(VerbsException.class)
@@ -499,15 +499,15 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldSayWhatIsMissingWhereThereIsNoChannel() throws Exception {
+    void shouldAdviseIfAnEventChannelCannotBeCreated() throws Exception {
         var connections = ConnectionManager.from(library);
         for (var missing :
                 new Object[][] {
                     {Errno.ENODEV, "no RDMA device"},
                     {Errno.ENOENT, "rdma_ucm"},
-                    {Errno.EACCES, "not for this user"}
+                    {Errno.EACCES, "This user has no access"}
                 }) {
-            library.answering("rdma_create_event_channel", MemorySegment.NULL, (int) missing[0]);
+            library.answer("rdma_create_event_channel", MemorySegment.NULL, (int) missing[0]);
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(connections::newEventChannel)
                     .withMessageContaining((String) missing[1]);
@@ -515,7 +515,7 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldDoWithoutFunctionsOfLaterVersionsUntilTheyAreCalled() throws Exception {
+    void shouldLoadALibraryWithoutOptionalFunctions() throws Exception {
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> ConnectionManager.from(new FakeLibrary().without("rdma_connect")))
                 .withMessageContaining("rdma_connect");
@@ -542,7 +542,7 @@ class ConnectionEventTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(old::rejectEnhancedOptions)
                     .withMessageContaining("rdma_reject_ece failed")
-                    .withMessageContaining("came with rdma-core 31");
+                    .withMessageContaining("requires rdma-core 31");
             for (var call :
                     Map.<String, ThrowingCallable>of(
                                     "rdma_resolve_addrinfo",
@@ -556,17 +556,17 @@ class ConnectionEventTest {
                         .isThrownBy(call.getValue())
                         .withMessageContaining(call.getKey() + " failed")
                         .withMessageContaining("EOPNOTSUPP")
-                        .withMessageContaining("came with rdma-core 60");
+                        .withMessageContaining("requires rdma-core 60");
             }
         }
     }
 
     @Test
-    void shouldLookUpAddressesByEvents() throws Exception {
+    void shouldReportTheResultOfALookupAsAnEvent() throws Exception {
         var wanted = new String[2];
         var hints = new int[3];
-        var asked = new CountDownLatch(1); // on another thread
-        library.watching(
+        var asked = new CountDownLatch(1); // counted down on another thread
+        library.onCall(
                         "rdma_resolve_addrinfo",
                         arguments -> {
                             wanted[0] = FakeLibrary.memory(arguments[1], 10).getString(0);
@@ -579,14 +579,16 @@ class ConnectionEventTest {
                             hints[2] = rdma_addrinfo.ai_port_space(info);
                             asked.countDown();
                         })
-                .watching(
+                .onCall(
                         "rdma_query_addrinfo",
                         arguments ->
                                 FakeLibrary.memory(arguments[1], ValueLayout.ADDRESS.byteSize())
                                         .set(ValueLayout.ADDRESS, 0, addressInfo()));
 
         identifier.resolveAddressInfo(
-                AddressQuery.to("some", "7471").of(QueuePairType.UNRELIABLE_CONNECTION).asNumber());
+                AddressQuery.to("some", "7471")
+                        .withType(QueuePairType.UNRELIABLE_CONNECTION)
+                        .withNumericHost());
         assertThat(asked.await(10, TimeUnit.SECONDS)).isTrue();
         var resolved = translated(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), 0);
 
@@ -613,18 +615,18 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldSayWhoCouldNotBeLookedUp() throws Exception {
-        library.answering("rdma_resolve_addrinfo", -1, -2);
+    void shouldReportAFailedLookup() throws Exception {
+        library.answer("rdma_resolve_addrinfo", -1, -2);
         identifier.resolveAddressInfo(AddressQuery.to("nobody", "1"));
-        var failure = channel.next(PATIENCE);
+        var failure = channel.next(TIMEOUT);
         assertThat(failure).isEqualTo(new ConnectionEvent.AddressInfoError(identifier, -2));
         assertThat(((ConnectionEvent.Failure) failure).reason())
-                .isEqualTo("nobody knows it: there is no such host or service (-2)");
-        library.answering("rdma_resolve_addrinfo", -1, Errno.EBUSY);
+                .isEqualTo("the host or service is unknown (-2)");
+        library.answer("rdma_resolve_addrinfo", -1, Errno.EBUSY);
         identifier.resolveAddressInfo(AddressQuery.to("somebody", "1"));
-        assertThat(((ConnectionEvent.Failure) channel.next(PATIENCE)).reason())
-                .contains("looked up before is not taken");
-        library.answering("rdma_query_addrinfo", -1, Errno.ENOENT);
+        assertThat(((ConnectionEvent.Failure) channel.next(TIMEOUT)).reason())
+                .contains("previous lookup has not been taken");
+        library.answer("rdma_query_addrinfo", -1, Errno.ENOENT);
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(identifier::addressInfo)
                 .withMessageContaining("rdma_query_addrinfo")
@@ -632,11 +634,11 @@ class ConnectionEventTest {
         assertThat(library.calls).doesNotContain("rdma_freeaddrinfo");
     }
 
-    /** A look-up that takes long, until it is let go on. */
-    private CountDownLatch slowLookUp() throws Exception {
+    /** Starts a lookup that blocks until the returned latch is counted down. */
+    private CountDownLatch startBlockedLookup() throws Exception {
         var asked = new CountDownLatch(1);
         var answer = new CountDownLatch(1);
-        library.watching(
+        library.onCall(
                 "rdma_resolve_addrinfo",
                 _ -> {
                     asked.countDown();
@@ -647,12 +649,15 @@ class ConnectionEventTest {
         return answer;
     }
 
-    /** Nothing ends the call: the identifier is destroyed after it, and close() does not wait. */
+    /**
+     * The call cannot be interrupted: close() returns, and the call's thread destroys the
+     * identifier.
+     */
     @Test
-    void shouldCloseWhileWhoKnowsNamesIsAsked() throws Exception {
+    void shouldCloseDuringALookup() throws Exception {
         var destroyed = new CountDownLatch(1);
-        library.watching("rdma_destroy_id", _ -> destroyed.countDown());
-        var answer = slowLookUp();
+        library.onCall("rdma_destroy_id", _ -> destroyed.countDown());
+        var answer = startBlockedLookup();
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> identifier.resolveAddressInfo(AddressQuery.to("slow", "2")))
@@ -667,18 +672,18 @@ class ConnectionEventTest {
                 .isThrownBy(() -> identifier.resolveAddressInfo(AddressQuery.to("slow", "3")));
     }
 
-    /** Its new owner would not know of that call, and could destroy what that writes to. */
+    /** The new owner could destroy the identifier while the lookup writes to it. */
     @Test
-    void shouldNotMigrateWhileWhoKnowsNamesIsAsked() throws Exception {
+    void shouldNotMigrateDuringALookup() throws Exception {
         var destroyed = new CountDownLatch(1);
-        library.watching("rdma_destroy_id", _ -> destroyed.countDown());
+        library.onCall("rdma_destroy_id", _ -> destroyed.countDown());
         var second = new FakeLibrary();
         try (var other = ConnectionManager.from(second).newEventChannel()) {
-            var answer = slowLookUp();
+            var answer = startBlockedLookup();
 
             assertThatIllegalStateException()
                     .isThrownBy(() -> identifier.migrateTo(other).close())
-                    .withMessageContaining("being connected or looked up for");
+                    .withMessageContaining("connect or lookup call");
 
             identifier.close();
             assertThat(library.calls).doesNotContain("rdma_destroy_id");
@@ -688,12 +693,12 @@ class ConnectionEventTest {
         assertThat(second.calls).doesNotContain("rdma_migrate_id", "rdma_destroy_id");
     }
 
-    /** Who has the answer goes on: that the call is not quite back is nothing to be told of. */
+    /** A program that has received the event may migrate although the call has not yet returned. */
     @Test
-    void shouldMigrateWhenTheAnswerIsHereAndTheCallIsBack() throws Exception {
+    void shouldMigrateAfterALookupCallHasReturned() throws Exception {
         var second = new FakeLibrary();
         try (var other = ConnectionManager.from(second).newEventChannel()) {
-            var answer = slowLookUp();
+            var answer = startBlockedLookup();
             translated(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), 0);
             var migrating =
                     CompletableFuture.supplyAsync(() -> {
@@ -715,15 +720,15 @@ class ConnectionEventTest {
         assertThat(library.calls).doesNotContain("rdma_destroy_id");
     }
 
-    /** On iWARP, where that waits for the peer. */
+    /** On iWARP, {@code rdma_destroy_id} waits for the peer. */
     @Test
-    void shouldDestroyOnAThreadOfItsOwnWhatWasConnectedBeforeItMigrated() throws Exception {
-        library.speaking(rdma_h.IBV_TRANSPORT_IWARP());
-        bound();
+    void shouldDestroyAMigratedIwarpIdentifierInTheBackground() throws Exception {
+        library.transport(rdma_h.IBV_TRANSPORT_IWARP());
+        bindToDevice();
         identifier.connect(PARAMETERS);
         var second = new FakeLibrary();
         var destroyer = new CompletableFuture<Thread>();
-        second.watching("rdma_destroy_id", _ -> destroyer.complete(Thread.currentThread()));
+        second.onCall("rdma_destroy_id", _ -> destroyer.complete(Thread.currentThread()));
         try (var other = ConnectionManager.from(second).newEventChannel()) {
             identifier.migrateTo(other).close();
 
@@ -732,11 +737,11 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldTellWhyAStepHasFailedRatherThanItsEnd() throws Exception {
-        bound();
-        library.answering("rdma_connect", -1, Errno.ECONNREFUSED)
-                .answering("rdma_destroy_id", -1, Errno.EIO)
-                .watching("rdma_connect", _ -> closeQuietly());
+    void shouldThrowTheFailureOfACallRatherThanOfTheDestruction() throws Exception {
+        bindToDevice();
+        library.answer("rdma_connect", -1, Errno.ECONNREFUSED)
+                .answer("rdma_destroy_id", -1, Errno.EIO)
+                .onCall("rdma_connect", _ -> closeQuietly());
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> identifier.connect(PARAMETERS))
@@ -746,7 +751,7 @@ class ConnectionEventTest {
                                 .singleElement()
                                 .asString()
                                 .contains("rdma_destroy_id"));
-        library.answering("rdma_destroy_id", 0, 0);
+        library.answer("rdma_destroy_id", 0, 0);
     }
 
     private void closeQuietly() {
@@ -754,25 +759,24 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldHearWhatAnotherThreadHasToSay() throws Exception {
+    void shouldDeliverUserDefinedEvents() throws Exception {
         var written = new ArrayList<Object>();
-        library.watching(
-                "rdma_write_cm_event", arguments -> Collections.addAll(written, arguments));
+        library.onCall("rdma_write_cm_event", arguments -> Collections.addAll(written, arguments));
         identifier.writeEvent(-3, 0x1122_3344_5566_7788L);
         assertThat(written.subList(1, 4))
                 .containsExactly(rdma_h.RDMA_CM_EVENT_USER(), -3, 0x1122_3344_5566_7788L);
 
         var event = event(rdma_h.RDMA_CM_EVENT_USER(), -3, identifier.address());
         rdma_cm_event.param.arg(rdma_cm_event.param(event), 0x1122_3344_5566_7788L);
-        library.tell(event);
+        library.deliver(event);
 
-        assertThat(channel.next(PATIENCE))
-                .isEqualTo(new ConnectionEvent.Written(identifier, -3, 0x1122_3344_5566_7788L));
+        assertThat(channel.next(TIMEOUT))
+                .isEqualTo(new ConnectionEvent.UserDefined(identifier, -3, 0x1122_3344_5566_7788L));
     }
 
     @Test
-    void shouldLeaveTheStepsOfAnIwarpQueuePairToItsDriver() throws Exception {
-        library.speaking(rdma_h.IBV_TRANSPORT_IWARP());
+    void shouldNotValidateIwarpTransitionsOfTheConnectionManager() throws Exception {
+        library.transport(rdma_h.IBV_TRANSPORT_IWARP());
         try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
             var queuePair =
                     device.newProtectionDomain()
@@ -780,9 +784,9 @@ class ConnectionEventTest {
 
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> queuePair.modify(QueuePairChange.to(QueuePairState.INIT)))
-                    .withMessageContaining("misses");
+                    .withMessageContaining("lacks");
             queuePair.modify(
-                    QueuePairChange.ofConnectionManager()
+                    QueuePairChange.fromConnectionManager()
                             .state(QueuePairState.INIT)
                             .port(1)
                             .access(Access.REMOTE_READ));
@@ -792,7 +796,7 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldHaveOneReasonForEachStatus() {
+    void shouldHaveADistinctMeaningForEachRejectReason() {
         assertThat(RejectReason.values())
                 .extracting(RejectReason::meaning)
                 .doesNotHaveDuplicates()

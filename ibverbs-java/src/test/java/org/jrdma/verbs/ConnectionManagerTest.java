@@ -35,11 +35,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connections in one call, as far as they go without a peer; the rest is in the kit. */
+/** Blocking connection calls without a peer. The conformance kit tests them with a peer. */
 @Timeout(30)
 class ConnectionManagerTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final InetSocketAddress PEER =
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471);
 
@@ -61,43 +61,44 @@ class ConnectionManagerTest {
     }
 
     @Test
-    void shouldSayWhatFailedForWhichAddressAndLeaveNothingOpen() {
-        library.watching(
+    void shouldReportTheAddressOfAFailureAndLeaveNothingOpen() {
+        library.onCall(
                 "rdma_resolve_addr",
                 arguments ->
-                        library.tell(
+                        library.deliver(
                                 event(
                                         rdma_h.RDMA_CM_EVENT_ADDR_ERROR(),
                                         -Errno.ENODEV,
                                         (MemorySegment) arguments[0])));
 
         assertThatExceptionOfType(CmException.class)
-                .isThrownBy(() -> connections.resolve(PEER, PATIENCE))
-                .withMessageContaining("No way to the address " + PEER)
-                .withMessageContaining("no RDMA device leads there: ENODEV (19). \"rdma link\"")
+                .isThrownBy(() -> connections.resolve(PEER, TIMEOUT))
+                .withMessageContaining("Cannot resolve the address " + PEER)
+                .withMessageContaining(
+                        "no RDMA device can reach the address: ENODEV (19). Use \"rdma link\"")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.ENODEV))
                 .satisfies(e -> assertThat(e.function()).isEqualTo("rdma_resolve_addr"))
                 .satisfies(e -> assertThat(e.event()).isPresent());
 
-        // The polling thread may still look for more events.
+        // The polling thread may still call rdma_get_cm_event.
         assertThat(library.calls).containsOnlyOnce("rdma_create_id", "rdma_destroy_id");
     }
 
     @Test
-    void shouldEndAtItsDeadlineAndLeaveNothingOpen() {
+    void shouldTimeOutAndLeaveNothingOpen() {
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> connections.resolve(PEER, Duration.ofMillis(20)))
-                .withMessageContaining("No way to the address " + PEER);
+                .withMessageContaining("The address " + PEER + " was not resolved within");
 
         assertThat(library.calls).endsWith("rdma_destroy_id");
     }
 
     @Test
-    void shouldEndAtOnceWhenItsFutureIsCancelled() throws Exception {
+    void shouldStopWhenItsFutureIsCanceled() throws Exception {
         var asked = new CountDownLatch(1);
-        library.watching("rdma_resolve_addr", _ -> asked.countDown());
+        library.onCall("rdma_resolve_addr", _ -> asked.countDown());
         var destroyed = new CountDownLatch(1);
-        library.watching("rdma_destroy_id", _ -> destroyed.countDown());
+        library.onCall("rdma_destroy_id", _ -> destroyed.countDown());
         var resolving = connections.resolveAsync(PEER, Duration.ofDays(1));
         asked.await();
 
@@ -122,10 +123,10 @@ class ConnectionManagerTest {
         return FakeLibrary.memory(argument, sockaddr_in.layout().byteSize());
     }
 
-    /** Has what is bound know its address from now on. Returns where its identifier will be. */
-    private MemorySegment[] listening() {
+    /** Makes rdma_bind_addr succeed. The returned array will contain the listening identifier. */
+    private MemorySegment[] recordListener() {
         var identifier = new MemorySegment[1];
-        library.watching(
+        library.onCall(
                 "rdma_bind_addr",
                 arguments -> {
                     identifier[0] = identifierAt(arguments[0]);
@@ -135,18 +136,18 @@ class ConnectionManagerTest {
     }
 
     private void request(MemorySegment listener) {
-        var made = rdma_cm_id.allocate(Arena.global());
-        peer(made).copyFrom(local(listener));
-        var request = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0, made);
+        var identifier = rdma_cm_id.allocate(Arena.global());
+        peer(identifier).copyFrom(local(listener));
+        var request = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0, identifier);
         rdma_cm_event.listen_id(request, listener);
-        library.tell(request);
+        library.deliver(request);
     }
 
-    /** Has a peer answer from now on. Returns where the identifier will be that asks. */
-    private MemorySegment[] answering() {
+    /** Simulates a peer that accepts. The returned array will contain the connecting identifier. */
+    private MemorySegment[] acceptingPeer() {
         var identifier = new MemorySegment[1];
         ibv_context.device(library.context(), library.device());
-        library.watching(
+        library.onCall(
                         "rdma_resolve_addr",
                         arguments -> {
                             identifier[0] = identifierAt(arguments[0]);
@@ -155,21 +156,23 @@ class ConnectionManagerTest {
                             rdma_cm_id.verbs(identifier[0], library.context());
                             rdma_cm_id.port_num(identifier[0], (byte) 1);
                             rdma_cm_id.qp_type(identifier[0], rdma_h.IBV_QPT_RC());
-                            tell(rdma_h.RDMA_CM_EVENT_ADDR_CHANGE(), 0, identifier[0]);
-                            tell(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), 0, identifier[0]);
+                            deliver(rdma_h.RDMA_CM_EVENT_ADDR_CHANGE(), 0, identifier[0]);
+                            deliver(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), 0, identifier[0]);
                         })
-                .watching(
+                .onCall(
                         "rdma_resolve_route",
-                        _ -> tell(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), 0, identifier[0]))
-                .watching(
+                        _ -> deliver(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), 0, identifier[0]))
+                .onCall(
                         "rdma_connect",
-                        _ -> tell(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), 0, identifier[0]))
-                .watching("rdma_init_qp_attr", arguments -> bringOn(arguments[1], arguments[2]));
+                        _ -> deliver(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), 0, identifier[0]))
+                .onCall(
+                        "rdma_init_qp_attr",
+                        arguments -> fillAttributes(arguments[1], arguments[2]));
         return identifier;
     }
 
-    /** Fills in what each state needs. */
-    private static void bringOn(Object attributes, Object mask) {
+    /** Sets the attributes that each state requires. */
+    private static void fillAttributes(Object attributes, Object mask) {
         var wanted = FakeLibrary.memory(attributes, ibv_qp_attr.layout().byteSize());
         var state = ibv_qp_attr.qp_state(wanted);
         ibv_qp_attr.port_num(wanted, (byte) 1);
@@ -195,27 +198,27 @@ class ConnectionManagerTest {
                 .set(ValueLayout.JAVA_INT, 0, rdma_h.IBV_QP_STATE() | needed);
     }
 
-    private void tell(int type, int status, MemorySegment identifier) {
-        library.tell(event(type, status, identifier));
+    private void deliver(int type, int status, MemorySegment identifier) {
+        library.deliver(event(type, status, identifier));
     }
 
     private static ConnectionOptions<PolledQueuePair> options(Device device) throws VerbsException {
         return ConnectionOptions.of(QueuePairOptions.reliable(device.newCompletionQueue(16)));
     }
 
-    /** The peer's side has not heard that it is connected, and has given up. */
+    /** The peer did not receive the confirmation of the connection, and timed out. */
     @Test
-    void shouldEndAConnectionThatIsRefusedAfterItWasMade() throws Exception {
-        var identifier = answering();
+    void shouldEndAConnectionThatIsRejectedAfterItWasEstablished() throws Exception {
+        var identifier = acceptingPeer();
         try (var device = Verbs.from(library).open(FakeLibrary.DEVICE);
                 var connection =
                         connections.connect(
-                                PEER, device.newProtectionDomain(), options(device), PATIENCE)) {
+                                PEER, device.newProtectionDomain(), options(device), TIMEOUT)) {
             var changes = Collections.frequency(library.calls, "ibv_modify_qp");
 
-            tell(rdma_h.RDMA_CM_EVENT_REJECTED(), 28, identifier[0]);
+            deliver(rdma_h.RDMA_CM_EVENT_REJECTED(), 28, identifier[0]);
 
-            connection.awaitDisconnected(PATIENCE);
+            connection.awaitDisconnected(TIMEOUT);
             assertThat(library.calls).contains("rdma_disconnect");
             assertThat(Collections.frequency(library.calls, "ibv_modify_qp"))
                     .as("flushed")
@@ -224,11 +227,11 @@ class ConnectionManagerTest {
     }
 
     @Test
-    void shouldLeaveAConnectionToItsOwnerWhenItsRouteIsClosed() throws Exception {
-        answering();
-        var route = connections.resolve(PEER, PATIENCE);
+    void shouldKeepAConnectionOpenWhenItsRouteIsClosed() throws Exception {
+        acceptingPeer();
+        var route = connections.resolve(PEER, TIMEOUT);
         try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
-            var connection = route.connect(device.newProtectionDomain(), options(device), PATIENCE);
+            var connection = route.connect(device.newProtectionDomain(), options(device), TIMEOUT);
 
             route.close();
 
@@ -238,7 +241,7 @@ class ConnectionManagerTest {
             var changes = Collections.frequency(library.calls, "ibv_modify_qp");
             connection.identifier().close();
             assertThatIllegalStateException()
-                    .isThrownBy(() -> connection.awaitDisconnected(PATIENCE))
+                    .isThrownBy(() -> connection.awaitDisconnected(TIMEOUT))
                     .withMessageContaining("is closed");
             assertThat(Collections.frequency(library.calls, "ibv_modify_qp"))
                     .as("flushed")
@@ -249,30 +252,31 @@ class ConnectionManagerTest {
     }
 
     @Test
-    void shouldSayThatThePeerHasGivenUpWhereAStepIsRefusedForIt() throws Exception {
-        var identifier = answering();
-        library.answering("rdma_establish", -1, Errno.EINVAL)
-                .watching(
+    void shouldReportAPeerThatHasTimedOutOrWithdrawnItsRequest() throws Exception {
+        var identifier = acceptingPeer();
+        library.answer("rdma_establish", -1, Errno.EINVAL)
+                .onCall(
                         "rdma_establish",
-                        _ -> tell(rdma_h.RDMA_CM_EVENT_REJECTED(), 28, identifier[0]));
+                        _ -> deliver(rdma_h.RDMA_CM_EVENT_REJECTED(), 28, identifier[0]));
         try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
             var domain = device.newProtectionDomain();
             assertThatExceptionOfType(CmException.class)
-                    .isThrownBy(() -> connections.connect(PEER, domain, options(device), PATIENCE))
-                    .withMessageContaining("its program refused")
+                    .isThrownBy(() -> connections.connect(PEER, domain, options(device), TIMEOUT))
+                    .withMessageContaining("its program rejected the request")
                     .satisfies(e -> assertThat(e.event()).isPresent())
                     .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
 
-            library.watching("rdma_establish", _ -> {});
+            library.onCall("rdma_establish", _ -> {});
             assertThatExceptionOfType(CmException.class)
-                    .isThrownBy(() -> connections.connect(PEER, domain, options(device), PATIENCE))
-                    .withMessageContaining("the peer has given up, most likely: rdma_establish")
+                    .isThrownBy(() -> connections.connect(PEER, domain, options(device), TIMEOUT))
+                    .withMessageContaining(
+                            "the peer has probably timed out or withdrawn its request: rdma_establish")
                     .satisfies(e -> assertThat(e.event()).isEmpty())
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
 
-            library.answering("rdma_establish", -1, Errno.ENOMEM);
+            library.answer("rdma_establish", -1, Errno.ENOMEM);
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> connections.connect(PEER, domain, options(device), PATIENCE))
+                    .isThrownBy(() -> connections.connect(PEER, domain, options(device), TIMEOUT))
                     .isNotInstanceOf(CmException.class)
                     .withMessageContaining("ENOMEM");
         }
@@ -280,140 +284,143 @@ class ConnectionManagerTest {
     }
 
     @Test
-    void shouldAskForAsManyRepeatsAsItIsTold() throws Exception {
-        var identifier = answering();
+    void shouldPassTheNumbersOfRetries() throws Exception {
+        var identifier = acceptingPeer();
         var asked = new int[2];
-        library.watching(
+        library.onCall(
                 "rdma_connect",
                 arguments -> {
                     var parameters =
                             FakeLibrary.memory(arguments[1], rdma_conn_param.layout().byteSize());
                     asked[0] = rdma_conn_param.retry_count(parameters);
                     asked[1] = rdma_conn_param.rnr_retry_count(parameters);
-                    tell(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), 0, identifier[0]);
+                    deliver(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), 0, identifier[0]);
                 });
         try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
             var options = options(device).retries(3).receiverNotReadyRetries(0);
 
-            connections.connect(PEER, device.newProtectionDomain(), options, PATIENCE).close();
+            connections.connect(PEER, device.newProtectionDomain(), options, TIMEOUT).close();
 
             assertThat(asked).containsExactly(3, 0);
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> options.retries(8))
-                    .withMessageContaining("8 retries are not from 0 to 7");
+                    .withMessageContaining("Number of retries 8 is not in the range 0 to 7");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> options.receiverNotReadyRetries(-1));
         }
     }
 
     @Test
-    void shouldEndAStepWhoseDeviceIsTakenOut() {
-        library.watching(
+    void shouldFailAStepWhoseDeviceIsRemoved() {
+        library.onCall(
                 "rdma_resolve_addr",
                 arguments ->
-                        tell(rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL(), 0, identifierAt(arguments[0])));
+                        deliver(
+                                rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL(),
+                                0,
+                                identifierAt(arguments[0])));
 
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(() -> connections.resolve(PEER, PATIENCE))
-                .withMessageContaining("the device is being taken out");
+                .isThrownBy(() -> connections.resolve(PEER, TIMEOUT))
+                .withMessageContaining("the device is being removed");
     }
 
     @Test
-    void shouldListenOnWhenAnAddressChangesAndEndWithItsDevice() throws Exception {
-        var identifier = listening();
+    void shouldKeepListeningWhenAnAddressChangesUntilTheDeviceIsRemoved() throws Exception {
+        var identifier = recordListener();
         try (var listener = connections.listen(PEER)) {
-            tell(rdma_h.RDMA_CM_EVENT_ADDR_CHANGE(), 0, identifier[0]);
+            deliver(rdma_h.RDMA_CM_EVENT_ADDR_CHANGE(), 0, identifier[0]);
             request(identifier[0]);
-            listener.next(PATIENCE).close();
+            listener.next(TIMEOUT).close();
 
-            tell(rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL(), 0, identifier[0]);
+            deliver(rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL(), 0, identifier[0]);
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> listener.next(PATIENCE))
-                    .withMessageContaining("its device is being taken out");
-            assertThatIllegalStateException().isThrownBy(() -> listener.next(PATIENCE));
+                    .isThrownBy(() -> listener.next(TIMEOUT))
+                    .withMessageContaining("its device is being removed");
+            assertThatIllegalStateException().isThrownBy(() -> listener.next(TIMEOUT));
         }
     }
 
     @Test
-    void shouldRefuseARequestThatCannotMigrate() throws Exception {
-        var identifier = listening();
+    void shouldRejectARequestThatCannotMigrate() throws Exception {
+        var identifier = recordListener();
         try (var listener = connections.listen(PEER)) {
-            library.answering("rdma_migrate_id", -1, Errno.ENOMEM);
+            library.answer("rdma_migrate_id", -1, Errno.ENOMEM);
             request(identifier[0]);
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> listener.next(PATIENCE))
+                    .isThrownBy(() -> listener.next(TIMEOUT))
                     .withMessageContaining("rdma_migrate_id");
             assertThat(library.calls).endsWith("rdma_destroy_id");
 
-            library.answeringAsUsual("rdma_migrate_id");
+            library.resetAnswer("rdma_migrate_id");
             request(identifier[0]);
-            listener.next(PATIENCE).close();
+            listener.next(TIMEOUT).close();
         }
         assertThat(connections.openIdentifiers()).isEmpty();
     }
 
-    /** As for want of memory: one event that cannot be had is not the end of all. */
+    /** A failure to take one event can be temporary, for example a lack of memory. */
     @Test
-    void shouldGoOnAfterAnEventThatCannotBeTaken() throws Exception {
+    void shouldRetryAfterAFailureToTakeAnEvent() throws Exception {
         var times = new AtomicInteger();
-        library.watching(
+        library.onCall(
                 "rdma_get_cm_event",
                 _ -> {
                     if (times.incrementAndGet() <= 2) {
-                        library.answering("rdma_get_cm_event", -1, Errno.ENOMEM);
+                        library.answer("rdma_get_cm_event", -1, Errno.ENOMEM);
                     } else {
-                        library.answeringAsUsual("rdma_get_cm_event");
+                        library.resetAnswer("rdma_get_cm_event");
                     }
                 });
-        answering();
+        acceptingPeer();
 
-        connections.resolve(PEER, PATIENCE).close();
+        connections.resolve(PEER, TIMEOUT).close();
 
         assertThat(times).hasValueGreaterThan(2);
     }
 
-    /** Else all who wait would run into their deadlines, and take their peers for silent. */
+    /** Otherwise all waiting threads would time out and blame their peers. */
     @Test
-    void shouldTellAllWhoWaitWhenNoEventCanBeTakenAndBeginAnew() throws Exception {
-        library.answering("rdma_get_cm_event", -1, Errno.EBADF);
-        answering();
+    void shouldFailAllWaitsIfNoEventCanBeTakenAndRecoverWithANewChannel() throws Exception {
+        library.answer("rdma_get_cm_event", -1, Errno.EBADF);
+        acceptingPeer();
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> connections.resolve(PEER, Duration.ofSeconds(25)))
                 .withMessageContaining("rdma_get_cm_event")
                 .withMessageContaining("EBADF");
 
-        library.answeringAsUsual("rdma_get_cm_event");
-        connections.resolve(PEER, PATIENCE).close();
+        library.resetAnswer("rdma_get_cm_event");
+        connections.resolve(PEER, TIMEOUT).close();
         assertThat(Collections.frequency(library.calls, "rdma_create_event_channel")).isEqualTo(2);
     }
 
     @Test
-    void shouldLeaveRequestsToTheSystemThatNobodyHasTaken() throws Exception {
-        var identifier = listening();
+    void shouldNotTakeTheRequestsInTheBacklogWhenClosed() throws Exception {
+        var identifier = recordListener();
         var listener = connections.listen(PEER);
         assertThat(listener.localAddress()).isEqualTo(PEER);
         for (var count = 0; count < 3; count++) {
             request(identifier[0]);
         }
-        var request = listener.next(PATIENCE);
+        var request = listener.next(TIMEOUT);
         request.close();
         assertThat(request).hasToString("request from /127.0.0.1:7471");
 
         listener.close();
 
-        // The others are the system's, which refuses them when the channel is destroyed.
+        // The kernel rejects the other requests when the channel is destroyed.
         assertThat(Collections.frequency(library.calls, "rdma_ack_cm_event")).isEqualTo(1);
         assertThat(library.calls).endsWith("rdma_destroy_id", "rdma_destroy_event_channel");
         assertThat(connections.openIdentifiers()).isEmpty();
         assertThatIllegalStateException()
-                .isThrownBy(() -> listener.next(PATIENCE))
+                .isThrownBy(() -> listener.next(TIMEOUT))
                 .withMessageContaining("closed");
     }
 
     @Test
     void shouldCloseAListenerThatCannotListen() {
-        library.answering("rdma_listen", -1, Errno.EINVAL);
+        library.answer("rdma_listen", -1, Errno.EINVAL);
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> connections.listen(PEER))
@@ -424,7 +431,7 @@ class ConnectionManagerTest {
     }
 
     @Test
-    void shouldSayWhereTheSoftwareFabricIs() {
+    void shouldNameTheDependencyOfTheSoftwareFabric() {
         var before = System.getProperty("jrdma.fabric");
         try {
             System.setProperty("jrdma.fabric", "software");

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What libibverbs is asked for datagrams and unreliable connections, and what it may answer. */
+/** Calls of libibverbs for datagrams and unreliable connections, and their failures. */
 class DatagramsTest {
 
     private static final int QUEUE_KEY = 0x1111_1111;
@@ -85,9 +85,9 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldMakeAQueuePairOfItsType() throws Exception {
+    void shouldCreateAQueuePairOfItsType() throws Exception {
         var types = new ArrayList<Integer>();
-        library.watching(
+        library.onCall(
                 "ibv_create_qp",
                 arguments ->
                         types.add(
@@ -104,10 +104,10 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldActivateWithItsKeyAndNothingOfAPeer() throws Exception {
+    void shouldActivateWithAQueueKeyAndWithoutAPeer() throws Exception {
         var masks = new ArrayList<Integer>();
         var keys = new ArrayList<Integer>();
-        library.watching(
+        library.onCall(
                 "ibv_modify_qp",
                 arguments -> {
                     masks.add((int) arguments[2]);
@@ -129,7 +129,7 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldConnectUnreliablyWithoutWhatMakesAConnectionReliable() throws Exception {
+    void shouldConnectUnreliablyWithoutReliabilityAttributes() throws Exception {
         var unreliable =
                 domain.newQueuePair(
                         QueuePairOptions.unreliable(device.newCompletionQueue(8))
@@ -137,7 +137,7 @@ class DatagramsTest {
                                 .receives(1));
         var masks = new ArrayList<Integer>();
         var rights = new ArrayList<Integer>();
-        library.watching(
+        library.onCall(
                 "ibv_modify_qp",
                 arguments -> {
                     masks.add((int) arguments[2]);
@@ -165,9 +165,9 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldMakeAnAddressHandleOfTheWay() throws Exception {
+    void shouldCreateAnAddressHandleFromAnAddressVector() throws Exception {
         var seen = new ArrayList<MemorySegment>();
-        library.watching(
+        library.onCall(
                 "ibv_create_ah",
                 arguments -> seen.add(copy(arguments[1], ibv_ah_attr.layout().byteSize())));
 
@@ -186,15 +186,15 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldReportWhyThereIsNoAddressHandle() throws Exception {
-        library.answering("ibv_create_ah", MemorySegment.NULL, Errno.ETIMEDOUT);
+    void shouldReportAnAddressHandleThatCannotBeCreated() throws Exception {
+        library.answer("ibv_create_ah", MemorySegment.NULL, Errno.ETIMEDOUT);
         var vector = queuePair.addressOf(PEER, 0);
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> domain.newAddressHandle(vector))
                 .withMessageStartingWith("ibv_create_ah failed for AddressVector[port=1")
                 .withMessageEndingWith(
-                        "ETIMEDOUT (110). The peer's address was not found on the network.");
+                        "ETIMEDOUT (110). The peer's address could not be resolved on the network.");
     }
 
     @Test
@@ -215,8 +215,8 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldCloseOnWhateverTheLibrarySaysOfAnAddressHandle() throws Exception {
-        library.answering("ibv_destroy_ah", Errno.EBUSY, 0);
+    void shouldCloseAnAddressHandleEvenIfTheLibraryFails() throws Exception {
+        library.answer("ibv_destroy_ah", Errno.EBUSY, 0);
         var handle = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
 
         handle.close();
@@ -231,7 +231,7 @@ class DatagramsTest {
         var first = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
         var second = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
         var seen = new ArrayList<List<Object>>();
-        library.watching(
+        library.onCall(
                 "post_send",
                 arguments -> {
                     var request = copy(arguments[1], ibv_send_wr.layout().byteSize());
@@ -260,7 +260,7 @@ class DatagramsTest {
         var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var handle = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
         var send = queuePair.prepareSend(memory.slice(), new Destination(handle, 7, 8));
-        send.local(memory.slice()); // looked at again, the handle is still known
+        send.local(memory.slice()); // the address handle is still valid
 
         handle.close();
 
@@ -288,7 +288,7 @@ class DatagramsTest {
         assertThat(library.calls).doesNotContain("post_send");
     }
 
-    /** A provider looks at the address handle of every request, be it only to be flushed. */
+    /** A provider reads the address handle of every request, even of one that will be flushed. */
     @Test
     void shouldDrainWithAMarkerThatHasAnAddressHandle() throws Exception {
         var queue = device.newCompletionQueue(64);
@@ -297,7 +297,7 @@ class DatagramsTest {
         var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var handle = domain.newAddressHandle(drained.addressOf(PEER, 0));
         var handles = new ArrayList<Long>();
-        library.watching(
+        library.onCall(
                 "post_send",
                 arguments -> {
                     var request = copy(arguments[1], ibv_send_wr.layout().byteSize());
@@ -320,7 +320,7 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldRefuseWhatIsLongerThanThePortsPacket() throws Exception {
+    void shouldRejectADatagramThatExceedsTheMtu() throws Exception {
         var memory = domain.register(ByteBuffer.allocateDirect(2048), Access.LOCAL_WRITE);
         var to = new Destination(domain.newAddressHandle(queuePair.addressOf(PEER, 0)), 7, 8);
 
@@ -328,11 +328,11 @@ class DatagramsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> queuePair.prepareSend(memory.slice(0, 1025), to))
                 .withMessage(
-                        "A datagram from port 1 of fake0 has 1,024 bytes at most, which is the port's MTU, not 1,025");
+                        "A datagram from port 1 of fake0 can have at most 1,024 bytes, the MTU of the port, but has 1,025");
     }
 
     @Test
-    void shouldRefuseANumberThatNoQueuePairHas() throws Exception {
+    void shouldRejectAnInvalidQueuePairNumber() throws Exception {
         var handle = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
 
         assertThatIllegalArgumentException()
@@ -341,11 +341,11 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldAskTheLibraryForTheWayBack() throws Exception {
+    void shouldDeriveTheReplyAddressFromACompletion() throws Exception {
         var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var completions = new ArrayList<MemorySegment>();
         var headers = new ArrayList<Long>();
-        library.watching(
+        library.onCall(
                 "ibv_init_ah_from_wc",
                 arguments -> {
                     completions.add(copy(arguments[2], ibv_wc.layout().byteSize()));
@@ -371,9 +371,9 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldReportWhyThereIsNoWayBack() throws Exception {
+    void shouldReportAReplyAddressThatCannotBeDerived() throws Exception {
         var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
-        library.answering("ibv_init_ah_from_wc", -1, Errno.EPROTONOSUPPORT);
+        library.answer("ibv_init_ah_from_wc", -1, Errno.EPROTONOSUPPORT);
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> queuePair.addressOf(RECEIVED, memory.slice()))
@@ -385,9 +385,9 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldJoinGroupsAndLeaveThemBeforeTheQueuePairIsDestroyed() throws Exception {
+    void shouldDetachMulticastGroupsBeforeTheQueuePairIsDestroyed() throws Exception {
         var seen = new ArrayList<byte[]>();
-        library.watching(
+        library.onCall(
                 "ibv_attach_mcast",
                 arguments -> seen.add(copy(arguments[1], Gid.BYTES).toArray(JAVA_BYTE)));
         var other = new Gid(0xff15_0000_0000_0000L, 0x77);
@@ -409,9 +409,9 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldReportARefusedGroupAndNotLeaveIt() {
-        library.answering("ibv_attach_mcast", Errno.ENOMEM, 0);
-        library.answering("ibv_detach_mcast", Errno.EINVAL, 0);
+    void shouldNotDetachAGroupThatItFailedToAttach() {
+        library.answer("ibv_attach_mcast", Errno.ENOMEM, 0);
+        library.answer("ibv_detach_mcast", Errno.EINVAL, 0);
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> queuePair.attachMulticast(GROUP, 0))
@@ -426,9 +426,9 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldDestroyAQueuePairThatCannotLeaveAGroup() throws Exception {
+    void shouldDestroyAQueuePairThatFailsToDetachAGroup() throws Exception {
         queuePair.attachMulticast(GROUP, 0);
-        library.answering("ibv_detach_mcast", Errno.EINVAL, 0);
+        library.answer("ibv_detach_mcast", Errno.EINVAL, 0);
 
         queuePair.close();
 
@@ -437,7 +437,8 @@ class DatagramsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"ibv_create_ah", "ibv_destroy_ah"})
-    void shouldMakeNoAddressHandleThatALibraryCannotDestroy(String missing) throws Exception {
+    void shouldNotCreateAnAddressHandleThatTheLibraryCannotDestroy(String missing)
+            throws Exception {
         try (var lacking = Verbs.from(new FakeLibrary().without(missing)).openFirst()) {
             var vector = queuePair.addressOf(PEER, 0);
 
@@ -449,7 +450,7 @@ class DatagramsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"ibv_attach_mcast", "ibv_detach_mcast", "ibv_init_ah_from_wc"})
-    void shouldSayWhatALibraryLacks(String missing) throws Exception {
+    void shouldReportFunctionsThatALibraryLacks(String missing) throws Exception {
         try (var lacking = Verbs.from(new FakeLibrary().without(missing)).openFirst()) {
             var domain = lacking.newProtectionDomain();
             var datagrams =
@@ -469,8 +470,8 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldFindTheWayWithinASubnetByLidAndToAGroupByGid() throws Exception {
-        var subnet = new FakeLibrary().linkedBy(rdma_h.IBV_LINK_LAYER_INFINIBAND());
+    void shouldAddressPeersByLidAndGroupsByGidInASubnet() throws Exception {
+        var subnet = new FakeLibrary().linkLayer(rdma_h.IBV_LINK_LAYER_INFINIBAND());
         try (var infiniband = Verbs.from(subnet).openFirst()) {
             var datagrams =
                     infiniband
@@ -486,9 +487,9 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldRefuseAPeerWithoutAGidOnRoce() {
+    void shouldRejectAPeerWithoutAGidOnRoce() {
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> queuePair.addressOf(Gid.NONE, 0x17))
-                .withMessageContaining("on RoCE the peer's GID is needed");
+                .withMessageContaining("cannot reach a peer without a GID, which RoCE requires");
     }
 }

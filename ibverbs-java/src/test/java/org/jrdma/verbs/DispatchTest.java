@@ -23,14 +23,14 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Transfers from their post to their completion, over a library that completes them at once. */
+/** Transfers from post to completion, with a library that completes them immediately. */
 @Timeout(60)
 class DispatchTest {
 
     private static final Duration LONG = Duration.ofSeconds(30);
 
     @Test
-    void shouldCompleteTheWritesOfThousandsOfVirtualThreadsOverFewSlots() throws Exception {
+    void shouldCompleteWritesOfThousandsOfVirtualThreadsWithFewSlots() throws Exception {
         try (var device = Verbs.from(new FakeLibrary()).open(FakeLibrary.DEVICE);
                 var executor = Executors.newVirtualThreadPerTaskExecutor()) {
             var domain = device.newProtectionDomain();
@@ -57,14 +57,14 @@ class DispatchTest {
     }
 
     @Test
-    void shouldNotLetADispatcherThatIsAlwaysBusyKeepTheOthersWaiting() throws Exception {
+    void shouldNotLetABusyDispatcherStarveOthers() throws Exception {
         try (var busyDevice = Verbs.from(new FakeLibrary()).open(FakeLibrary.DEVICE);
                 var device = Verbs.from(new FakeLibrary()).open(FakeLibrary.DEVICE)) {
             var enough = new CompletableFuture<Void>();
             var begun = new CountDownLatch(1);
             var busy = connected(busyDevice);
             var queuePair = connected(device);
-            // Runs on the thread of all dispatchers, and finds its own queue never empty.
+            // Runs on the thread of all dispatchers; its queue is never empty.
             var postAgain =
                     new Consumer<Completion>() {
                         @Override
@@ -97,7 +97,7 @@ class DispatchTest {
         return queuePair;
     }
 
-    /** Writes nothing. */
+    /** Posts a write of zero bytes. */
     private static Transfer write(AsyncQueuePair queuePair) {
         try {
             return queuePair.write(List.of(), new RemoteMemory(4096, 1, 1));
@@ -107,7 +107,7 @@ class DispatchTest {
     }
 
     @Test
-    void shouldEndTheWaitForATransferWhenItsQueuePairIsClosed() throws Exception {
+    void shouldWakeUpAWaitForATransferWhenItsQueuePairIsClosed() throws Exception {
         try (var device = Verbs.from(new FakeLibrary()).open(FakeLibrary.DEVICE)) {
             var domain = device.newProtectionDomain();
             var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);

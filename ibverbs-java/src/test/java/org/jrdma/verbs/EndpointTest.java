@@ -20,7 +20,7 @@ class EndpointTest {
     private static final Endpoint ENDPOINT = new Endpoint(0x12, 0x1a, 0x3ff0c2, GID);
 
     @Test
-    void shouldTravelAsTwentySixBytesInNetworkOrder() {
+    void shouldEncodeAsTwentySixBytesInNetworkOrder() {
         assertThat(HexFormat.of().formatHex(ENDPOINT.toBytes()))
                 .isEqualTo(
                         "0012" + "0000001a" + "003ff0c2" + "0000000000000000" + "0000ffff0a4d0001");
@@ -28,7 +28,7 @@ class EndpointTest {
     }
 
     @Test
-    void shouldBeReadFromThePositionOfABuffer() {
+    void shouldDecodeFromThePositionOfABuffer() {
         var largest = new Endpoint(0xffff, 0xffffff, 0xffffff, new Gid(-1, -1));
         var buffer = ByteBuffer.allocate(52).put(ENDPOINT.toBytes()).put(largest.toBytes()).flip();
 
@@ -37,22 +37,22 @@ class EndpointTest {
     }
 
     @Test
-    void shouldRefuseTooFewBytes() {
+    void shouldRejectTooFewBytes() {
         assertThatExceptionOfType(BufferUnderflowException.class)
                 .isThrownBy(() -> Endpoint.from(ByteBuffer.allocate(25)));
     }
 
     @Test
-    void shouldRefuseBytesThatDoNotFit() {
+    void shouldRejectBytesThatAreOutOfRange() {
         var bytes = ByteBuffer.allocate(26).putInt(2, 0x0100_0000);
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Endpoint.from(bytes))
-                .withMessage("A queue pair number has 24 bits: 16777216");
+                .withMessage("The queue pair number must be between 0 and 16777215: 16777216");
     }
 
     @Test
-    void shouldTravelAsTheTextOfTheCExamples() {
+    void shouldUseTheTextFormatOfTheCExamples() {
         var text = "0012:00001a:3ff0c2:00000000000000000000ffff0a4d0001";
 
         assertThat(ENDPOINT).hasToString(text);
@@ -72,20 +72,20 @@ class EndpointTest {
                 "0012:-1:3ff0c2:00000000000000000000ffff0a4d0001",
                 "0012:00001a:3ff0c2:0000000000000000000 ffff0a4d0001"
             })
-    void shouldRefuseOtherText(String text) {
+    void shouldRejectOtherText(String text) {
         assertThatIllegalArgumentException().isThrownBy(() -> Endpoint.parse(text));
     }
 
     @ParameterizedTest
     @CsvSource({
-        "65536, 0, 0, A LID has 16 bits: 65536",
-        "-1, 0, 0, A LID has 16 bits: -1",
-        "0, 16777216, 0, A queue pair number has 24 bits: 16777216",
-        "0, -1, 0, A queue pair number has 24 bits: -1",
-        "0, 0, 16777216, A packet sequence number has 24 bits: 16777216",
-        "0, 0, -1, A packet sequence number has 24 bits: -1"
+        "65536, 0, 0, The LID must be between 0 and 65535: 65536",
+        "-1, 0, 0, The LID must be between 0 and 65535: -1",
+        "0, 16777216, 0, The queue pair number must be between 0 and 16777215: 16777216",
+        "0, -1, 0, The queue pair number must be between 0 and 16777215: -1",
+        "0, 0, 16777216, The packet sequence number must be between 0 and 16777215: 16777216",
+        "0, 0, -1, The packet sequence number must be between 0 and 16777215: -1"
     })
-    void shouldRefuseWhatDoesNotFitItsField(int lid, int number, int sequence, String message) {
+    void shouldRejectValuesThatAreOutOfRange(int lid, int number, int sequence, String message) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Endpoint(lid, number, sequence, Gid.NONE))
                 .withMessage(message);

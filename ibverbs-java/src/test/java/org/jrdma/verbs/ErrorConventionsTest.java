@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Each way in which libibverbs reports a failure, as the exception that comes of it. */
+/** The exceptions for each error convention of libibverbs. */
 @Timeout(30)
 class ErrorConventionsTest {
 
@@ -61,7 +61,7 @@ class ErrorConventionsTest {
 
         @Test
         void shouldBeReportedForAProtectionDomain() {
-            library.answering("ibv_alloc_pd", MemorySegment.NULL, Errno.ENOSPC);
+            library.answer("ibv_alloc_pd", MemorySegment.NULL, Errno.ENOSPC);
 
             assertFailure(
                     device::newProtectionDomain,
@@ -71,20 +71,20 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldBeReportedForMemoryWithWhatIsKnownAboutIt() throws Exception {
-            library.answering("ibv_reg_mr", MemorySegment.NULL, Errno.EINVAL);
+        void shouldBeReportedForMemoryWithItsLengthAndAccess() throws Exception {
+            library.answer("ibv_reg_mr", MemorySegment.NULL, Errno.EINVAL);
             var domain = device.newProtectionDomain();
 
             assertFailure(
                     () -> domain.register(ByteBuffer.allocateDirect(4096), Access.REMOTE_WRITE),
                     "ibv_reg_mr",
                     Errno.EINVAL,
-                    "ibv_reg_mr failed for 4,096 bytes (REMOTE_WRITE) on fake0: EINVAL (22). REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too.");
+                    "ibv_reg_mr failed for 4,096 bytes (REMOTE_WRITE) on fake0: EINVAL (22). REMOTE_WRITE and REMOTE_ATOMIC require LOCAL_WRITE.");
         }
 
         @Test
-        void shouldBeReportedForACompletionQueueAndItsChannelClosed() {
-            library.answering("ibv_create_cq", MemorySegment.NULL, Errno.EINVAL);
+        void shouldBeReportedForACompletionQueueWhoseChannelIsThenClosed() {
+            library.answer("ibv_create_cq", MemorySegment.NULL, Errno.EINVAL);
 
             assertFailure(
                     () ->
@@ -99,7 +99,7 @@ class ErrorConventionsTest {
 
         @Test
         void shouldBeReportedForACompletionChannel() {
-            library.answering("ibv_create_comp_channel", MemorySegment.NULL, Errno.EMFILE);
+            library.answer("ibv_create_comp_channel", MemorySegment.NULL, Errno.EMFILE);
 
             assertFailure(
                     () -> device.newCompletionDispatcher(16),
@@ -109,8 +109,8 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldBeReportedForAQueuePairAndItsRoomGivenBack() throws Exception {
-            library.answering("ibv_create_qp", MemorySegment.NULL, Errno.EINVAL);
+        void shouldBeReportedForAQueuePairWhoseReservationIsThenReleased() throws Exception {
+            library.answer("ibv_create_qp", MemorySegment.NULL, Errno.EINVAL);
             var domain = device.newProtectionDomain();
             var queue = device.newCompletionQueue(64);
 
@@ -119,7 +119,7 @@ class ErrorConventionsTest {
                     .withMessageStartingWith("ibv_create_qp failed for ")
                     .withMessageEndingWith(" on fake0: EINVAL (22).");
 
-            assertThat(queue.room()).isEqualTo(64);
+            assertThat(queue.remainingCapacity()).isEqualTo(64);
         }
     }
 
@@ -128,7 +128,7 @@ class ErrorConventionsTest {
 
         @Test
         void shouldBeReportedForAPartitionKey() {
-            library.answering("ibv_query_pkey", -1, Errno.EIO);
+            library.answer("ibv_query_pkey", -1, Errno.EIO);
 
             assertFailure(
                     () -> device.partitionKeys(1),
@@ -139,7 +139,7 @@ class ErrorConventionsTest {
 
         @Test
         void shouldBeReportedForAnAsynchronousEvent() {
-            library.answering("ibv_get_async_event", -1, Errno.EIO);
+            library.answer("ibv_get_async_event", -1, Errno.EIO);
 
             assertFailure(
                     () -> device.nextEvent(Duration.ZERO),
@@ -152,7 +152,7 @@ class ErrorConventionsTest {
         void shouldBeReportedForOneGidOfAnOldLibrary() throws Exception {
             device.close();
             library = new FakeLibrary().without("_ibv_query_gid_table");
-            library.answering("ibv_query_gid", -1, Errno.ENODATA);
+            library.answer("ibv_query_gid", -1, Errno.ENODATA);
             device = Verbs.from(library).open(FakeLibrary.DEVICE);
 
             assertFailure(
@@ -167,8 +167,8 @@ class ErrorConventionsTest {
     class ErrnoAsTheResult {
 
         @Test
-        void shouldBeReportedWhateverErrnoHolds() {
-            library.answering("ibv_query_device", Errno.EIO, Errno.EPERM);
+        void shouldBeReportedRegardlessOfErrno() {
+            library.answer("ibv_query_device", Errno.EIO, Errno.EPERM);
 
             assertFailure(
                     device::attributes,
@@ -178,8 +178,8 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldBeTakenFromErrnoWhereAProviderAnswersMinusOne() {
-            library.answering("ibv_query_port", -1, Errno.ENODEV);
+        void shouldBeTakenFromErrnoIfAProviderReturnsMinusOne() {
+            library.answer("ibv_query_port", -1, Errno.ENODEV);
 
             assertFailure(
                     () -> device.port(1),
@@ -190,7 +190,7 @@ class ErrorConventionsTest {
 
         @Test
         void shouldBeReportedForAResize() throws Exception {
-            library.answering("ibv_resize_cq", Errno.EOPNOTSUPP, 0);
+            library.answer("ibv_resize_cq", Errno.EOPNOTSUPP, 0);
             var queue = device.newCompletionQueue(16);
 
             assertThatExceptionOfType(VerbsException.class)
@@ -202,7 +202,7 @@ class ErrorConventionsTest {
 
         @Test
         void shouldBeReportedForATransitionWithBothStatesAndTheAttributes() throws Exception {
-            library.answering("ibv_modify_qp", Errno.EINVAL, 0);
+            library.answer("ibv_modify_qp", Errno.EINVAL, 0);
             var queuePair =
                     device.newProtectionDomain()
                             .newQueuePair(QueuePairOptions.reliable(device.newCompletionQueue(64)));
@@ -217,27 +217,26 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldNameTheStateThatTheDeviceHasTheQueuePairInWhereItRefusesAStep()
-                throws Exception {
+        void shouldReportTheActualStateIfTheDeviceRejectsATransition() throws Exception {
             var queuePair =
                     device.newProtectionDomain()
                             .newQueuePair(QueuePairOptions.reliable(device.newCompletionQueue(64)));
             queuePair.connect(queuePair.endpoint());
-            library.presentState(rdma_h.IBV_QPS_ERR()).answering("ibv_modify_qp", Errno.EINVAL, 0);
+            library.queuePairState(rdma_h.IBV_QPS_ERR()).answer("ibv_modify_qp", Errno.EINVAL, 0);
 
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() ->
                             queuePair.modify(QueuePairChange.to(QueuePairState.SEND_QUEUE_DRAINED)))
                     .withMessageContaining("from READY_TO_SEND to SEND_QUEUE_DRAINED")
                     .withMessageEndingWith(
-                            "EINVAL (22). The device has it in state ERROR, not READY_TO_SEND.");
+                            "EINVAL (22). The queue pair is in state ERROR, not READY_TO_SEND.");
 
             assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
         }
 
         @Test
         void shouldBeReportedByAPost() throws Exception {
-            library.answering("post_send", Errno.ENOMEM, 0);
+            library.answer("post_send", Errno.ENOMEM, 0);
             var domain = device.newProtectionDomain();
             var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
             var queuePair =
@@ -245,7 +244,7 @@ class ErrorConventionsTest {
                             QueuePairOptions.reliable(device.newCompletionDispatcher(64)).sends(1));
             queuePair.connect(queuePair.endpoint());
 
-            for (var i = 0; i < 3; i++) { // the slot is free again after each
+            for (var i = 0; i < 3; i++) { // each failure frees the slot
                 assertThatExceptionOfType(PostException.class)
                         .isThrownBy(() -> queuePair.send(memory.slice()))
                         .withMessage(
@@ -255,8 +254,8 @@ class ErrorConventionsTest {
     }
 
     @Test
-    void shouldTakeNoAnswerOfAPostForWhatItSaysItselfOfClosedObjects() throws Exception {
-        library.answering("post_send", -1, 0); // which no provider should
+    void shouldReportAPostThatReturnsMinusOne() throws Exception {
+        library.answer("post_send", -1, 0); // violates the error convention
         var domain = device.newProtectionDomain();
         var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var queuePair =
@@ -273,7 +272,7 @@ class ErrorConventionsTest {
 
         @Test
         void shouldBeReportedForTheGidTable() {
-            library.answering("_ibv_query_gid_table", (long) -Errno.EIO, 0);
+            library.answer("_ibv_query_gid_table", (long) -Errno.EIO, 0);
 
             assertFailure(
                     () -> device.gids(1),
@@ -284,7 +283,7 @@ class ErrorConventionsTest {
     }
 
     @Nested
-    class AFunctionOfTheContext {
+    class ContextFunction {
 
         private static final String UNSUPPORTED =
                 "ibv_query_device_ex failed for fake0: EOPNOTSUPP (95).";
@@ -300,7 +299,7 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldBeCalledWhereTheLibraryAndTheProviderHaveIt() throws Exception {
+        void shouldBeCalledIfTheLibraryAndTheProviderSupportIt() throws Exception {
             install();
 
             try (var opened = reopened()) {
@@ -310,7 +309,7 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldBeUnsupportedWhereTheProviderLeavesItOut() {
+        void shouldBeUnsupportedIfTheProviderLacksIt() {
             assertFailure(
                     device::extendedAttributes,
                     "ibv_query_device_ex",
@@ -319,7 +318,7 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldBeUnsupportedWhereTheStructureIsTooShortByOneByte() throws Exception {
+        void shouldBeUnsupportedIfTheStructureIsTooShort() throws Exception {
             install();
             var needed = verbs_context.layout().byteSize() - verbs_context.query_device_ex$offset();
             verbs_context.sz(library.extendedContext(), needed - 1);
@@ -339,7 +338,7 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldBeUnsupportedWhereThereIsNoStructureAroundTheContext() throws Exception {
+        void shouldBeUnsupportedIfTheContextIsNotExtended() throws Exception {
             install();
             ibv_context.abi_compat(library.context(), MemorySegment.NULL);
 
@@ -356,11 +355,11 @@ class ErrorConventionsTest {
     @Nested
     class Closing {
 
-        /** A device could not be closed that has a channel left. */
+        /** A device that still has a completion channel could not be closed. */
         @Test
-        void shouldLeaveNoChannelBehindWhereItBeginsWhileAQueueIsMade() throws Exception {
+        void shouldDestroyTheChannelOfAQueueThatIsCreatedDuringClose() throws Exception {
             var closer = new Thread(device::close);
-            library.watching(
+            library.onCall(
                     "ibv_create_comp_channel",
                     _ -> {
                         closer.start();
@@ -408,9 +407,9 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldGoOnWhenTheSystemRefuses() throws Exception {
-            library.answering("ibv_dealloc_pd", Errno.EBUSY, 0);
-            library.answering("ibv_close_device", -1, Errno.EIO);
+        void shouldContinueClosingAfterAFailure() throws Exception {
+            library.answer("ibv_dealloc_pd", Errno.EBUSY, 0);
+            library.answer("ibv_close_device", -1, Errno.EIO);
             var domain = device.newProtectionDomain();
 
             device.close();
@@ -420,7 +419,7 @@ class ErrorConventionsTest {
         }
     }
 
-    /** {@code ibv_rereg_mr} has results of its own: they tell whether the region is still good. */
+    /** The results of {@code ibv_rereg_mr} indicate whether the region is still valid. */
     @Nested
     class Reregistration {
 
@@ -433,8 +432,8 @@ class ErrorConventionsTest {
 
         @ParameterizedTest
         @ValueSource(ints = {-1, -2})
-        void shouldLeaveARegionOpenThatWasNotTouched(int result) {
-            library.answering("ibv_rereg_mr", result, Errno.EINVAL);
+        void shouldKeepARegionOpenThatWasNotChanged(int result) {
+            library.answer("ibv_rereg_mr", result, Errno.EINVAL);
 
             assertFailure(
                     () -> region.reregister(Access.REMOTE_READ),
@@ -446,8 +445,8 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldLeaveARegionOpenWhereTheProviderCannotChangeIt() {
-            library.answering("ibv_rereg_mr", -4, Errno.EOPNOTSUPP);
+        void shouldKeepARegionOpenIfTheProviderCannotChangeIt() {
+            library.answer("ibv_rereg_mr", -4, Errno.EOPNOTSUPP);
 
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> region.reregister(Access.REMOTE_READ));
@@ -457,8 +456,8 @@ class ErrorConventionsTest {
 
         @ParameterizedTest
         @ValueSource(ints = {-4, -5})
-        void shouldCloseARegionThatIsUselessAfterwards(int result) {
-            library.answering("ibv_rereg_mr", result, Errno.ENOMEM);
+        void shouldCloseARegionThatBecameInvalid(int result) {
+            library.answer("ibv_rereg_mr", result, Errno.ENOMEM);
 
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> region.reregister(Access.REMOTE_READ));
@@ -468,8 +467,8 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldTakeAChangeForMadeWhereOnlyForkingFailedAfterwards() throws Exception {
-            library.answering("ibv_rereg_mr", -3, Errno.EINVAL);
+        void shouldAcceptAChangeIfOnlyTheForkProtectionFailed() throws Exception {
+            library.answer("ibv_rereg_mr", -3, Errno.EINVAL);
 
             try (var changed = region.reregister(Access.REMOTE_READ)) {
                 assertThat(changed.access()).containsExactly(Access.REMOTE_READ);
@@ -480,10 +479,9 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldPassEachChangeAloneToTheLibrary() throws Exception {
+        void shouldPassOnlyTheRequestedChangeToTheLibrary() throws Exception {
             var seen = new ArrayList<List<Object>>();
-            library.watching(
-                    "ibv_rereg_mr", arguments -> seen.add(List.of(arguments).subList(1, 6)));
+            library.onCall("ibv_rereg_mr", arguments -> seen.add(List.of(arguments).subList(1, 6)));
             var next = device.newProtectionDomain();
             try (var arena = Arena.ofShared()) {
                 var memory = arena.allocate(512);
@@ -506,7 +504,7 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldRefuseAChangeOfWhatWasChangedBefore() throws Exception {
+        void shouldRejectASecondChangeThroughAnOldReference() throws Exception {
             var changed = region.reregister(Access.REMOTE_READ);
 
             assertThatIllegalStateException()
@@ -516,7 +514,7 @@ class ErrorConventionsTest {
         }
 
         @Test
-        void shouldSayThatALibraryWithoutItCannotDoIt() throws Exception {
+        void shouldReportALibraryWithoutReregistration() throws Exception {
             var older = Verbs.from(new FakeLibrary().without("ibv_rereg_mr"));
             try (var other = older.open(FakeLibrary.DEVICE)) {
                 var memory = other.newProtectionDomain().newArena(Access.LOCAL_WRITE).region(64);
@@ -525,7 +523,7 @@ class ErrorConventionsTest {
                         () -> memory.reregister(Access.REMOTE_READ),
                         "ibv_rereg_mr",
                         Errno.EOPNOTSUPP,
-                        "ibv_rereg_mr failed for 64 bytes (REMOTE_READ) on fake0: EOPNOTSUPP (95). The device does not offer one of these rights; its extended attributes tell whether it has on-demand paging.");
+                        "ibv_rereg_mr failed for 64 bytes (REMOTE_READ) on fake0: EOPNOTSUPP (95). The device does not support one of these rights. Its extended attributes show whether it supports on-demand paging.");
                 assertThat(memory.isOpen()).isTrue();
             }
         }

@@ -26,7 +26,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an extended completion queue's provider is asked, and in which order. */
+/** The provider functions that an extended completion queue calls, and their order. */
 @Timeout(30)
 class ExtendedCompletionQueueTest {
 
@@ -35,28 +35,27 @@ class ExtendedCompletionQueueTest {
     private final FakeLibrary fake = new FakeLibrary();
     private final MemorySegment queue = ibv_cq_ex.allocate(Arena.global());
 
-    /** What was asked of the queue. */
+    /** The calls on the queue, in order. */
     private final List<String> calls = new ArrayList<>();
 
-    /** How many completions there are. */
-    private int waiting;
+    private int pendingCompletions;
 
     private int status;
-    private int wanted;
+    private int requestedFields;
     private int flags = -1;
 
     ExtendedCompletionQueueTest() {
         verbs_context.create_cq_ex(
                 fake.extendedContext(),
                 fake.stub("create_cq_ex", verbs_context.create_cq_ex.descriptor()));
-        fake.answering("create_cq_ex", queue, 0)
-                .watching(
+        fake.answer("create_cq_ex", queue, 0)
+                .onCall(
                         "create_cq_ex",
                         arguments -> {
                             var attributes =
                                     FakeLibrary.memory(
                                             arguments[1], ibv_cq_init_attr_ex.layout().byteSize());
-                            wanted = (int) ibv_cq_init_attr_ex.wc_flags(attributes);
+                            requestedFields = (int) ibv_cq_init_attr_ex.wc_flags(attributes);
                             flags =
                                     ibv_cq_init_attr_ex.comp_mask(attributes) == 0
                                             ? -1
@@ -69,69 +68,69 @@ class ExtendedCompletionQueueTest {
                         (_, attributes) -> {
                             var mask =
                                     FakeLibrary.memory(attributes, 4).get(ValueLayout.JAVA_INT, 0);
-                            return mask == 0 ? look("start") : Errno.EINVAL;
+                            return mask == 0 ? poll("start") : Errno.EINVAL;
                         },
                         functions));
-        ibv_cq_ex.next_poll(queue, ibv_cq_ex.next_poll.allocate(_ -> look("next"), functions));
+        ibv_cq_ex.next_poll(queue, ibv_cq_ex.next_poll.allocate(_ -> poll("next"), functions));
         ibv_cq_ex.end_poll(queue, ibv_cq_ex.end_poll.allocate(_ -> calls.add("end"), functions));
         ibv_cq_ex.read_opcode(
                 queue,
                 ibv_cq_ex.read_opcode.allocate(
-                        _ -> told("opcode", rdma_h.IBV_WC_RECV()), functions));
+                        _ -> read("opcode", rdma_h.IBV_WC_RECV()), functions));
         ibv_cq_ex.read_vendor_err(
-                queue, ibv_cq_ex.read_vendor_err.allocate(_ -> told("vendor", 99), functions));
+                queue, ibv_cq_ex.read_vendor_err.allocate(_ -> read("vendor", 99), functions));
         ibv_cq_ex.read_wc_flags(
                 queue,
                 ibv_cq_ex.read_wc_flags.allocate(
-                        _ -> told("flags", rdma_h.IBV_WC_WITH_IMM() | rdma_h.IBV_WC_GRH()),
+                        _ -> read("flags", rdma_h.IBV_WC_WITH_IMM() | rdma_h.IBV_WC_GRH()),
                         functions));
         ibv_cq_ex.read_byte_len(
-                queue, ibv_cq_ex.read_byte_len.allocate(_ -> told("bytes", 1), functions));
+                queue, ibv_cq_ex.read_byte_len.allocate(_ -> read("bytes", 1), functions));
         ibv_cq_ex.read_imm_data(
                 queue,
                 ibv_cq_ex.read_imm_data.allocate(
-                        _ -> told("immediate", FakeLibrary.bigEndian(2)), functions));
+                        _ -> read("immediate", FakeLibrary.bigEndian(2)), functions));
         ibv_cq_ex.read_qp_num(
-                queue, ibv_cq_ex.read_qp_num.allocate(_ -> told("queuePair", 3), functions));
+                queue, ibv_cq_ex.read_qp_num.allocate(_ -> read("queuePair", 3), functions));
         ibv_cq_ex.read_src_qp(
-                queue, ibv_cq_ex.read_src_qp.allocate(_ -> told("source", 4), functions));
+                queue, ibv_cq_ex.read_src_qp.allocate(_ -> read("source", 4), functions));
         ibv_cq_ex.read_slid(
-                queue, ibv_cq_ex.read_slid.allocate(_ -> told("lid", 0xfffe), functions));
+                queue, ibv_cq_ex.read_slid.allocate(_ -> read("lid", 0xfffe), functions));
         ibv_cq_ex.read_sl(
-                queue, ibv_cq_ex.read_sl.allocate(_ -> (byte) told("level", 15), functions));
+                queue, ibv_cq_ex.read_sl.allocate(_ -> (byte) read("level", 15), functions));
         ibv_cq_ex.read_dlid_path_bits(
                 queue,
-                ibv_cq_ex.read_dlid_path_bits.allocate(_ -> (byte) told("path", 127), functions));
+                ibv_cq_ex.read_dlid_path_bits.allocate(_ -> (byte) read("path", 127), functions));
         ibv_cq_ex.read_completion_ts(
                 queue,
                 ibv_cq_ex.read_completion_ts.allocate(
-                        _ -> told("timestamp", 8) + (1L << 40), functions));
+                        _ -> read("timestamp", 8) + (1L << 40), functions));
         ibv_cq_ex.read_completion_wallclock_ns(
                 queue,
                 ibv_cq_ex.read_completion_wallclock_ns.allocate(
-                        _ -> told("wallClock", 9) + (1L << 41), functions));
+                        _ -> read("wallClock", 9) + (1L << 41), functions));
         ibv_cq_ex.read_cvlan(
-                queue, ibv_cq_ex.read_cvlan.allocate(_ -> (short) told("vlan", 0xa00a), functions));
+                queue, ibv_cq_ex.read_cvlan.allocate(_ -> (short) read("vlan", 0xa00a), functions));
         ibv_cq_ex.read_flow_tag(
-                queue, ibv_cq_ex.read_flow_tag.allocate(_ -> told("flow", 11), functions));
+                queue, ibv_cq_ex.read_flow_tag.allocate(_ -> read("flow", 11), functions));
     }
 
-    private int look(String call) {
+    private int poll(String call) {
         calls.add(call);
-        if (waiting == 0) {
+        if (pendingCompletions == 0) {
             return Errno.ENOENT;
         }
-        waiting--;
+        pendingCompletions--;
         ibv_cq_ex.status(queue, status);
         return 0;
     }
 
-    private int told(String call, int value) {
+    private int read(String call, int value) {
         calls.add(call);
         return value;
     }
 
-    /** Takes completions of a request of each of their own, so that a cursor gives them. */
+    /** Returns a cursor of a queue with eight posted receives, which the completions refer to. */
     private CompletionCursor cursor(Device device, CompletionQueueOptions options, int batch)
             throws FabricException {
         var completions = device.newCompletionQueue(options);
@@ -139,7 +138,7 @@ class ExtendedCompletionQueueTest {
                 device.newProtectionDomain()
                         .newQueuePair(QueuePairOptions.reliable(completions).sends(1).receives(8));
         pair.modify(QueuePairChange.to(QueuePairState.INIT).partitionKeyIndex(0).port(1).access());
-        fake.watching(
+        fake.onCall(
                 "post_recv",
                 arguments ->
                         ibv_cq_ex.wr_id(
@@ -156,12 +155,12 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldAskForTheFieldsChosenAndNoOthers() throws FabricException {
+    void shouldRequestOnlyTheSelectedFields() throws FabricException {
         try (var device = open()) {
             device.newCompletionQueue(
                     CompletionQueueOptions.capacity(8)
                             .withFields(Set.of(CompletionField.TIMESTAMP, CompletionField.BYTES)));
-            assertThat(wanted)
+            assertThat(requestedFields)
                     .isEqualTo(
                             rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP()
                                     | rdma_h.IBV_WC_EX_WITH_BYTE_LEN());
@@ -169,7 +168,7 @@ class ExtendedCompletionQueueTest {
 
             device.newCompletionQueue(
                     CompletionQueueOptions.capacity(8).singleThreadedUnguarded().ignoreOverrun());
-            assertThat(wanted).isEqualTo(rdma_h.IBV_WC_STANDARD_FLAGS());
+            assertThat(requestedFields).isEqualTo(rdma_h.IBV_WC_STANDARD_FLAGS());
             assertThat(flags)
                     .isEqualTo(
                             rdma_h.IBV_CREATE_CQ_ATTR_SINGLE_THREADED()
@@ -178,11 +177,11 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldTellEveryFieldAsTheProviderDoes() throws FabricException {
+    void shouldReturnEveryFieldFromTheProvider() throws FabricException {
         try (var device = open();
                 var cursor =
                         cursor(device, CompletionQueueOptions.capacity(16).withFields(ALL), 4)) {
-            waiting = 1;
+            pendingCompletions = 1;
 
             assertThat(cursor.poll()).isEqualTo(1);
             assertThat(cursor.next()).isTrue();
@@ -222,14 +221,14 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldAskForNothingThatWasNotChosen() throws FabricException {
+    void shouldReadNoFieldThatWasNotSelected() throws FabricException {
         try (var device = open();
                 var cursor =
                         cursor(
                                 device,
                                 CompletionQueueOptions.capacity(16).withFields(Set.of()),
                                 4)) {
-            waiting = 1;
+            pendingCompletions = 1;
 
             assertThat(cursor.poll()).isEqualTo(1);
 
@@ -238,11 +237,11 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldAskOfAFailureOnlyWhatItHas() throws FabricException {
+    void shouldReadOnlyTheFieldsOfAFailedCompletion() throws FabricException {
         try (var device = open();
                 var cursor =
                         cursor(device, CompletionQueueOptions.capacity(16).withFields(ALL), 4)) {
-            waiting = 1;
+            pendingCompletions = 1;
             status = rdma_h.IBV_WC_WR_FLUSH_ERR();
 
             assertThat(cursor.poll()).isEqualTo(1);
@@ -255,7 +254,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldEndWhatItBeganAndNothingElse() throws FabricException {
+    void shouldCallEndPollOnlyAfterASuccessfulStartPoll() throws FabricException {
         try (var device = open();
                 var cursor =
                         cursor(
@@ -265,7 +264,7 @@ class ExtendedCompletionQueueTest {
             assertThat(cursor.poll()).isZero();
             assertThat(calls).containsExactly("start");
             calls.clear();
-            waiting = 3;
+            pendingCompletions = 3;
 
             assertThat(cursor.poll()).isEqualTo(2);
 
@@ -274,8 +273,8 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldNeverAskRxeForTheNextOne() throws FabricException {
-        fake.watching(
+    void shouldNotCallNextPollOnRxe() throws FabricException {
+        fake.onCall(
                 "ibv_query_device",
                 arguments ->
                         ibv_device_attr.vendor_id(
@@ -288,7 +287,7 @@ class ExtendedCompletionQueueTest {
                                 device,
                                 CompletionQueueOptions.capacity(16).withFields(Set.of()),
                                 3)) {
-            waiting = 2;
+            pendingCompletions = 2;
 
             assertThat(cursor.poll()).isEqualTo(2);
 
@@ -298,7 +297,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldSayWhatAProviderAnswersThatIsNoEndOfCompletions() throws FabricException {
+    void shouldReportAnErrorOfStartPoll() throws FabricException {
         ibv_cq_ex.start_poll(
                 queue, ibv_cq_ex.start_poll.allocate((_, _) -> Errno.EIO, Arena.global()));
         try (var device = open();
@@ -314,7 +313,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldSayThatAnOldLibraryHasNone() throws FabricException {
+    void shouldReportALibraryWithoutExtendedCompletionQueues() throws FabricException {
         verbs_context.create_cq_ex(fake.extendedContext(), MemorySegment.NULL);
         try (var device = open()) {
             assertThatExceptionOfType(VerbsException.class)
@@ -323,7 +322,8 @@ class ExtendedCompletionQueueTest {
                                     CompletionQueueOptions.capacity(8).withFields(ALL)))
                     .withMessageContaining("ibv_create_cq_ex")
                     .withMessageContaining("EOPNOTSUPP")
-                    .withMessageEndingWith("It has no extended completion queues.");
+                    .withMessageEndingWith(
+                            "The device does not support extended completion queues.");
         }
     }
 }

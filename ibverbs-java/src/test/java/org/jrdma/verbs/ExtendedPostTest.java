@@ -28,7 +28,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the functions of an extended queue pair are called with, and what their errors mean. */
+/** The calls of the post functions of an extended queue pair, and their failures. */
 @Timeout(30)
 class ExtendedPostTest {
 
@@ -45,9 +45,9 @@ class ExtendedPostTest {
         verbs_context.create_qp_ex(
                 fake.extendedContext(),
                 fake.stub("create_qp_ex", verbs_context.create_qp_ex.descriptor()));
-        fake.answering("create_qp_ex", queuePair, 0)
-                .answering("ibv_qp_to_qp_ex", queuePair, 0)
-                .watching(
+        fake.answer("create_qp_ex", queuePair, 0)
+                .answer("ibv_qp_to_qp_ex", queuePair, 0)
+                .onCall(
                         "create_qp_ex",
                         arguments ->
                                 operations =
@@ -55,7 +55,7 @@ class ExtendedPostTest {
                                                 FakeLibrary.memory(
                                                         arguments[1],
                                                         ibv_qp_init_attr_ex.layout().byteSize())))
-                .watching("post_send", _ -> calls.add("post_send"));
+                .onCall("post_send", _ -> calls.add("post_send"));
         ibv_qp_ex.wr_start(queuePair, ibv_qp_ex.wr_start.allocate(_ -> calls.add("start"), ARENA));
         ibv_qp_ex.wr_abort(queuePair, ibv_qp_ex.wr_abort.allocate(_ -> calls.add("abort"), ARENA));
         ibv_qp_ex.wr_complete(
@@ -136,7 +136,7 @@ class ExtendedPostTest {
     }
 
     private void beRxe() {
-        fake.watching(
+        fake.onCall(
                 "ibv_query_device",
                 arguments ->
                         ibv_device_attr.vendor_id(
@@ -145,8 +145,8 @@ class ExtendedPostTest {
                                 0xff_ffff));
     }
 
-    /** A queue pair that can post, with memory, and what becomes of it. */
-    private record Setting(Device device, PolledQueuePair queuePair, MemoryRegion region)
+    /** A connected queue pair and a memory region. */
+    private record Fixture(Device device, PolledQueuePair queuePair, MemoryRegion region)
             implements AutoCloseable {
 
         @Override
@@ -159,11 +159,11 @@ class ExtendedPostTest {
         }
     }
 
-    private Setting setting() throws FabricException {
-        return setting(Verbs.from(fake).open(FakeLibrary.DEVICE));
+    private Fixture fixture() throws FabricException {
+        return fixture(Verbs.from(fake).open(FakeLibrary.DEVICE));
     }
 
-    private static Setting setting(Device device) throws FabricException {
+    private static Fixture fixture(Device device) throws FabricException {
         var domain = device.newProtectionDomain();
         var completions = device.newCompletionQueue(64);
         var made =
@@ -174,13 +174,13 @@ class ExtendedPostTest {
                                 .sendElements(2)
                                 .extendedPosts());
         made.connect(made.endpoint());
-        return new Setting(device, made, domain.newArena(Access.LOCAL_WRITE).region(64));
+        return new Fixture(device, made, domain.newArena(Access.LOCAL_WRITE).region(64));
     }
 
     @Test
-    void shouldAskForEveryOperationOfTheType() throws FabricException {
-        try (var setting = setting()) {
-            assertThat(setting.queuePair().number()).isEqualTo(FakeLibrary.NUMBER);
+    void shouldRequestEveryOperationOfTheQueuePairType() throws FabricException {
+        try (var fixture = fixture()) {
+            assertThat(fixture.queuePair().number()).isEqualTo(FakeLibrary.NUMBER);
             assertThat(operations)
                     .isEqualTo(
                             rdma_h.IBV_QP_EX_WITH_RDMA_WRITE()
@@ -197,12 +197,12 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldDoWithoutWindowsWhereTheDeviceHasNone() throws FabricException {
+    void shouldNotRequestBindsIfTheDeviceHasNoMemoryWindows() throws FabricException {
         var windows =
                 rdma_h.IBV_QP_EX_WITH_SEND_WITH_INV()
                         | rdma_h.IBV_QP_EX_WITH_LOCAL_INV()
                         | rdma_h.IBV_QP_EX_WITH_BIND_MW();
-        fake.watching(
+        fake.onCall(
                 "create_qp_ex",
                 arguments -> {
                     operations =
@@ -210,14 +210,14 @@ class ExtendedPostTest {
                                     FakeLibrary.memory(
                                             arguments[1], ibv_qp_init_attr_ex.layout().byteSize()));
                     var refused = (operations & windows) != 0;
-                    fake.answering(
+                    fake.answer(
                             "create_qp_ex",
                             refused ? MemorySegment.NULL : queuePair,
                             refused ? Errno.EOPNOTSUPP : 0);
                 });
-        try (var setting = setting()) {
+        try (var fixture = fixture()) {
             assertThat(operations & windows).isZero();
-            assertThat(setting.queuePair().prepareSend(setting.pieces()).tryPost()).isTrue();
+            assertThat(fixture.queuePair().prepareSend(fixture.pieces()).tryPost()).isTrue();
         }
         assertThat(fake.calls.stream().filter("create_qp_ex"::equals)).hasSize(2);
     }
@@ -225,26 +225,23 @@ class ExtendedPostTest {
     @Test
     void shouldCallAFunctionForEachPartOfARequest() throws FabricException {
         var remote = new RemoteMemory(0x1000, 7, 64);
-        try (var setting = setting()) {
-            var pair = setting.queuePair();
-            var one = setting.region().slice(0, 8);
-            var key = setting.region().localKey();
-            var signalled = rdma_h.IBV_SEND_SIGNALED();
+        try (var fixture = fixture()) {
+            var pair = fixture.queuePair();
+            var one = fixture.region().slice(0, 8);
+            var key = fixture.region().localKey();
+            var signaled = rdma_h.IBV_SEND_SIGNALED();
 
             assertThat(pair.prepareSend(one).tryPost()).isTrue();
             assertThat(calls)
                     .containsExactly(
-                            "start",
-                            "send " + signalled + " []",
-                            "piece " + key + " 8",
-                            "complete");
+                            "start", "send " + signaled + " []", "piece " + key + " 8", "complete");
             calls.clear();
-            assertThat(pair.prepareSend(setting.pieces()).immediate(5).fenced(true).tryPost())
+            assertThat(pair.prepareSend(fixture.pieces()).immediate(5).fenced(true).tryPost())
                     .isTrue();
             assertThat(calls)
                     .containsExactly(
                             "start",
-                            "send " + (signalled | rdma_h.IBV_SEND_FENCE()) + " [5]",
+                            "send " + (signaled | rdma_h.IBV_SEND_FENCE()) + " [5]",
                             "pieces 2[10, 20]",
                             "complete");
             calls.clear();
@@ -252,7 +249,7 @@ class ExtendedPostTest {
             assertThat(calls)
                     .containsExactly(
                             "start",
-                            "read " + signalled + " [7, 4104]",
+                            "read " + signaled + " [7, 4104]",
                             "piece " + key + " 8",
                             "complete");
             calls.clear();
@@ -260,35 +257,35 @@ class ExtendedPostTest {
             assertThat(calls)
                     .containsExactly(
                             "start",
-                            "write " + signalled + " [7, 4096, 6]",
+                            "write " + signaled + " [7, 4096, 6]",
                             "pieces 0[]",
                             "complete");
         }
     }
 
     @Test
-    void shouldGiveAtomicsTheirOperandsInTheirPlaces() throws FabricException {
+    void shouldPassTheOperandsOfAtomicsInOrder() throws FabricException {
         var remote = new RemoteMemory(0x1000, 7, 64);
-        try (var setting = setting()) {
-            var pair = setting.queuePair();
-            var one = setting.region().slice(0, 8);
-            var signalled = rdma_h.IBV_SEND_SIGNALED();
+        try (var fixture = fixture()) {
+            var pair = fixture.queuePair();
+            var one = fixture.region().slice(0, 8);
+            var signaled = rdma_h.IBV_SEND_SIGNALED();
 
             pair.prepareCompareAndSwap(one, remote).values(1, 2).tryPost();
             pair.prepareFetchAndAdd(one, remote).delta(3).tryPost();
 
             assertThat(calls)
                     .contains(
-                            "swap " + signalled + " [7, 4096, 1, 2]",
-                            "add " + signalled + " [7, 4096, 3]");
+                            "swap " + signaled + " [7, 4096, 1, 2]",
+                            "add " + signaled + " [7, 4096, 3]");
         }
     }
 
     @Test
-    void shouldGiveBackTheSlotsOfAChainThatWasRefusedAsAWhole() throws FabricException {
-        try (var setting = setting()) {
-            var pair = setting.queuePair();
-            var one = setting.region().slice(0, 8);
+    void shouldFreeTheSlotsOfARejectedChain() throws FabricException {
+        try (var fixture = fixture()) {
+            var pair = fixture.queuePair();
+            var one = fixture.region().slice(0, 8);
             var chain = pair.prepareChain(pair.prepareSend(one), pair.prepareSend(one));
             answer = Errno.EINVAL;
 
@@ -303,27 +300,27 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldKeepTheSlotsOfWhatRxeHasPostedThoughItsDoorbellFailed() throws FabricException {
+    void shouldKeepTheSlotsOfRequestsThatRxePostedDespiteAFailedDoorbell() throws FabricException {
         beRxe();
-        try (var setting = setting()) {
-            var send = setting.queuePair().prepareSend(setting.region().slice(0, 8));
+        try (var fixture = fixture()) {
+            var send = fixture.queuePair().prepareSend(fixture.region().slice(0, 8));
             answer = Errno.EIO;
             assertThatExceptionOfType(PostException.class).isThrownBy(send::tryPost);
-            assertThat(setting.queuePair().freeSends()).isEqualTo(3);
+            assertThat(fixture.queuePair().freeSends()).isEqualTo(3);
             answer = Errno.ENOSPC;
             assertThatExceptionOfType(PostException.class).isThrownBy(send::tryPost);
-            assertThat(setting.queuePair().freeSends()).isEqualTo(3);
+            assertThat(fixture.queuePair().freeSends()).isEqualTo(3);
         }
     }
 
     @Test
-    void shouldLeaveListsOfPiecesOnRxeToTheClassicPost() throws FabricException {
+    void shouldUseTheClassicPostForScatterListsOnRxe() throws FabricException {
         beRxe();
-        try (var setting = setting()) {
-            var pair = setting.queuePair();
-            var one = setting.region().slice(0, 8);
+        try (var fixture = fixture()) {
+            var pair = fixture.queuePair();
+            var one = fixture.region().slice(0, 8);
 
-            pair.prepareChain(pair.prepareSend(one), pair.prepareSend(setting.pieces())).tryPost();
+            pair.prepareChain(pair.prepareSend(one), pair.prepareSend(fixture.pieces())).tryPost();
             assertThat(calls).containsExactly("post_send");
             calls.clear();
             pair.prepareSend(one).tryPost();
@@ -332,14 +329,14 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldAbortAtAnOperationThatTheQueuePairWasNotMadeFor() throws FabricException {
-        try (var setting = setting()) {
+    void shouldAbortAtAnUnsupportedOperation() throws FabricException {
+        try (var fixture = fixture()) {
             var request = ibv_send_wr.allocate(ARENA);
             ibv_send_wr.opcode(request, rdma_h.IBV_WR_TSO());
             var failed = ARENA.allocate(ValueLayout.JAVA_LONG);
 
             var errno =
-                    setting.queuePair()
+                    fixture.queuePair()
                             .queuePair()
                             .hotPath()
                             .postSend(queuePair.address(), request.address(), failed.address());
@@ -351,12 +348,12 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldDestroyWhatHasNoFunctionsToPostBy() throws FabricException {
-        fake.answering("ibv_qp_to_qp_ex", MemorySegment.NULL, 0);
+    void shouldDestroyAQueuePairWithoutExtendedPostFunctions() throws FabricException {
+        fake.answer("ibv_qp_to_qp_ex", MemorySegment.NULL, 0);
 
         try (var device = Verbs.from(fake).open(FakeLibrary.DEVICE)) {
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> setting(device))
+                    .isThrownBy(() -> fixture(device))
                     .withMessageContaining("ibv_create_qp_ex")
                     .withMessageContaining("EOPNOTSUPP");
         }

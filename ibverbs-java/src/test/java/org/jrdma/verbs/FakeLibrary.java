@@ -56,8 +56,8 @@ import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A libibverbs with one device, and a librdmacm, that do what they are told: every call succeeds,
- * or answers as a test wants. Data is not moved; what is posted to be sent is complete at once.
+ * A fake libibverbs with one device, and a fake librdmacm. Every call succeeds unless a test sets
+ * another result. Sends complete immediately, and no data is transferred.
  */
 @SuppressWarnings("restricted")
 final class FakeLibrary implements LibraryProvider {
@@ -94,7 +94,7 @@ final class FakeLibrary implements LibraryProvider {
 
     private record Answer(Object value, int errno) {}
 
-    /** The C functions called, in order. */
+    /** The C functions that were called, in order. */
     final List<String> calls = Collections.synchronizedList(new ArrayList<>());
 
     private final Arena arena = Arena.global();
@@ -106,11 +106,11 @@ final class FakeLibrary implements LibraryProvider {
     private final AtomicInteger armed = new AtomicInteger();
     private final AtomicBoolean event = new AtomicBoolean();
 
-    /** Its event channels by their addresses, the first first. */
+    /** The event channels by address, in the order of creation. */
     private final Map<Long, ConnectionChannel> channels =
             Collections.synchronizedMap(new LinkedHashMap<>());
 
-    /** Which channel an identifier's events come to, where that is not the first. */
+    /** The event channels of identifiers that do not use the first event channel. */
     private final Map<Long, ConnectionChannel> channelsOfIdentifiers = new ConcurrentHashMap<>();
 
     private final MemorySegment device = ibv_device.allocate(arena);
@@ -154,55 +154,55 @@ final class FakeLibrary implements LibraryProvider {
                 stub("req_notify_cq", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT)));
     }
 
-    /** A library on a machine without a device. */
+    /** Removes the device. */
     FakeLibrary withoutDevices() {
         devices = 0;
         return this;
     }
 
-    /** A library so old that it lacks a function. */
+    /** Removes a function, like an older version of the library. */
     FakeLibrary without(String symbol) {
         missing.add(symbol);
         return this;
     }
 
-    /** From now on a function answers so, and leaves an errno. */
-    FakeLibrary answering(String symbol, Object value, int errno) {
+    /** Sets the result and the errno of future calls of a function. */
+    FakeLibrary answer(String symbol, Object value, int errno) {
         answers.put(symbol, new Answer(value, errno));
         return this;
     }
 
-    /** From now on a function answers again as it would. */
-    FakeLibrary answeringAsUsual(String symbol) {
+    /** Resets the result of a function to success. */
+    FakeLibrary resetAnswer(String symbol) {
         answers.remove(symbol);
         return this;
     }
 
-    /** From now on a test sees what a function is called with. It must not throw. */
-    FakeLibrary watching(String symbol, Consumer<Object[]> watcher) {
+    /** Sets a callback that gets the arguments of future calls of a function. It must not throw. */
+    FakeLibrary onCall(String symbol, Consumer<Object[]> watcher) {
         watchers.put(symbol, watcher);
         return this;
     }
 
-    /** Its port is of this link layer. */
-    FakeLibrary linkedBy(int layer) {
+    /** Sets the link layer of the port. */
+    FakeLibrary linkLayer(int layer) {
         linkLayer = layer;
         return this;
     }
 
-    /** Its device is of this transport. */
-    FakeLibrary speaking(int transport) {
+    /** Sets the transport type of the device. */
+    FakeLibrary transport(int transport) {
         ibv_device.transport_type(device, transport);
         return this;
     }
 
-    /** Its queue pairs are in this state from now on, when it is asked. */
-    FakeLibrary presentState(int state) {
+    /** Sets the state that queries of queue pairs return. */
+    FakeLibrary queuePairState(int state) {
         presentState = state;
         return this;
     }
 
-    /** The structure around the context of its device. */
+    /** The {@code struct verbs_context} that contains the context of the device. */
     MemorySegment extendedContext() {
         return MemorySegment.ofAddress(context.address() - verbs_context.context$offset())
                 .reinterpret(verbs_context.layout().byteSize());
@@ -236,8 +236,10 @@ final class FakeLibrary implements LibraryProvider {
         };
     }
 
-    /** An event of its connection manager; a request comes where its listener is. */
-    void tell(MemorySegment rdmaEvent) {
+    /**
+     * Delivers a connection manager event. A request is delivered to the channel of its listener.
+     */
+    void deliver(MemorySegment rdmaEvent) {
         var owner =
                 rdma_cm_event.listen_id(rdmaEvent).address() != 0
                         ? rdma_cm_event.listen_id(rdmaEvent)
@@ -251,7 +253,7 @@ final class FakeLibrary implements LibraryProvider {
         }
     }
 
-    /** A function pointer to what answers for {@code symbol}. */
+    /** Returns a function pointer to the fake implementation of {@code symbol}. */
     MemorySegment stub(String symbol, FunctionDescriptor descriptor) {
         return stubs.computeIfAbsent(
                 symbol,
@@ -265,8 +267,8 @@ final class FakeLibrary implements LibraryProvider {
                 });
     }
 
-    /** What every stub calls. Nothing may leave it: that would end the JVM. */
-    @SuppressWarnings("UnusedMethod") // through CALL
+    /** The target of every stub. An exception that leaves this method would terminate the JVM. */
+    @SuppressWarnings("UnusedMethod") // called through CALL
     private Object call(String symbol, Object[] arguments) throws Throwable {
         calls.add(symbol);
         watchers.getOrDefault(symbol, _ -> {}).accept(arguments);
@@ -430,7 +432,7 @@ final class FakeLibrary implements LibraryProvider {
         return new Answer(value, 0);
     }
 
-    /** The memory at an argument of C's. */
+    /** Returns the memory to which an argument points. */
     static MemorySegment memory(Object pointer, long bytes) {
         var start =
                 pointer instanceof Long address

@@ -49,7 +49,7 @@ class GidChoiceTest {
     }
 
     @Test
-    void shouldTakeTheFirstRowOnInfiniBand() {
+    void shouldChooseTheFirstGidOnInfiniBand() {
         var choice =
                 GidChoice.among(
                         List.of(
@@ -60,7 +60,7 @@ class GidChoiceTest {
     }
 
     @Test
-    void shouldChooseNothingFromAnEmptyTable() {
+    void shouldChooseNoGidFromAnEmptyTable() {
         var choice = GidChoice.among(List.of());
 
         assertThat(choice.best()).isEmpty();
@@ -68,7 +68,7 @@ class GidChoiceTest {
     }
 
     @Test
-    void shouldExplainItself() {
+    void shouldDescribeTheChoice() {
         var choice =
                 GidChoice.among(
                         List.of(
@@ -81,7 +81,7 @@ class GidChoiceTest {
                 .containsExactly(
                         "3: ::ffff:10.77.0.1 (ROCE_V2): RoCE v2, an IPv4 address",
                         "2: 2001:0db8:0000:0000:0000:0000:0000:0001 (ROCE_V2, eth0): RoCE v2, an IPv6 address",
-                        "1: fe80:0000:0000:0000:5054:00ff:fe12:3456 (ROCE_V2, eth0): RoCE v2, an IPv6 address of this link only",
-                        "0: fe80:0000:0000:0000:5054:00ff:fe12:3456 (ROCE_V1, eth0): RoCE v1, which no router forwards, an IPv6 address of this link only");
+                        "1: fe80:0000:0000:0000:5054:00ff:fe12:3456 (ROCE_V2, eth0): RoCE v2, a link-local IPv6 address",
+                        "0: fe80:0000:0000:0000:5054:00ff:fe12:3456 (ROCE_V1, eth0): RoCE v1, which routers do not forward, a link-local IPv6 address");
     }
 }

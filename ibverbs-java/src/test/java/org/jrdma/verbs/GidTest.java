@@ -22,7 +22,7 @@ class GidTest {
         "20010db8000000000000ffff0a4d0001, 2001:0db8:0000:0000:0000:ffff:0a4d:0001, false, false",
         "00000000000000000001ffff0a4d0001, 0000:0000:0000:0000:0001:ffff:0a4d:0001, false, false"
     })
-    void shouldReadHexadecimalDigitsAndTellKinds(
+    void shouldParseHexadecimalDigitsAndDetermineTheKind(
             String digits, String text, boolean ipv4, boolean linkLocal) {
         var gid = Gid.parse(digits);
 
@@ -34,7 +34,7 @@ class GidTest {
     }
 
     @Test
-    void shouldTakeUpperCaseToo() {
+    void shouldParseUpperCaseDigits() {
         assertThat(Gid.parse("FE80000000000000505400FFFE123456"))
                 .isEqualTo(new Gid(0xfe80_0000_0000_0000L, 0x5054_00ff_fe12_3456L));
     }
@@ -49,19 +49,19 @@ class GidTest {
                 "fe80000000000000505400fffe12345x",
                 "fe80:0000:0000:0000:5054:00ff:fe"
             })
-    void shouldRefuseOtherText(String text) {
+    void shouldRejectOtherText(String text) {
         assertThatIllegalArgumentException().isThrownBy(() -> Gid.parse(text));
     }
 
     @Test
-    void shouldBeNone() {
+    void shouldHaveAZeroValue() {
         assertThat(Gid.NONE.isNone()).isTrue();
         assertThat(Gid.parse("00000000000000000000000000000000")).isEqualTo(Gid.NONE);
         assertThat(Gid.NONE.ipv4()).isEmpty();
     }
 
     @Test
-    void shouldBeMadeOfAnIpv4AddressAndGiveItBack() throws Exception {
+    void shouldConvertFromAnIpv4AddressAndBack() throws Exception {
         var address = InetAddress.getByAddress(new byte[] {10, 77, 0, (byte) 200});
 
         var gid = Gid.of(address);
@@ -81,13 +81,13 @@ class GidTest {
         "fe80::1, false",
         "2001:db8::1, false"
     })
-    void shouldKnowTheAddressesOfGroups(String address, boolean isGroup) throws Exception {
+    void shouldRecognizeMulticastAddresses(String address, boolean isGroup) throws Exception {
         assertThat(Gid.of(InetAddress.getByName(address)).isMulticast()).isEqualTo(isGroup);
         assertThat(Gid.NONE.isMulticast()).isFalse();
     }
 
     @Test
-    void shouldBeMadeOfAnIpv6Address() throws Exception {
+    void shouldConvertFromAnIpv6Address() throws Exception {
         var gid = Gid.of(InetAddress.getByName("2001:db8::1"));
 
         assertThat(gid.toHexDigits()).isEqualTo("20010db8000000000000000000000001");

@@ -23,7 +23,7 @@ class GlobalRouteHeaderTest {
                     + "fe80000000000000505400fffe123456"
                     + "20010db8000000000000000000000001";
 
-    /** With its checksum: 0x247f. */
+    /** An IPv4 header with the checksum 0x247f. */
     private static final String IPV4 =
             "45b80054" + "00004000" + "4011247f" + "0a4d0001" + "0a4d00c8";
 
@@ -47,16 +47,16 @@ class GlobalRouteHeaderTest {
                                 63));
     }
 
-    /** Before it is what happened to be there: looking like version 6, it is the harder case. */
+    /** The bytes before the header are undefined. Bytes that look like IPv6 are the harder case. */
     @ParameterizedTest
     @ValueSource(strings = {"00", "45", "60", "ff"})
-    void shouldReadAnIpv4HeaderBehindAnything(String before) throws Exception {
+    void shouldReadAnIpv4HeaderAfterArbitraryBytes(String before) throws Exception {
         assertThat(GlobalRouteHeader.of(received(before.repeat(20) + IPV4)))
                 .isEqualTo(
                         new GlobalRouteHeader(gid("10.77.0.1"), gid("10.77.0.200"), 0xb8, 0, 64));
     }
 
-    /** A host that sends to itself may leave the checksum out. */
+    /** A host that sends to itself may omit the checksum. */
     @Test
     void shouldReadAnIpv4HeaderWithoutAChecksum() throws Exception {
         var header = "00".repeat(20) + IPV4.replace("247f", "0000");
@@ -65,7 +65,7 @@ class GlobalRouteHeaderTest {
     }
 
     @Test
-    void shouldNotTakeAnIpv6AddressForAnIpv4Header() throws Exception {
+    void shouldNotMistakeAnIpv6AddressForAnIpv4Header() throws Exception {
         var header = IPV6.replace("fe80000000000000505400ff", "fe8000000000000050540045");
 
         assertThat(header).isNotEqualTo(IPV6);
@@ -75,14 +75,14 @@ class GlobalRouteHeaderTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"00", "5a", "ff"})
-    void shouldRefuseWhatIsNoHeader(String value) {
+    void shouldRejectBytesThatAreNotAHeader(String value) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> GlobalRouteHeader.of(received(value.repeat(40))))
                 .withMessageContaining("No global route header");
     }
 
     @Test
-    void shouldRefuseTooFewBytes() {
+    void shouldRejectTooFewBytes() {
         var bytes = MemorySegment.ofArray(new byte[GlobalRouteHeader.BYTES - 1]);
 
         assertThatExceptionOfType(IndexOutOfBoundsException.class)

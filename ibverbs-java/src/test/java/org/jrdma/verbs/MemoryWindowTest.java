@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What libibverbs is asked for memory windows. */
+/** Calls of libibverbs for memory windows. */
 class MemoryWindowTest {
 
     private static final int BYTES = 4096;
@@ -50,13 +50,13 @@ class MemoryWindowTest {
         device.close();
     }
 
-    /** What a bind asked for, and the key that the provider saw its window to have. */
+    /** The arguments of a bind, and the key of the window before the bind. */
     private record Bind(int keyBefore, int newKey, long address, long length, int access) {}
 
     @Test
-    void shouldAskForEachTypeByItsNumberAndGiveItBack() throws Exception {
+    void shouldAllocateAndDeallocateEachType() throws Exception {
         var types = new ArrayList<Integer>();
-        library.watching("alloc_mw", arguments -> types.add((int) arguments[1]));
+        library.onCall("alloc_mw", arguments -> types.add((int) arguments[1]));
 
         domain.newType1Window().close();
         domain.newType2Window().close();
@@ -66,10 +66,10 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldTellTheProviderTheLastKeyWithEachBindAndChooseTheNext() throws Exception {
+    void shouldPassANewKeyWithEachBindOfTypeTwo() throws Exception {
         var binds = new ArrayList<Bind>();
         var window = domain.newType2Window();
-        library.watching(
+        library.onCall(
                 "post_send",
                 arguments -> {
                     var request = FakeLibrary.memory(arguments[1], ibv_send_wr.layout().byteSize());
@@ -103,9 +103,9 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldTakeTheKeyThatTheProviderGivesAWindowOfTypeOne() throws Exception {
+    void shouldUseTheKeyThatTheProviderAssignsToTypeOne() throws Exception {
         var window = domain.newType1Window();
-        library.watching(
+        library.onCall(
                 "bind_mw",
                 arguments -> {
                     var bind = FakeLibrary.memory(arguments[2], ibv_mw_bind.layout().byteSize());
@@ -118,7 +118,7 @@ class MemoryWindowTest {
         queuePair
                 .prepareBind(window, region, Access.REMOTE_READ)
                 .fenced(true)
-                .signalled(false)
+                .signaled(false)
                 .tryPost();
 
         assertThat(window.remote()).isEqualTo(new RemoteMemory(region.startAddress(), 4711, BYTES));
@@ -126,8 +126,8 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldHaveASlotBackThatABindWasRefusedFor() throws Exception {
-        library.answering("bind_mw", Errno.EINVAL, 0);
+    void shouldFreeTheSlotOfARejectedBind() throws Exception {
+        library.answer("bind_mw", Errno.EINVAL, 0);
         var bind = queuePair.prepareBind(domain.newType1Window(), region, Access.REMOTE_READ);
 
         for (var i = 0; i < 10; i++) {
@@ -141,8 +141,8 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldReportWhatTheProviderAnswers() {
-        library.answering("alloc_mw", MemorySegment.NULL, Errno.ENOMEM);
+    void shouldReportFailuresOfTheProvider() {
+        library.answer("alloc_mw", MemorySegment.NULL, Errno.ENOMEM);
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(domain::newType1Window)
@@ -150,7 +150,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldReportThatAProviderHasNone() {
+    void shouldReportAProviderWithoutMemoryWindows() {
         ibv_context_ops.alloc_mw(ibv_context.ops(library.context()), MemorySegment.NULL);
 
         assertThatExceptionOfType(VerbsException.class)

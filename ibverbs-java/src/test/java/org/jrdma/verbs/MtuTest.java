@@ -18,16 +18,16 @@ class MtuTest {
         "BYTES_2048, 2048",
         "BYTES_4096, 4096"
     })
-    void shouldBeSoManyBytes(Mtu mtu, int bytes) {
+    void shouldReturnTheNumberOfBytes(Mtu mtu, int bytes) {
         assertThat(mtu.bytes()).isEqualTo(bytes);
         assertThat(Mtu.ofBytes(bytes)).isEqualTo(mtu);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, -256, 255, 1500, 8192})
-    void shouldRefuseOtherSizes(int bytes) {
+    void shouldRejectOtherSizes(int bytes) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Mtu.ofBytes(bytes))
-                .withMessage("An MTU is 256, 512, 1024, 2048 or 4096 bytes, not " + bytes);
+                .withMessage("The MTU must be 256, 512, 1024, 2048 or 4096 bytes: " + bytes);
     }
 }

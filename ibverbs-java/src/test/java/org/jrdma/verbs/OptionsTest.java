@@ -15,23 +15,25 @@ class OptionsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
-    void shouldRefuseACompletionQueueWithoutRoom(int capacity) {
+    void shouldRejectACompletionQueueOfCapacityZero(int capacity) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CompletionQueueOptions.capacity(capacity))
-                .withMessage("A completion queue has room for at least one: " + capacity);
+                .withMessage(
+                        "The capacity of a completion queue must be at least 1, but is "
+                                + capacity);
     }
 
     @Test
-    void shouldRefuseANegativeCompletionVector() {
+    void shouldRejectANegativeCompletionVector() {
         var options = CompletionQueueOptions.capacity(16);
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> options.vector(-1))
-                .withMessage("Completion vectors count from 0: -1");
+                .withMessage("The completion vector must not be negative, but is -1");
     }
 
     @Test
-    void shouldKeepWhatWasChosenBefore() {
+    void shouldKeepOptionsThatWereSetBefore() {
         var fields = EnumSet.of(CompletionField.BYTES, CompletionField.TIMESTAMP);
         var all =
                 CompletionQueueOptions.capacity(16)
@@ -48,18 +50,18 @@ class OptionsTest {
                         .ignoreOverrun()
                         .withFields(fields);
 
-        assertThat(all.wanted())
-                .isEqualTo(reversed.wanted())
+        assertThat(all.config())
+                .isEqualTo(reversed.config())
                 .isEqualTo(
-                        new NativeCompletionQueue.Wanted(
+                        new NativeCompletionQueue.Config(
                                 16, true, true, 3, true, fields, true, true, null));
-        assertThat(all.waitable().wanted())
+        assertThat(all.waitable().config())
                 .isEqualTo(
-                        new NativeCompletionQueue.Wanted(
+                        new NativeCompletionQueue.Config(
                                 16, true, false, 3, true, fields, true, true, null));
-        assertThat(CompletionQueueOptions.capacity(16).wanted())
+        assertThat(CompletionQueueOptions.capacity(16).config())
                 .isEqualTo(
-                        new NativeCompletionQueue.Wanted(
+                        new NativeCompletionQueue.Config(
                                 16,
                                 false,
                                 false,
@@ -72,14 +74,14 @@ class OptionsTest {
     }
 
     @Test
-    void shouldBeExtendedOnlyWhereThePlainQueueIsNotEnough() {
-        assertThat(plain().wanted().extended()).isFalse();
+    void shouldUseAnExtendedQueueOnlyIfAnOptionRequiresIt() {
+        assertThat(plain().config().extended()).isFalse();
         assertThat(plain().fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(plain().withFields(Set.of()).wanted().extended()).isTrue();
+        assertThat(plain().withFields(Set.of()).config().extended()).isTrue();
         assertThat(plain().withFields(Set.of()).fields()).isEmpty();
-        assertThat(plain().ignoreOverrun().wanted().extended()).isTrue();
+        assertThat(plain().ignoreOverrun().config().extended()).isTrue();
         assertThat(plain().ignoreOverrun().fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(plain().singleThreadedUnguarded().wanted().extended()).isTrue();
+        assertThat(plain().singleThreadedUnguarded().config().extended()).isTrue();
     }
 
     private static CompletionQueueOptions plain() {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What libibverbs is advised. */
+/** Calls of {@code ibv_advise_mr}. */
 class PageAdviceTest {
 
     private final FakeLibrary library = new FakeLibrary();
@@ -42,9 +42,9 @@ class PageAdviceTest {
     }
 
     @Test
-    void shouldNameTheAdviceAndThePieces() throws Exception {
+    void shouldPassTheAdviceAndTheMemorySlices() throws Exception {
         var asked = new ArrayList<List<Object>>();
-        library.watching(
+        library.onCall(
                 "advise_mr",
                 arguments -> {
                     asked.add(List.of(arguments[1], arguments[2], arguments[4]));
@@ -72,8 +72,8 @@ class PageAdviceTest {
     }
 
     @Test
-    void shouldReportWhatTheProviderAnswers() {
-        library.answering("advise_mr", Errno.EFAULT, 0);
+    void shouldReportFailuresOfTheProvider() {
+        library.answer("advise_mr", Errno.EFAULT, 0);
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> domain.advise(PageAdvice.PREFETCH, region.slice()))

@@ -19,14 +19,14 @@ class RemoteMemoryTest {
             new RemoteMemory(0x7f12_3456_7000L, 0x8001_02ff, 65_536);
 
     @Test
-    void shouldTravelAsTwentyBytesInNetworkOrder() {
+    void shouldEncodeAsTwentyBytesInNetworkOrder() {
         assertThat(HexFormat.of().formatHex(MEMORY.toBytes()))
                 .isEqualTo("00007f1234567000" + "800102ff" + "0000000000010000");
         assertThat(MEMORY.toBytes()).hasSize(RemoteMemory.BYTES);
     }
 
     @Test
-    void shouldBeReadFromThePositionOfABuffer() {
+    void shouldDecodeFromThePositionOfABuffer() {
         var buffer = ByteBuffer.allocate(24).putInt(4711).put(MEMORY.toBytes()).position(4);
 
         assertThat(RemoteMemory.from(buffer)).isEqualTo(MEMORY);
@@ -34,19 +34,19 @@ class RemoteMemoryTest {
     }
 
     @Test
-    void shouldRefuseTooFewBytes() {
+    void shouldRejectTooFewBytes() {
         assertThatExceptionOfType(BufferUnderflowException.class)
                 .isThrownBy(() -> RemoteMemory.from(ByteBuffer.allocate(19)));
     }
 
     @Test
-    void shouldTravelAsText() {
+    void shouldConvertToTextAndBack() {
         assertThat(MEMORY).hasToString("00007f1234567000:800102ff:10000");
         assertThat(RemoteMemory.parse("00007f1234567000:800102ff:10000")).isEqualTo(MEMORY);
     }
 
     @Test
-    void shouldTravelWithAnAddressInTheUpperHalf() {
+    void shouldConvertAddressesWithTheHighestBitSet() {
         var high = new RemoteMemory(0xffff_8000_0000_0000L, -1, 1);
 
         assertThat(high).hasToString("ffff800000000000:ffffffff:1");
@@ -65,19 +65,19 @@ class RemoteMemoryTest {
                 "1:2:",
                 "1:2:ffffffffffffffff"
             })
-    void shouldRefuseOtherText(String text) {
+    void shouldRejectOtherText(String text) {
         assertThatIllegalArgumentException().isThrownBy(() -> RemoteMemory.parse(text));
     }
 
     @Test
-    void shouldRefuseANegativeLength() {
+    void shouldRejectANegativeLength() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new RemoteMemory(0, 0, -1))
-                .withMessage("A length cannot be negative: -1");
+                .withMessage("The length must not be negative: -1");
     }
 
     @Test
-    void shouldGiveAPartUnderTheSameKey() {
+    void shouldSliceWithTheSameKey() {
         assertThat(MEMORY.slice(0x100, 16))
                 .isEqualTo(new RemoteMemory(0x7f12_3456_7100L, 0x8001_02ff, 16));
         assertThat(MEMORY.slice(0, 65_536)).isEqualTo(MEMORY);
@@ -85,7 +85,7 @@ class RemoteMemoryTest {
     }
 
     @Test
-    void shouldGiveTheRestFromAnOffset() {
+    void shouldSliceFromAnOffset() {
         assertThat(MEMORY.at(65_532))
                 .isEqualTo(new RemoteMemory(0x7f12_3457_6ffcL, 0x8001_02ff, 4));
         assertThat(MEMORY.at(65_536).length()).isZero();
@@ -101,14 +101,14 @@ class RemoteMemoryTest {
         "9223372036854775807, 1",
         "1, 9223372036854775807"
     })
-    void shouldRefuseAPartThatIsNotWithin(long offset, long length) {
+    void shouldRejectASliceBeyondTheMemory(long offset, long length) {
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
                 .isThrownBy(() -> MEMORY.slice(offset, length));
     }
 
     @ParameterizedTest
     @ValueSource(longs = {-1, 65_537, Long.MIN_VALUE, Long.MAX_VALUE})
-    void shouldRefuseAnOffsetThatIsNotWithin(long offset) {
+    void shouldRejectAnOffsetBeyondTheMemory(long offset) {
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
                 .isThrownBy(() -> MEMORY.at(offset));
     }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What libibverbs is asked for shared receive queues, and what it may answer. */
+/** Calls of libibverbs for shared receive queues, and their failures. */
 class SharedReceiveQueueTest {
 
     private FakeLibrary library;
@@ -77,12 +77,12 @@ class SharedReceiveQueueTest {
                 domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE).slice());
     }
 
-    // ---- what is asked for
+    // ---- calls
 
     @Test
-    void shouldBeMadeWithTheRoomAskedFor() throws Exception {
+    void shouldBeCreatedWithTheRequestedCapacity() throws Exception {
         var asked = new ArrayList<Integer>();
-        library.watching(
+        library.onCall(
                 "ibv_create_srq",
                 arguments -> {
                     var attributes =
@@ -100,9 +100,9 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldBeGivenToQueuePairsThatThenHaveNoReceivesOfTheirOwn() throws Exception {
+    void shouldReplaceTheReceiveQueuesOfItsQueuePairs() throws Exception {
         var asked = new ArrayList<Object>();
-        library.watching(
+        library.onCall(
                 "ibv_create_qp",
                 arguments -> {
                     var attributes = copy(arguments[1], ibv_qp_init_attr.layout().byteSize());
@@ -121,7 +121,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldChangeOneAttributeAtATime() throws Exception {
         var asked = new ArrayList<Integer>();
-        library.watching(
+        library.onCall(
                 "ibv_modify_srq",
                 arguments -> {
                     var attributes = copy(arguments[1], ibv_srq_attr.layout().byteSize());
@@ -139,8 +139,8 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldTellWhatTheDeviceSaysOfIt() throws Exception {
-        library.watching(
+    void shouldReturnTheAttributesOfTheDevice() throws Exception {
+        library.onCall(
                 "ibv_query_srq",
                 arguments -> {
                     var attributes =
@@ -156,7 +156,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldPostToTheSharedQueue() throws Exception {
         var queues = new ArrayList<Object>();
-        library.watching("post_srq_recv", arguments -> queues.add(arguments[0]));
+        library.onCall("post_srq_recv", arguments -> queues.add(arguments[0]));
         var receive = prepareReceive();
 
         for (var i = 0; i < 8; i++) {
@@ -171,26 +171,26 @@ class SharedReceiveQueueTest {
     void shouldBeDestroyedAfterItsQueuePairs() throws Exception {
         domain.newQueuePair(sharing());
         domain.newQueuePair(sharing());
-        assertThat(completions.room()).isEqualTo(64 - 2 * 4 - 8);
+        assertThat(completions.remainingCapacity()).isEqualTo(64 - 2 * 4 - 8);
 
         shared.close();
 
         assertThat(library.calls).endsWith("ibv_destroy_qp", "ibv_destroy_qp", "ibv_destroy_srq");
-        assertThat(completions.room()).isEqualTo(64);
+        assertThat(completions.remainingCapacity()).isEqualTo(64);
     }
 
-    // ---- what it may answer
+    // ---- failures
 
     @Test
-    void shouldReportWhatTheDeviceRefuses() {
-        library.answering("ibv_create_srq", MemorySegment.NULL, Errno.EINVAL)
-                .answering("ibv_modify_srq", Errno.EOPNOTSUPP, 0)
-                .answering("ibv_query_srq", Errno.EIO, 0);
+    void shouldReportFailuresOfTheDevice() {
+        library.answer("ibv_create_srq", MemorySegment.NULL, Errno.EINVAL)
+                .answer("ibv_modify_srq", Errno.EOPNOTSUPP, 0)
+                .answer("ibv_query_srq", Errno.EIO, 0);
 
         assertFailure(
                 () -> domain.newSharedReceiveQueue(1_000, 2),
                 Errno.EINVAL,
-                "ibv_create_srq failed for 1,000 receives of 2 pieces on fake0: EINVAL (22).");
+                "ibv_create_srq failed for 1,000 receives with 2 slices on fake0: EINVAL (22).");
         assertFailure(
                 () -> shared.limit(3),
                 Errno.EOPNOTSUPP,
@@ -216,25 +216,25 @@ class SharedReceiveQueueTest {
             assertFailure(
                     () -> domain.newSharedReceiveQueue(8),
                     Errno.EOPNOTSUPP,
-                    "ibv_create_srq failed for 8 receives of 1 pieces on fake0: EOPNOTSUPP (95).");
+                    "ibv_create_srq failed for 8 receives with 1 slices on fake0: EOPNOTSUPP (95).");
             assertThat(library.calls).doesNotContain("ibv_create_srq");
         }
     }
 
     @Test
-    void shouldReturnTheRoomWhenTheQueuePairIsRefused() {
-        library.answering("ibv_create_qp", MemorySegment.NULL, Errno.EINVAL);
+    void shouldReleaseTheReservationIfTheQueuePairIsRejected() {
+        library.answer("ibv_create_qp", MemorySegment.NULL, Errno.EINVAL);
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> domain.newQueuePair(sharing()));
 
-        assertThat(completions.room()).isEqualTo(64);
+        assertThat(completions.remainingCapacity()).isEqualTo(64);
     }
 
     @Test
-    void shouldReportAReceiveThatTheProviderRefusesAndReturnItsSlot() throws Exception {
-        library.answering("post_srq_recv", Errno.ENOMEM, 0)
-                .watching(
+    void shouldReportARejectedReceiveAndFreeItsSlot() throws Exception {
+        library.answer("post_srq_recv", Errno.ENOMEM, 0)
+                .onCall(
                         "post_srq_recv",
                         arguments ->
                                 FakeLibrary.memory(arguments[2], Long.BYTES)
@@ -251,9 +251,9 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldKeepTheSlotsOfThoseThatWereTakenBeforeTheOneRefused() throws Exception {
-        library.answering("post_srq_recv", Errno.ENOMEM, 0)
-                .watching(
+    void shouldKeepTheSlotsOfReceivesThatWerePostedBeforeARejectedOne() throws Exception {
+        library.answer("post_srq_recv", Errno.ENOMEM, 0)
+                .onCall(
                         "post_srq_recv",
                         arguments -> {
                             var first = copy(arguments[1], ibv_recv_wr.layout().byteSize());
@@ -271,10 +271,10 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldReturnTheSlotOfAnAwaitedReceiveThatTheProviderRefuses() throws Exception {
+    void shouldFreeTheSlotOfARejectedAsyncReceive() throws Exception {
         var awaited = domain.newAsyncSharedReceiveQueue(1, 1, Duration.ZERO);
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
-        library.answering("post_srq_recv", Errno.EINVAL, 0);
+        library.answer("post_srq_recv", Errno.EINVAL, 0);
 
         for (var i = 0; i < 3; i++) {
             assertThatExceptionOfType(PostException.class)
@@ -285,10 +285,10 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldReturnTheSlotsThatADeviceDoesNotLetGo() throws Exception {
+    void shouldKeepItsCapacityIfAResizeFails() throws Exception {
         var awaited = domain.newAsyncSharedReceiveQueue(2, 1, Duration.ZERO);
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
-        library.answering("ibv_modify_srq", Errno.EINVAL, 0);
+        library.answer("ibv_modify_srq", Errno.EINVAL, 0);
 
         for (var capacity : new int[] {1, 5}) {
             assertThatExceptionOfType(VerbsException.class)
@@ -303,7 +303,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldEndAwaitedReceivesWhenADispatcherThatTheyMayCompleteIntoFails() throws Exception {
+    void shouldFailAsyncReceivesWhenADispatcherFails() throws Exception {
         var awaited = domain.newAsyncSharedReceiveQueue(2, 1, Duration.ZERO);
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var dispatcher = device.newCompletionDispatcher(16);
@@ -313,7 +313,7 @@ class SharedReceiveQueueTest {
         queuePair.connect(queuePair.endpoint());
         var transfer = awaited.receive(region.slice());
 
-        library.answering("poll_cq", -1, 0);
+        library.answer("poll_cq", -1, 0);
         queuePair.write(region.slice(), region.remote()); // raises an event
 
         assertThatExceptionOfType(FabricException.class)
@@ -321,6 +321,6 @@ class SharedReceiveQueueTest {
                 .isNotInstanceOf(FabricTimeoutException.class);
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> awaited.receive(region.slice()))
-                .withMessageContaining("Completions are no longer heard of");
+                .withMessageContaining("The completion dispatcher has stopped");
     }
 }

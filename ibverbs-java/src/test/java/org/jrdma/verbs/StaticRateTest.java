@@ -21,7 +21,7 @@ class StaticRateTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldBeFoundByWhatItTells(StaticRate rate) {
+    void shouldConvertRatesToCodesAndBack(StaticRate rate) {
         rate.megabits()
                 .ifPresent(number -> assertThat(StaticRate.ofMegabits(number)).contains(rate));
         rate.multiple()
@@ -29,7 +29,7 @@ class StaticRateTest {
     }
 
     @Test
-    void shouldNotBeFoundByNumbersThatNoRateHas() {
+    void shouldRejectUnknownRates() {
         assertThat(StaticRate.ofMegabits(-1)).isEmpty();
         assertThat(StaticRate.ofMegabits(0)).isEmpty();
         assertThat(StaticRate.ofMegabits(2501)).isEmpty();
@@ -39,7 +39,7 @@ class StaticRateTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "UNKNOWN")
-    void shouldTellWhatTheMachinesLibraryTells(StaticRate rate) {
+    void shouldMatchTheInstalledLibrary(StaticRate rate) {
         var code = Codes.STATIC_RATE.code(rate);
 
         assertThat(rate.megabits().orElse(-1))

@@ -42,7 +42,7 @@ class VerbsTest {
     }
 
     @Test
-    void shouldRefuseAFileThatIsNotThere(@TempDir Path folder) {
+    void shouldRejectAMissingFile(@TempDir Path folder) {
         var file = folder.resolve("libibverbs.so.1");
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
@@ -51,23 +51,23 @@ class VerbsTest {
     }
 
     @Test
-    void shouldRefuseAnotherLibrary() {
+    void shouldRejectAnotherLibrary() {
         var file = Path.of(System.getProperty("java.home"), "lib", "libjava.so");
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> Verbs.load(file))
                 .withMessage(
-                        "%s has no function ibv_get_device_list: it is too old, or another library.",
+                        "%s has no function ibv_get_device_list. It is too old, or it is a different library.",
                         file);
     }
 
     @Test
-    void shouldBehaveOnAMachineWithTheLibraryAndWithoutADevice() throws Exception {
+    void shouldHandleAMachineWithoutADevice() throws Exception {
         Verbs verbs;
         try {
             verbs = Verbs.system();
         } catch (LibraryNotFoundException e) {
-            Assumptions.abort(e.getMessage()); // not in CI's list of needs for this lane
+            Assumptions.abort(e.getMessage()); // this test is optional in CI
             return;
         }
         Assumptions.assumeFalse(
@@ -100,8 +100,8 @@ class VerbsTest {
     }
 
     @Test
-    void shouldGiveBackTheDeviceListAlsoWhenOpeningFails() throws Exception {
-        var library = new FakeLibrary().answering("ibv_open_device", MemorySegment.NULL, Errno.EIO);
+    void shouldFreeTheDeviceListIfOpeningFails() throws Exception {
+        var library = new FakeLibrary().answer("ibv_open_device", MemorySegment.NULL, Errno.EIO);
         var verbs = Verbs.from(library);
 
         assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> verbs.open("fake0"));
@@ -116,25 +116,24 @@ class VerbsTest {
     }
 
     @Test
-    void shouldListNothingWhereThereIsNoDevice() throws Exception {
+    void shouldListNoDevicesOnAMachineWithoutADevice() throws Exception {
         assertThat(Verbs.from(new FakeLibrary().withoutDevices()).devices()).isEmpty();
     }
 
     @Test
-    void shouldListNothingWhereTheKernelKnowsNoRdma() throws Exception {
+    void shouldListNoDevicesIfTheKernelDoesNotSupportRdma() throws Exception {
         var library =
-                new FakeLibrary()
-                        .answering("ibv_get_device_list", MemorySegment.NULL, Errno.ENOSYS);
+                new FakeLibrary().answer("ibv_get_device_list", MemorySegment.NULL, Errno.ENOSYS);
 
         assertThat(Verbs.from(library).devices()).isEmpty();
     }
 
     @Test
-    void shouldSayThatTheSystemRefusesToListDevices() throws Exception {
+    void shouldReportAFailureToListDevices() throws Exception {
         var verbs =
                 Verbs.from(
                         new FakeLibrary()
-                                .answering("ibv_get_device_list", MemorySegment.NULL, Errno.EPERM));
+                                .answer("ibv_get_device_list", MemorySegment.NULL, Errno.EPERM));
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(verbs::devices)
@@ -144,14 +143,14 @@ class VerbsTest {
     }
 
     @Test
-    void shouldSayWhatToDoWhereThereIsNoDeviceToOpen() throws Exception {
+    void shouldAdviseIfThereIsNoDevice() throws Exception {
         var verbs = Verbs.from(new FakeLibrary().withoutDevices());
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> verbs.open("mlx5_0"))
                 .withMessageStartingWith(
                         "There is no RDMA device named mlx5_0. This machine has no RDMA device")
-                .withMessageContaining("Load the driver of one, or make a software one")
+                .withMessageContaining("Load the driver of an adapter, create a software device")
                 .withMessageContaining("\"rdma link add rxe0 type rxe netdev eth0\"");
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(verbs::openFirst)
@@ -160,7 +159,7 @@ class VerbsTest {
     }
 
     @Test
-    void shouldNameTheDevicesThatThereAreInsteadOfTheOneAskedFor() throws Exception {
+    void shouldListTheDevicesIfTheRequestedOneDoesNotExist() throws Exception {
         var verbs = Verbs.from(new FakeLibrary());
 
         assertThatExceptionOfType(VerbsException.class)
@@ -170,28 +169,27 @@ class VerbsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {Errno.EACCES, Errno.EPERM})
-    void shouldSayWhoseFilesADeviceIs(int errno) throws Exception {
+    void shouldAdviseIfDeviceFilesAreNotAccessible(int errno) throws Exception {
         var verbs =
-                Verbs.from(
-                        new FakeLibrary().answering("ibv_open_device", MemorySegment.NULL, errno));
+                Verbs.from(new FakeLibrary().answer("ibv_open_device", MemorySegment.NULL, errno));
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> verbs.open("fake0"))
                 .withMessageStartingWith(
                         "ibv_open_device failed for fake0: " + Errno.describe(errno))
-                .withMessageContaining("/dev/infiniband are not for this user");
+                .withMessageContaining("no access to the files under /dev/infiniband");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {Errno.ENOENT, Errno.ENODEV, Errno.ENXIO})
-    void shouldSayThatTheFilesOfADeviceAreMissing(int errno) throws Exception {
+    void shouldReportMissingDeviceFiles(int errno) throws Exception {
         var verbs =
-                Verbs.from(
-                        new FakeLibrary().answering("ibv_open_device", MemorySegment.NULL, errno));
+                Verbs.from(new FakeLibrary().answer("ibv_open_device", MemorySegment.NULL, errno));
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(verbs::openFirst)
-                .withMessageContaining("/dev/infiniband are missing; load ib_uverbs");
+                .withMessageContaining(
+                        "/dev/infiniband are missing. Load the kernel module ib_uverbs");
     }
 
     @ParameterizedTest
@@ -203,28 +201,28 @@ class VerbsTest {
                 "ibv_modify_qp",
                 "ibv_ack_async_event"
             })
-    void shouldRefuseALibraryThatLacksWhatEveryVersionHas(String symbol) throws Exception {
+    void shouldRejectALibraryThatLacksARequiredFunction(String symbol) throws Exception {
         var library = new FakeLibrary().without(symbol);
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> Verbs.from(library))
                 .withMessage(
-                        "fake-verbs has no function %s: it is too old, or another library.",
+                        "fake-verbs has no function %s. It is too old, or it is a different library.",
                         symbol);
     }
 
     @Test
-    void shouldRefuseCriticalCallsOfALibraryThatMayBeJava() throws Exception {
+    void shouldRejectCriticalCallsOfASoftwareLibrary() throws Exception {
         var verbs = Verbs.from(new FakeLibrary());
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> verbs.open("fake0", DeviceOption.CRITICAL_CALLS))
-                .withMessageContaining("CRITICAL_CALLS are refused for fake-verbs");
+                .withMessageContaining("CRITICAL_CALLS cannot be used with fake-verbs");
     }
 
     @Test
-    void shouldSayThatAnIwarpDeviceConnectsThroughRdmaCmOnly() throws Exception {
-        var library = new FakeLibrary().speaking(rdma_h.IBV_TRANSPORT_IWARP());
+    void shouldReportThatAnIwarpDeviceRequiresTheConnectionManager() throws Exception {
+        var library = new FakeLibrary().transport(rdma_h.IBV_TRANSPORT_IWARP());
         try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
             var queuePair =
                     device.newProtectionDomain()
@@ -233,20 +231,20 @@ class VerbsTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> queuePair.connect(queuePair.endpoint()))
                     .withMessage(
-                            "queue pair 0x001234 of fake0 cannot connect by itself: an iWARP device connects through rdma_cm only.");
+                            "queue pair 0x001234 of fake0 cannot connect directly: iWARP devices connect only through rdma_cm.");
 
             assertThat(library.calls).doesNotContain("ibv_modify_qp");
         }
     }
 
     @Test
-    void shouldTellWhetherAForkIsSafe() throws Exception {
+    void shouldReportWhetherForkIsSafe() throws Exception {
         assertThat(
-                        Verbs.from(new FakeLibrary().answering("ibv_is_fork_initialized", 2, 0))
+                        Verbs.from(new FakeLibrary().answer("ibv_is_fork_initialized", 2, 0))
                                 .forkStatus())
                 .isEqualTo(ForkStatus.UNNEEDED);
         assertThat(
-                        Verbs.from(new FakeLibrary().answering("ibv_is_fork_initialized", 7, 0))
+                        Verbs.from(new FakeLibrary().answer("ibv_is_fork_initialized", 7, 0))
                                 .forkStatus())
                 .isEqualTo(ForkStatus.UNKNOWN);
         assertThat(Verbs.from(new FakeLibrary().without("ibv_is_fork_initialized")).forkStatus())
@@ -254,7 +252,7 @@ class VerbsTest {
     }
 
     @Test
-    void shouldTellWhichDevicesAreOpen() throws Exception {
+    void shouldListOpenDevices() throws Exception {
         var verbs = Verbs.from(new FakeLibrary());
         var other = Verbs.from(new FakeLibrary());
 

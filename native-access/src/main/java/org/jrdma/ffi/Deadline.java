@@ -3,19 +3,19 @@ package org.jrdma.ffi;
 import java.time.Duration;
 
 /**
- * A moment on the clock of {@link System#nanoTime()} by which something must have happened.
+ * A time limit on the clock of {@link System#nanoTime()}.
  *
- * @param nanoTime the moment; {@link #NEVER} has none
- * @param duration what the caller asked for, kept for messages
+ * @param nanoTime the time at which the deadline passes; meaningless for {@link #NEVER}
+ * @param duration the timeout that the caller specified, kept for messages
  */
 public record Deadline(long nanoTime, Duration duration) {
 
-    /** A deadline that does not come. */
+    /** A deadline that never passes. */
     public static final Deadline NEVER = new Deadline(0, Duration.ofSeconds(Long.MAX_VALUE));
 
     /**
-     * The moment {@code duration} from now. One of more than 146 years is {@link #NEVER}; a
-     * negative one has passed.
+     * Returns the deadline {@code duration} from now. A duration of more than 146 years gives
+     * {@link #NEVER}; a negative duration gives a deadline that has passed.
      */
     public static Deadline after(Duration duration) {
         if (duration.compareTo(Duration.ofNanos(Long.MAX_VALUE / 2)) >= 0) {
@@ -25,22 +25,22 @@ public record Deadline(long nanoTime, Duration duration) {
         return new Deadline(System.nanoTime() + nanos, duration);
     }
 
-    /** The earlier of two moments. */
+    /** Returns the earlier of two deadlines. */
     public Deadline earlier(Deadline other) {
         return other.remainingNanos() < remainingNanos() ? other : this;
     }
 
-    /** The nanoseconds left; 0 or less when the moment has passed. */
+    /** The remaining nanoseconds; 0 or less if the deadline has passed. */
     public long remainingNanos() {
         return equals(NEVER) ? Long.MAX_VALUE : nanoTime - System.nanoTime();
     }
 
-    /** Whether the moment has passed. */
+    /** Returns true if the deadline has passed. */
     public boolean hasPassed() {
         return remainingNanos() <= 0;
     }
 
-    /** The exception for a wait that ended without {@code event}. */
+    /** Returns the exception for a wait that timed out without the given event. */
     public FabricTimeoutException missed(String event) {
         return new FabricTimeoutException(
                 event

@@ -3,7 +3,7 @@ package org.jrdma.ffi;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The error numbers of Linux, which x86-64 and aarch64 share. */
+/** The error numbers of Linux, which are the same on x86-64 and aarch64. */
 public final class Errno {
 
     public static final int EPERM = 1;
@@ -55,8 +55,8 @@ public final class Errno {
     private Errno() {}
 
     /**
-     * The name and the number, as {@code ENOMEM (12)}; {@code errno 4711} for a number without a
-     * name here.
+     * Formats an error number with its name, such as {@code ENOMEM (12)}, or {@code errno 4711} if
+     * its name is unknown.
      */
     public static String describe(int errno) {
         var name = NAMES.get(errno);

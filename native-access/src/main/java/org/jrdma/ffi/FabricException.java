@@ -4,10 +4,10 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that a fabric, its library or its driver refused or failed to do.
+ * Thrown if a fabric, its library or its driver rejects or fails an operation.
  *
- * <p>The message says what was attempted, with which values, what the system answered, and what to
- * do about it where that is known.
+ * <p>The message contains what was attempted with which values, the error that the system reported,
+ * and the remedy if it is known.
  */
 public class FabricException extends IOException {
 
@@ -15,21 +15,18 @@ public class FabricException extends IOException {
 
     private final int code;
 
-    /** A failure that no system call or library function reported. */
+    /** Creates an exception for a failure that has no error number. */
     public FabricException(String message) {
         this(message, 0, null);
     }
 
-    /** A failure with the number that the system gave for it; 0 where it gave none. */
+    /** Creates an exception with the error number that the system reported; 0 if there is none. */
     public FabricException(String message, int code, @Nullable Throwable cause) {
         super(message, cause);
         this.code = code;
     }
 
-    /**
-     * The number that the system answered with: an errno, or the library's own error code; 0 where
-     * there was none.
-     */
+    /** The errno or the library's own error code; 0 if there is none. */
     public final int code() {
         return code;
     }

@@ -1,14 +1,13 @@
 package org.jrdma.ffi;
 
 /**
- * A deadline passed first. What was waited for may still happen: a time-out stops the waiting, not
- * the work.
+ * Thrown if a deadline passes during a wait. The operation itself continues and may still complete.
  */
 public final class FabricTimeoutException extends FabricException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Names what did not happen, and in which time. */
+    /** Creates an exception whose message contains the missing event and the timeout. */
     public FabricTimeoutException(String message) {
         super(message);
     }

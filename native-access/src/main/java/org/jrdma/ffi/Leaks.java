@@ -5,11 +5,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports, once each, the native objects that a program dropped without closing. They stay open
- * until their owner closes: an adapter may still be writing to them.
+ * Reports native objects that became unreachable without having been closed, once each. They stay
+ * open until their owner closes, because an adapter may still be writing to them.
  *
- * <p>{@code -Djrdma.leaks=trace} adds where each was made, at the price of a stack trace for every
- * object; {@code off} reports nothing.
+ * <p>{@code -Djrdma.leaks=trace} adds the stack trace of each object's creation, at the cost of
+ * capturing a stack trace for every object. {@code -Djrdma.leaks=off} disables the reports.
  */
 public final class Leaks {
 
@@ -25,15 +25,15 @@ public final class Leaks {
     }
 
     /**
-     * Reports an object that stands for others, if it is dropped while those live.
+     * Reports an object if it becomes unreachable while the given lifetime is open.
      *
-     * @param name what to call it
-     * @param lifetime of what it has to close; must not refer to it
+     * @param name the name of the object for messages
+     * @param lifetime the lifetime that closing the object ends; must not refer to the object
      */
     public static void watch(Object object, String name, Lifetime lifetime) {
         if (!MODE.equals("off")) {
             if (MODE.equals("trace")) {
-                lifetime.made(new Throwable("made here"));
+                lifetime.recordCreation(new Throwable("Created here"));
             }
             CLEANER.register(object, () -> report(name, lifetime));
         }
@@ -41,12 +41,12 @@ public final class Leaks {
 
     private static void report(String name, Lifetime lifetime) {
         if (!lifetime.isClosed()) {
-            var made = lifetime.made().orElse(null);
+            var creation = lifetime.creation().orElse(null);
             LOG.warn(
                     "{} was never closed{}",
                     name,
-                    made == null ? "; -Djrdma.leaks=trace shows where it was made" : "",
-                    made);
+                    creation == null ? "; -Djrdma.leaks=trace shows where it was created" : "",
+                    creation);
         }
     }
 }

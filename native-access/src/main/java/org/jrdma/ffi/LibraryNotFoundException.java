@@ -3,19 +3,22 @@ package org.jrdma.ffi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A native library is not on this machine, or could not be opened. The message lists what was tried
- * and the package that holds it.
+ * Thrown if a native library is not installed or cannot be opened. The message lists the places
+ * that were searched and the package that contains the library.
  */
 public final class LibraryNotFoundException extends FabricException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Says which library, and what to do. */
+    /** Creates an exception whose message names the library and the remedy. */
     public LibraryNotFoundException(String message) {
         this(message, null);
     }
 
-    /** Says which library, where it was looked for, and how to install it. */
+    /**
+     * Creates an exception whose message names the library, the places that were searched, and the
+     * remedy.
+     */
     public LibraryNotFoundException(String message, @Nullable Throwable cause) {
         super(message, 0, cause);
     }

@@ -3,23 +3,23 @@ package org.jrdma.ffi;
 import java.lang.foreign.SymbolLookup;
 
 /**
- * A library that is not opened from a file: one written in Java, or a symbol look-up that a test
- * prepared.
+ * A native library that is not opened from a file, such as a library written in Java or a symbol
+ * lookup prepared by a test.
  *
- * <p>The symbols may be upcall stubs. A stub must stay valid for as long as the JVM runs, must let
- * no exception out, and must not wait.
+ * <p>The symbols may be upcall stubs. A stub must stay valid as long as the JVM runs, must not
+ * throw, and must not block.
  */
 public interface LibraryProvider {
 
-    /** What to call it in messages, as {@code roce-soft}. */
+    /** The name of the library for messages, such as {@code roce-soft}. */
     String name();
 
-    /** The symbols it has. A symbol it lacks is absent, as it would be from an older library. */
+    /** The symbols of the library. An unsupported symbol is absent, as in an older C library. */
     SymbolLookup symbols();
 
     /**
-     * What it knows of the failure of the current thread's last call beside the error number, in
-     * sentences for its user; empty where that is nothing.
+     * The cause of the current thread's last failed call, beyond its error number, in sentences for
+     * users; empty if there is none.
      */
     default String explanation() {
         return "";

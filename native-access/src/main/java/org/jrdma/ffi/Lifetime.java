@@ -15,22 +15,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * From when to when a native object may be used: whether it is closed, who is using it now, and
- * what must be closed before it.
+ * The lifetime of a native object: its state, its calls in flight, and the objects that must be
+ * closed before it.
  *
- * <p>Kept apart from the {@link NativeObject} that has it, so that an owner, which holds its
- * dependents' lifetimes, does not keep a forgotten object from being found by the {@link Leaks}
- * reporter. Safe for use by several threads.
+ * <p>Separate from its {@link NativeObject}: an owner references the lifetimes of its dependents,
+ * which must not keep a leaked object from being detected by {@link Leaks}. Safe for use by
+ * multiple threads.
  */
 public final class Lifetime {
 
     /**
-     * Destroys the native object. Runs once, when nothing uses it any more. It must not refer to
-     * the {@link NativeObject}.
+     * Destroys the native object. Runs once, when no call uses the object any more. It must not
+     * refer to the {@link NativeObject}.
      */
     @FunctionalInterface
     public interface Destructor {
-        /** Destroys, or throws what the system answered. */
+        /**
+         * Destroys the native object.
+         *
+         * @throws FabricException if the system fails to destroy it
+         */
         void destroy() throws FabricException;
     }
 
@@ -47,8 +51,8 @@ public final class Lifetime {
     }
 
     /**
-     * What has no owner, as long as it is open: it keeps all below it from being collected, so that
-     * a device that a program forgot still finds its memory in place.
+     * The open lifetimes that have no owner. This keeps all their dependents reachable, so that the
+     * memory of a leaked device is not freed.
      */
     private static final Set<Lifetime> OPEN_ROOTS = ConcurrentHashMap.newKeySet();
 
@@ -59,15 +63,15 @@ public final class Lifetime {
     private final List<Runnable> wakeups = new CopyOnWriteArrayList<>();
     private volatile boolean destroyed;
     private @Nullable volatile Thread closer;
-    private @Nullable volatile Throwable made;
+    private @Nullable volatile Throwable creation;
 
-    /** The number of holds, and {@link #CLOSED}. */
+    /** The number of holds, combined with the {@link #CLOSED} bit. */
     private volatile int state;
 
     /**
-     * Begins now. Each owner must be held by the caller, and closes this before itself.
+     * Starts a lifetime. Each owner closes it before itself. The caller must hold the owners.
      *
-     * @param name what to call the object in messages
+     * @param name the name of the object for messages
      */
     public Lifetime(String name, List<Lifetime> owners, Destructor destructor) {
         this.name = name;
@@ -81,14 +85,14 @@ public final class Lifetime {
         if (owners.isEmpty()) {
             OPEN_ROOTS.add(this);
         }
-        LOG.debug("Made {}", name);
+        LOG.debug("Created {}", name);
     }
 
     /**
-     * Closes this before another owner too, from now on. Both must be held by the caller; an owner
-     * of the other's may not be this.
+     * Adds an owner, which from now on closes this lifetime before itself. The caller must hold
+     * both. This lifetime must not be an owner of {@code owner}.
      */
-    public void endWith(Lifetime owner) {
+    public void addOwner(Lifetime owner) {
         synchronized (owner.dependents) {
             if (owner.dependents.add(this)) {
                 owners.add(owner);
@@ -97,22 +101,23 @@ public final class Lifetime {
     }
 
     /**
-     * Returns whether close() has begun. For a thread inside its {@code CallGuard}, or holding
-     * this.
+     * Returns true if close() has begun. The result is reliable only for a thread that is inside
+     * its {@code CallGuard} or holds this lifetime.
      */
     public boolean isClosed() {
         return (int) STATE.getOpaque(this) < 0;
     }
 
     /**
-     * Keeps the object from being destroyed until {@link #release()}; close() waits for it. Never
-     * waits itself. For calls of any length, but not for waiting, and not around a close.
+     * Prevents the object from being destroyed until {@link #release()}, for which close() waits.
+     * Does not block. Suitable for calls of any duration, but not around waits, and not around a
+     * close.
      *
      * @throws IllegalStateException if the object is closed
      */
     public void hold() {
         if (state < 0) {
-            throw closedException(); // without disturbing the count that close() watches
+            throw closedException(); // without changing the count that close() watches
         }
         if ((int) STATE.getAndAdd(this, 1) < 0) {
             release();
@@ -126,9 +131,9 @@ public final class Lifetime {
     }
 
     /**
-     * Holds all of them, or none.
+     * Holds all of the lifetimes, or none if one is closed.
      *
-     * @throws IllegalStateException if one is closed
+     * @throws IllegalStateException if one of the objects is closed
      */
     public static void holdAll(List<Lifetime> lifetimes) {
         var held = 0;
@@ -142,14 +147,14 @@ public final class Lifetime {
         }
     }
 
-    /** What to throw when the object is used after its close. */
+    /** Returns the exception for a use of the object after its close. */
     public IllegalStateException closedException() {
         return new IllegalStateException(name + " is closed");
     }
 
     /**
-     * Runs {@code wakeup} when close() begins, to end waits that would outlive the object. Runs at
-     * once if it has begun.
+     * Registers a callback that runs when close() begins, to end waits that would otherwise block
+     * close(). It runs at once if close() has begun.
      */
     public void onClose(Runnable wakeup) {
         wakeups.add(wakeup);
@@ -158,15 +163,15 @@ public final class Lifetime {
         }
     }
 
-    /** Ends an {@link #onClose}: the same {@code wakeup} does not run any more. */
-    public void noLongerOnClose(Runnable wakeup) {
+    /** Unregisters a callback of {@link #onClose}. */
+    public void removeOnClose(Runnable wakeup) {
         wakeups.remove(wakeup);
     }
 
     /**
-     * Closes what depends on this, newest first, then waits for calls in flight, then destroys. If
-     * another thread is at it, waits for that thread. What the system refuses is logged, not
-     * thrown.
+     * Closes the dependents, newest first, then waits for calls in flight, then destroys the
+     * object. If another thread is closing the object, waits for that thread. Errors of the system
+     * are logged, not thrown.
      */
     public void close() {
         if ((int) STATE.getAndBitwiseOr(this, CLOSED) < 0) {
@@ -184,12 +189,12 @@ public final class Lifetime {
                 remove(dependent);
             }
             CallGuard.awaitCallsInFlight();
-            PlatformCalls.call(this::destroy);
+            BlockingCalls.call(this::destroy);
             LOG.debug("Closed {}", name);
         } catch (FabricException e) {
-            LOG.warn("Closing {}: {}", name, e.getMessage());
+            LOG.warn("Cannot close {}: {}", name, e.getMessage());
         } catch (RuntimeException e) {
-            LOG.error("Closing {} failed; its owners are closed all the same", name, e);
+            LOG.error("Closing {} failed. Its owners are closed nevertheless.", name, e);
         } finally {
             owners.forEach(owner -> owner.remove(this));
             OPEN_ROOTS.remove(this);
@@ -197,23 +202,23 @@ public final class Lifetime {
         }
     }
 
-    /** What must be closed before this and is still open, the oldest first. */
+    /** The open lifetimes that must be closed before this one, oldest first. */
     public List<Lifetime> dependents() {
         synchronized (dependents) {
             return List.copyOf(dependents);
         }
     }
 
-    /** Where the object was made; known under {@code -Djrdma.leaks=trace} only. */
-    public Optional<Throwable> made() {
-        return Optional.ofNullable(made);
+    /** The stack trace of the object's creation; present only with {@code -Djrdma.leaks=trace}. */
+    public Optional<Throwable> creation() {
+        return Optional.ofNullable(creation);
     }
 
-    void made(@Nullable Throwable here) {
-        made = here;
+    void recordCreation(Throwable here) {
+        creation = here;
     }
 
-    /** The name given at the beginning. */
+    /** The name of the object. */
     @Override
     public String toString() {
         return name;
@@ -228,13 +233,13 @@ public final class Lifetime {
         try {
             wakeup.run();
         } catch (RuntimeException e) {
-            LOG.error("Closing {}: a wake-up failed; it is destroyed all the same", name, e);
+            LOG.error("A close callback of {} failed. The object is closed nevertheless.", name, e);
         }
     }
 
     private void awaitOtherCloser() {
         if (closer == Thread.currentThread()) {
-            return; // closed again from within its own close, as by a listener
+            return; // the object was closed again from within its own close(), as by a callback
         }
         ShortWait.until(() -> destroyed);
     }

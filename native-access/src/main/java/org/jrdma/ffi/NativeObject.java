@@ -3,18 +3,21 @@ package org.jrdma.ffi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Something that exists in a native library or in the kernel, and must be closed.
+ * An object of a native library or of the kernel, which must be closed.
  *
- * <p>An object is owned by the one that made it and closed with it; closing an owner closes what it
- * still owns, newest first. Using an object after its close throws {@link IllegalStateException},
- * from whichever thread, and is never worse than that.
+ * <p>An object is owned by the object that created it. Closing an owner closes the objects that it
+ * still owns, newest first. The use of a closed object throws {@link IllegalStateException} on any
+ * thread, and never accesses freed memory.
  */
 public abstract class NativeObject implements AutoCloseable {
 
     private final Lifetime lifetime;
     private final MemorySegment address;
 
-    /** An object at {@code address}, from now until its lifetime's close. */
+    /**
+     * Creates an object for the structure at {@code address}, which is valid until the lifetime is
+     * closed.
+     */
     @SuppressWarnings("this-escape") // the cleaner only watches it
     protected NativeObject(MemorySegment address, Lifetime lifetime) {
         this.address = address;
@@ -23,37 +26,38 @@ public abstract class NativeObject implements AutoCloseable {
     }
 
     /**
-     * Destroys the native object, after everything that depends on it. Closing twice is fine. Waits
-     * for calls in flight on other threads, which is a matter of microseconds unless the type says
-     * otherwise. What the system refuses is logged.
+     * Closes the objects that depend on this object, then destroys it. Closing again has no effect.
+     * Waits for calls in flight on other threads, which takes microseconds unless the type
+     * specifies otherwise. Errors of the system are logged.
      */
     @Override
     public void close() {
         lifetime.close();
     }
 
-    /** Whether close() has not begun. */
+    /** Returns true if close() has not begun. */
     public final boolean isOpen() {
         return !lifetime.isClosed();
     }
 
     /**
-     * Has something run when close() begins, by whomever, before anything is destroyed: to end
-     * waits for what will not come any more. It runs on the thread that closes, and must not wait;
-     * at once, if close() has begun. As long as this is open it is kept, with all that it knows.
+     * Registers a callback that runs when close() begins, before anything is destroyed. Use it to
+     * end waits for events that will no longer occur. The callback runs on the closing thread and
+     * must not block. If close() has begun, it runs at once on the calling thread. This object
+     * keeps a reference to the callback while it is open.
      */
     public final void onClose(Runnable wakeup) {
         lifetime.onClose(wakeup);
     }
 
-    /** Ends an {@link #onClose}: the same {@code wakeup} does not run any more. */
-    public final void noLongerOnClose(Runnable wakeup) {
-        lifetime.noLongerOnClose(wakeup);
+    /** Unregisters a callback of {@link #onClose}. */
+    public final void removeOnClose(Runnable wakeup) {
+        lifetime.removeOnClose(wakeup);
     }
 
     /**
-     * The C structure's address: the way down, for what this SDK does not wrap yet. Nothing guards
-     * its use.
+     * The address of the C structure, for native functions that this SDK does not wrap. The use of
+     * the address is not guarded against close().
      *
      * @throws IllegalStateException if the object is closed
      */
@@ -64,12 +68,12 @@ public abstract class NativeObject implements AutoCloseable {
         return address;
     }
 
-    /** When this object may be used; for the binding that made it. */
+    /** The lifetime of this object, for the binding that created it. */
     protected final Lifetime lifetime() {
         return lifetime;
     }
 
-    /** The kind of object and what tells it from others, as in messages. */
+    /** The kind of object and its identification, for messages. */
     @Override
     public final String toString() {
         return lifetime.toString();

@@ -1,11 +1,11 @@
 package org.jrdma.ffi;
 
 /**
- * A library written in Java that stands in for one in C. A binding finds it as a service, where its
- * module or jar is there; it is never taken unasked.
+ * A Java implementation of a C library's ABI. A binding finds it as a service if its module or jar
+ * is present, but uses it only on request.
  */
 public interface SoftwareLibrary extends LibraryProvider {
 
-    /** The library that it stands in for, as {@code libibverbs.so.1}. */
+    /** The name of the C library that this library implements, such as {@code libibverbs.so.1}. */
     String soname();
 }

@@ -1,11 +1,10 @@
 /**
- * The ground that the bindings stand on.
+ * The common base of the bindings.
  *
  * <p>A program that uses a binding meets three types of this package: {@link
- * org.jrdma.ffi.FabricException}, the root of all checked failures, {@link
- * org.jrdma.ffi.NativeObject}, the root of everything that must be closed, and {@link
- * org.jrdma.ffi.LibraryProvider}, by which a library written in Java takes the place of one written
- * in C.
+ * org.jrdma.ffi.FabricException}, the superclass of all checked exceptions; {@link
+ * org.jrdma.ffi.NativeObject}, the superclass of all objects that must be closed; and {@link
+ * org.jrdma.ffi.LibraryProvider}, which lets a library written in Java replace a C library.
  */
 @NullMarked
 package org.jrdma.ffi;

@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Asks the C compiler of this machine, {@code $CC} or else {@code cc}, for numbers. */
+/** Evaluates C expressions with the machine's C compiler, {@code $CC} or {@code cc}. */
 public final class CProgram {
 
     private CProgram() {}
 
-    /** The value of each expression. */
+    /** Returns the value of each expression. */
     public static Map<String, Long> evaluate(
             Path folder, List<String> headers, Collection<String> expressions)
             throws IOException, InterruptedException {
@@ -55,7 +55,7 @@ public final class CProgram {
         try {
             process = new ProcessBuilder(command).redirectErrorStream(true).start();
         } catch (IOException _) {
-            throw missing("no C compiler: install one, or set CC");
+            throw missing("No C compiler was found. Install one, or set CC.");
         }
         var output = new String(process.getInputStream().readAllBytes(), UTF_8);
         if (process.waitFor() != 0) {

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 
-/** What is logged meanwhile; slf4j-simple writes it to System.err. */
+/** Captures the log output until it is closed. slf4j-simple writes to System.err. */
 public final class CapturedLog implements AutoCloseable {
 
     private final PrintStream before = System.err;

@@ -11,18 +11,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A JVM of its own for a test class with a main method: for what is decided at a JVM's start. */
+/**
+ * Runs the main method of a test class in a separate JVM, for behavior that depends on JVM options.
+ */
 public final class ChildJvm {
 
-    private static final long MOST_SECONDS = 60;
+    private static final long TIMEOUT_SECONDS = 60;
     private static final String TEST_CLASSES = Path.of("target/test-classes").toString();
 
     private ChildJvm() {}
 
-    /** How one ended, and what it printed. */
+    /** The exit code and the output of a JVM. */
     public record Result(int exitCode, String output) {}
 
-    /** Everything on the class path. */
+    /** Runs with everything on the class path. */
     public static Result onClassPath(Class<?> main, String... options)
             throws IOException, InterruptedException {
         var command = new ArrayList<>(List.of(options));
@@ -31,7 +33,7 @@ public final class ChildJvm {
         return run(command);
     }
 
-    /** The tested module as a module, with the tests in it. */
+    /** Runs with the tested module on the module path, patched with the tests. */
     public static Result onModulePath(Class<?> main, String... options)
             throws IOException, InterruptedException {
         var module = main.getModule().getName();
@@ -59,11 +61,11 @@ public final class ChildJvm {
                 Thread.ofVirtual()
                         .start(() -> {
                             try {
-                                if (!process.waitFor(MOST_SECONDS, TimeUnit.SECONDS)) {
+                                if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                                     process.destroyForcibly();
                                 }
                             } catch (InterruptedException _) {
-                                // it ended by itself
+                                // the process ended
                             }
                         });
         var output = new String(process.getInputStream().readAllBytes(), UTF_8);

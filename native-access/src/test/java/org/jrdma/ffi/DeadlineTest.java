@@ -12,31 +12,31 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DeadlineTest {
 
     @Test
-    void shouldCountDownToItsMoment() {
+    void shouldCountDownToTheDeadline() {
         var before = System.nanoTime();
 
         var deadline = Deadline.after(Duration.ofMinutes(1));
 
-        var most = TimeUnit.MINUTES.toNanos(1);
-        assertThat(deadline.remainingNanos()).isPositive().isLessThanOrEqualTo(most);
-        assertThat(deadline.nanoTime() - before).isGreaterThanOrEqualTo(most);
+        var minute = TimeUnit.MINUTES.toNanos(1);
+        assertThat(deadline.remainingNanos()).isPositive().isLessThanOrEqualTo(minute);
+        assertThat(deadline.nanoTime() - before).isGreaterThanOrEqualTo(minute);
         assertThat(deadline.hasPassed()).isFalse();
     }
 
     @Test
-    void shouldNeverPassWhenItIsNever() {
+    void shouldNotPassIfNever() {
         assertThat(Deadline.NEVER.remainingNanos()).isEqualTo(Long.MAX_VALUE);
         assertThat(Deadline.NEVER.hasPassed()).isFalse();
     }
 
     @ParameterizedTest
     @ValueSource(longs = {Long.MAX_VALUE, Long.MAX_VALUE / 2_000_000_000L + 1})
-    void shouldTakeAHugeDurationForNever(long seconds) {
+    void shouldTreatAHugeDurationAsNever(long seconds) {
         assertThat(Deadline.after(Duration.ofSeconds(seconds))).isEqualTo(Deadline.NEVER);
     }
 
     @Test
-    void shouldStillCountDownJustBelowNever() {
+    void shouldCountDownTheLongestFiniteDuration() {
         var deadline = Deadline.after(Duration.ofNanos(Long.MAX_VALUE / 2 - 1));
 
         assertThat(deadline).isNotEqualTo(Deadline.NEVER);
@@ -46,7 +46,7 @@ class DeadlineTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, -1, Long.MIN_VALUE})
-    void shouldHavePassedAtOnceWithoutTimeToWait(long seconds) {
+    void shouldHavePassedIfTheDurationIsNotPositive(long seconds) {
         var deadline = Deadline.after(Duration.ofSeconds(seconds));
 
         assertThat(deadline.hasPassed()).isTrue();
@@ -54,7 +54,7 @@ class DeadlineTest {
     }
 
     @Test
-    void shouldTellTheEarlierOfTwo() {
+    void shouldReturnTheEarlierOfTwoDeadlines() {
         var soon = Deadline.after(Duration.ofSeconds(1));
         var late = Deadline.after(Duration.ofSeconds(9));
 
@@ -72,7 +72,7 @@ class DeadlineTest {
         "PT0S, No answer within 0s",
         "PT-1S, No answer within -1s"
     })
-    void shouldSayWhatWasMissedAndHowLongItWasWaitedFor(Duration duration, String message) {
+    void shouldReportTheMissingEventAndTheTimeout(Duration duration, String message) {
         assertThat(Deadline.after(duration).missed("No answer")).hasMessage(message);
     }
 }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ErrnoTest {
 
     @Test
-    void shouldGiveEveryErrnoTheNumberThatCGivesIt(@TempDir Path folder) throws Exception {
+    void shouldHaveTheErrnoNumbersOfC(@TempDir Path folder) throws Exception {
         var fields = Errno.class.getFields();
         var names = Arrays.stream(fields).map(Field::getName).toList();
 
@@ -33,7 +33,7 @@ class ErrnoTest {
     }
 
     @Test
-    void shouldDescribeANumberWithoutAName() {
+    void shouldDescribeAnUnknownErrnoByNumber() {
         assertThat(Errno.describe(4711)).isEqualTo("errno 4711");
         assertThat(Errno.describe(0)).isEqualTo("errno 0");
         assertThat(Errno.describe(-1)).isEqualTo("errno -1");

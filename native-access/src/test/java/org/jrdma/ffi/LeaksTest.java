@@ -7,43 +7,43 @@ import org.junit.jupiter.api.Test;
 class LeaksTest {
 
     @Test
-    void shouldReportAForgottenObjectOnce() throws Exception {
-        var child = ChildJvm.onClassPath(ForgottenObjects.class);
+    void shouldReportALeakedObjectOnce() throws Exception {
+        var child = ChildJvm.onClassPath(LeakedObjects.class);
 
         assertThat(child.exitCode()).isZero();
-        assertThat(child.output().lines().filter(line -> line.contains("the forgotten one")))
+        assertThat(child.output().lines().filter(line -> line.contains("the leaked object")))
                 .singleElement()
                 .asString()
                 .contains(
                         "WARN",
-                        "the forgotten one was never closed; -Djrdma.leaks=trace shows where it was made");
+                        "the leaked object was never closed; -Djrdma.leaks=trace shows where it was created");
     }
 
     @Test
-    void shouldReportNeitherWhatWasClosedNorWhatIsInUse() throws Exception {
-        var child = ChildJvm.onClassPath(ForgottenObjects.class);
+    void shouldNotReportClosedAndReachableObjects() throws Exception {
+        var child = ChildJvm.onClassPath(LeakedObjects.class);
 
         assertThat(child.output())
-                .contains("the last one was never closed")
-                .doesNotContain("the closed one", "the owner");
+                .contains("the last object was never closed")
+                .doesNotContain("the closed object", "the owner");
     }
 
     @Test
-    void shouldReportWhereAForgottenObjectWasMadeWhenTracing() throws Exception {
-        var child = ChildJvm.onClassPath(ForgottenObjects.class, "-Djrdma.leaks=trace");
+    void shouldReportWhereALeakedObjectWasCreatedIfTracing() throws Exception {
+        var child = ChildJvm.onClassPath(LeakedObjects.class, "-Djrdma.leaks=trace");
 
         assertThat(child.exitCode()).isZero();
         assertThat(child.output())
                 .contains(
-                        "the forgotten one was never closed",
-                        "made here",
-                        "at org.jrdma.ffi.ForgottenObjects.make(ForgottenObjects.java:")
+                        "the leaked object was never closed",
+                        "Created here",
+                        "at org.jrdma.ffi.LeakedObjects.make(LeakedObjects.java:")
                 .doesNotContain("shows where");
     }
 
     @Test
-    void shouldReportNothingWhenOff() throws Exception {
-        var child = ChildJvm.onClassPath(ForgottenObjects.class, "-Djrdma.leaks=off");
+    void shouldReportNothingIfOff() throws Exception {
+        var child = ChildJvm.onClassPath(LeakedObjects.class, "-Djrdma.leaks=off");
 
         assertThat(child.exitCode()).isZero();
         assertThat(child.output()).doesNotContain("never closed");

@@ -28,7 +28,7 @@ class LifetimeTest {
     private record Forgotten(WeakReference<Lifetime> owner, WeakReference<byte[]> memory) {}
 
     @Test
-    void shouldKeepWhatItsDestructorsReferToUntilItIsClosed() {
+    void shouldKeepReferencesOfDestructorsReachableUntilClosed() {
         var forgotten = forget();
 
         System.gc();
@@ -52,7 +52,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldTellWhatDependsOnItAndIsOpen() {
+    void shouldReturnItsOpenDependents() {
         var owner = lifetime("owner");
         var first = lifetime("first", owner);
         var second = lifetime("second", owner);
@@ -66,7 +66,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldDestroyOnceWhenClosedTwice() {
+    void shouldDestroyOnceIfClosedTwice() {
         var lifetime = lifetime("thing");
 
         lifetime.close();
@@ -76,7 +76,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldWaitForTheThreadThatIsClosingIt() throws Exception {
+    void shouldWaitForAnotherThreadThatIsClosing() throws Exception {
         var inDestructor = new CountDownLatch(1);
         var goOn = new CountDownLatch(1);
         var lifetime =
@@ -101,7 +101,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldKeepWaitingForAnotherCloserWhenInterruptedAndKeepTheStatus() throws Exception {
+    void shouldKeepWaitingForAnotherCloserIfInterruptedAndKeepTheStatus() throws Exception {
         var inDestructor = new CountDownLatch(1);
         var goOn = new CountDownLatch(1);
         var lifetime =
@@ -145,7 +145,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldCloseDependentsOfDependentsBeforeThem() {
+    void shouldCloseTransitiveDependentsFirst() {
         var device = lifetime("device");
         var domain = lifetime("domain", device);
         var queue = lifetime("queue", device);
@@ -158,7 +158,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldCloseADependentOnceWhicheverOwnerIsClosed() {
+    void shouldCloseADependentOnceIfSeveralOwnersAreClosed() {
         var domain = lifetime("domain");
         var queue = lifetime("queue");
         var pair = lifetime("pair", domain, queue);
@@ -171,13 +171,13 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldBeClosedBeforeAnOwnerThatItWasGivenLater() {
+    void shouldBeClosedBeforeAnOwnerAddedLater() {
         var owner = lifetime("owner");
         var window = lifetime("window", owner);
         var shown = lifetime("shown", owner);
 
-        window.endWith(shown);
-        window.endWith(shown);
+        window.addOwner(shown);
+        window.addOwner(shown);
         shown.close();
 
         assertThat(destroyed).containsExactly("window", "shown");
@@ -185,11 +185,11 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldLeaveAnOwnerThatItWasGivenLaterWhenItIsClosedFirst() {
+    void shouldBeRemovedFromAnOwnerAddedLaterIfClosedFirst() {
         var owner = lifetime("owner");
         var window = lifetime("window", owner);
         var shown = lifetime("shown", owner);
-        window.endWith(shown);
+        window.addOwner(shown);
 
         window.close();
 
@@ -227,7 +227,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldRefuseAHoldAfterCloseAndNameTheObject() {
+    void shouldRejectAHoldAfterCloseAndNameTheObject() {
         var lifetime = lifetime("queue pair 17 of rxe0");
 
         lifetime.close();
@@ -238,7 +238,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldRefuseAHoldWhileCloseWaits() throws Exception {
+    void shouldRejectAHoldWhileCloseWaits() throws Exception {
         var lifetime = lifetime("thing");
         lifetime.hold();
         var closer = Threads.start(lifetime::close).awaitWaiting();
@@ -260,7 +260,7 @@ class LifetimeTest {
                 .isThrownBy(() -> Lifetime.holdAll(List.of(open, closed, behind)))
                 .withMessage("closed is closed");
 
-        open.close(); // would wait for ever for a hold left behind
+        open.close(); // would block forever if a hold remained
         behind.close();
         assertThat(destroyed).containsExactly("closed", "open", "behind");
     }
@@ -310,7 +310,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldLogWhatTheSystemRefusesAndCloseTheOwnersAllTheSame() {
+    void shouldLogErrorsOfTheSystemAndCloseTheOwners() {
         var owner = lifetime("owner");
         var refused =
                 new Lifetime(
@@ -324,14 +324,14 @@ class LifetimeTest {
             owner.close();
 
             assertThat(log.toString())
-                    .contains("WARN", "Closing refused: ibv_destroy_cq failed: EBUSY (16)");
+                    .contains("WARN", "Cannot close refused: ibv_destroy_cq failed: EBUSY (16)");
         }
         assertThat(refused.isClosed()).isTrue();
         assertThat(destroyed).containsExactly("owner");
     }
 
     @Test
-    void shouldLogAFaultyDestructorAndCloseTheOwnersAllTheSame() {
+    void shouldLogExceptionsOfADestructorAndCloseTheOwners() {
         var owner = lifetime("owner");
         var dependent = lifetime("dependent", owner);
         var faulty =
@@ -352,7 +352,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldReleaseAnotherCloserWhenTheDestructorFails() {
+    void shouldNotBlockAnotherCloserIfTheDestructorFails() {
         var lifetime =
                 new Lifetime(
                         "faulty",
@@ -371,7 +371,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldWakeWaitersBeforeItWaitsForHolds() {
+    void shouldRunCloseCallbacksBeforeWaitingForHolds() {
         var lifetime = lifetime("thing");
         lifetime.hold();
         lifetime.onClose(lifetime::release);
@@ -382,7 +382,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldWakeAtOnceWhenClosedAlready() {
+    void shouldRunACloseCallbackAtOnceIfClosed() {
         var lifetime = lifetime("thing");
         lifetime.close();
         var woken = new AtomicInteger();
@@ -393,7 +393,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldDestroyAllTheSameWhenAWakeUpFails() {
+    void shouldDestroyTheObjectIfACloseCallbackFails() {
         var lifetime = lifetime("thing");
         var dependent = lifetime("dependent", lifetime);
         var woken = new AtomicInteger();
@@ -413,7 +413,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldReturnWhenClosedFromItsOwnDestructor() {
+    void shouldReturnIfClosedFromItsOwnDestructor() {
         var self = new AtomicReference<Lifetime>();
         var lifetime =
                 new Lifetime(
@@ -431,7 +431,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldReturnWhenClosedFromItsOwnWakeUp() {
+    void shouldReturnIfClosedFromItsOwnCloseCallback() {
         var lifetime = lifetime("thing");
         lifetime.onClose(lifetime::close);
 
@@ -441,7 +441,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldReturnWhenADependentsDestructorClosesTheOwner() {
+    void shouldReturnIfADependentsDestructorClosesTheOwner() {
         var owner = lifetime("owner");
         var dependent =
                 new Lifetime(
@@ -459,7 +459,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldLeaveNothingOpenWhenADependentIsMadeWhileTheOwnerCloses() throws Exception {
+    void shouldCloseDependentsCreatedWhileTheOwnerIsClosing() throws Exception {
         var rounds = 3_000;
         var made = new AtomicInteger();
         var start = new CyclicBarrier(2);
@@ -471,7 +471,7 @@ class LifetimeTest {
                         start.await();
                         var owner = owners.get();
                         for (var offset = 0; offset < round % 200; offset++) {
-                            Thread.onSpinWait(); // so that rounds meet at all places
+                            Thread.onSpinWait(); // varies the timing between the rounds
                         }
                         try {
                             owner.hold();
@@ -510,7 +510,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldBeDestroyedOnceByThreadsThatCloseItAndItsOwnersAtOnce() throws Exception {
+    void shouldDestroyOnceIfThreadsCloseItAndItsOwnersConcurrently() throws Exception {
         for (var round = 0; round < 500; round++) {
             destroyed.clear();
             var left = lifetime("left");

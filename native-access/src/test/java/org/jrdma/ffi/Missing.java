@@ -2,7 +2,10 @@ package org.jrdma.ffi;
 
 import org.opentest4j.TestAbortedException;
 
-/** What a test needs and this machine lacks: skipped on a developer's machine, a failure in CI. */
+/**
+ * Reports a missing prerequisite of a test: the test is skipped on a developer's machine and fails
+ * in CI.
+ */
 public final class Missing {
 
     private Missing() {}

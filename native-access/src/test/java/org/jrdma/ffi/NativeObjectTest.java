@@ -18,7 +18,7 @@ class NativeObjectTest {
     }
 
     @Test
-    void shouldGiveItsAddressWhileOpen() {
+    void shouldReturnItsAddressWhileOpen() {
         try (var thing = new Thing("thing 7 of rxe0")) {
             assertThat(thing.address()).isEqualTo(ADDRESS);
             assertThat(thing.isOpen()).isTrue();
@@ -26,7 +26,7 @@ class NativeObjectTest {
     }
 
     @Test
-    void shouldRefuseItsAddressAfterCloseAndNameItself() {
+    void shouldRejectTheUseOfItsAddressAfterClose() {
         var thing = new Thing("thing 7 of rxe0");
 
         thing.close();
@@ -38,7 +38,7 @@ class NativeObjectTest {
     }
 
     @Test
-    void shouldBeCalledAsItsLifetimeIsAlsoAfterClose() {
+    void shouldHaveTheNameOfItsLifetimeAfterClose() {
         var thing = new Thing("thing 7 of rxe0");
 
         thing.close();

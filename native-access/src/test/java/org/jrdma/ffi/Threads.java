@@ -8,28 +8,28 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
-/** Threads whose progress a test watches. */
+/** Starts threads whose progress a test observes. */
 public final class Threads {
 
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private Threads() {}
 
-    /** A thread, and what comes of it. */
+    /** A started thread and its task. */
     public record Started<T>(Thread thread, FutureTask<T> task) {
 
-        /** Its result, or what it threw. */
+        /** Waits for the task and returns its result or throws its exception. */
         public T result() throws Exception {
-            return task.get(LONG.toNanos(), TimeUnit.NANOSECONDS);
+            return task.get(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
         }
 
-        /** Returns when it waits for something, and has not ended. */
+        /** Waits until the thread is waiting. */
         public Started<T> awaitWaiting() {
-            var end = System.nanoTime() + LONG.toNanos();
+            var end = System.nanoTime() + TIMEOUT.toNanos();
             while (!List.of(Thread.State.WAITING, Thread.State.TIMED_WAITING)
                     .contains(thread.getState())) {
-                assertThat(thread.isAlive()).as("it waits").isTrue();
-                assertThat(System.nanoTime() - end).as("it waits in time").isNegative();
+                assertThat(thread.isAlive()).as("alive").isTrue();
+                assertThat(System.nanoTime() - end).as("waiting in time").isNegative();
                 Thread.onSpinWait();
             }
             return this;
@@ -41,7 +41,7 @@ public final class Threads {
         return new Started<>(Thread.ofPlatform().daemon().start(task), task);
     }
 
-    /** What {@link #start} starts when it has no result. */
+    /** A task without a result. */
     @FunctionalInterface
     public interface Action {
         void run() throws Exception;

@@ -7,10 +7,9 @@ import org.jrdma.sisci.model.DmaCapabilities;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * One of this machine's adapters: a way into the fabric.
+ * An adapter of this machine, which connects it to the fabric.
  *
- * <p>Usable as long as the {@link Node} is open that it was asked of. Safe for use by several
- * threads.
+ * <p>Usable while the {@link Node} that returned it is open. Safe for use by multiple threads.
  */
 public final class Adapter {
 
@@ -24,16 +23,16 @@ public final class Adapter {
         this.nodeId = nodeId;
     }
 
-    /** What can be asked of an adapter. */
+    /** The properties of an adapter. */
     public enum Query {
         SERIAL_NUMBER(sisci_query.SCI_Q_ADAPTER_SERIAL_NUMBER),
         CARD_TYPE(sisci_query.SCI_Q_ADAPTER_CARD_TYPE),
         NODE_ID(sisci_query.SCI_Q_ADAPTER_NODEID),
-        /** 1 where the fabric's configuration knows it. */
+        /** 1 if the adapter is part of the fabric's configuration. */
         CONFIGURED(sisci_query.SCI_Q_ADAPTER_CONFIGURED),
         DMA_MTU(sisci_query.SCI_Q_ADAPTER_DMA_MTU),
         MULTICAST_GROUPS(sisci_query.SCI_Q_ADAPTER_MCAST_MAX_GROUPS),
-        /** The bus number times 256, the device number times 8, and the function. */
+        /** The bus number times 256, plus the device number times 8, plus the function number. */
         BUS_DEVICE_FUNCTION(sisci_query.SCI_Q_ADAPTER_BDF),
         LINKS(sisci_query.SCI_Q_ADAPTER_NUMBER_OF_LINKS);
 
@@ -44,23 +43,23 @@ public final class Adapter {
         }
     }
 
-    /** What can be asked of a link of an adapter. */
+    /** The properties of a link of an adapter. */
     public enum LinkQuery {
-        /** 1 where it works. */
+        /** 1 if the link is operational. */
         OPERATIONAL(sisci_query.SCI_Q_ADAPTER_LINK_OPERATIONAL),
-        /** In lanes. */
+        /** The width in lanes. */
         WIDTH(sisci_query.SCI_Q_ADAPTER_LINK_WIDTH),
-        /** A generation of PCIe. */
+        /** The generation of PCIe. */
         SPEED(sisci_query.SCI_Q_ADAPTER_LINK_SPEED),
-        /** In seconds. */
+        /** The uptime in seconds. */
         UPTIME(sisci_query.SCI_Q_ADAPTER_LINK_UPTIME),
-        /** In seconds. */
+        /** The downtime in seconds. */
         DOWNTIME(sisci_query.SCI_Q_ADAPTER_LINK_DOWNTIME),
-        /** 1 where there is a cable. */
+        /** 1 if a cable is inserted. */
         CABLE_INSERTED(sisci_query.SCI_Q_ADAPTER_LINK_CABLE_INSERTED),
-        /** 1 where it is switched on. */
+        /** 1 if the link is enabled. */
         ENABLED(sisci_query.SCI_Q_ADAPTER_LINK_ENABLED),
-        /** The port at the other end. */
+        /** The number of the port at the other end of the link. */
         PARTNER_PORT(sisci_query.SCI_Q_ADAPTER_LINK_PARTNER_PORT_NO);
 
         private final sisci_query constant;
@@ -70,51 +69,61 @@ public final class Adapter {
         }
     }
 
-    /** Its number; they count from 0. */
+    /** The number of this adapter, from 0. */
     public int number() {
         return number;
     }
 
-    /** The id that it gives this node. */
+    /** The node id that this adapter has in the fabric. */
     public int nodeId() {
         return nodeId;
     }
 
     /**
-     * Asks the adapter. In C: {@code SCIQuery} with {@code SCI_Q_ADAPTER}.
+     * Queries a property of this adapter. In C: {@code SCIQuery} with {@code SCI_Q_ADAPTER}.
      *
-     * @throws UnsupportedOperationException if the library does not tell the query's number, which
-     *     is not public
+     * @throws UnsupportedOperationException if the library does not export the query's number
      */
     public int query(Query query) throws SisciException {
         return query(query.constant, 0);
     }
 
-    /** Asks one of its links; they count from 0. As {@link #query(Query)}. */
+    /**
+     * Queries a property of a link of this adapter. In C: {@code SCIQuery} with {@code
+     * SCI_Q_ADAPTER}.
+     *
+     * @param link the number of the link, from 0
+     * @throws UnsupportedOperationException if the library does not export the query's number
+     */
     public int query(LinkQuery query, int link) throws SisciException {
         return query(query.constant, link);
     }
 
-    private int query(sisci_query what, int link) throws SisciException {
-        return inCall(() -> nodes().queryAdapter(number, link, what));
+    private int query(sisci_query subcommand, int link) throws SisciException {
+        return inCall(() -> nodes().queryAdapter(number, link, subcommand));
     }
 
-    /** Whether a link works. */
+    /** Returns true if a link is operational. */
     public boolean isLinkOperational(int link) throws SisciException {
         return query(LinkQuery.OPERATIONAL, link) != 0;
     }
 
     /**
-     * Loads a control register; which there are is up to the adapter. In C: {@code SCIGetLocalCSR}.
+     * Reads a control register of this adapter. The registers depend on the type of the adapter. In
+     * C: {@code SCIGetLocalCSR}.
      *
-     * @throws UnsupportedOperationException if the library has none
+     * @throws UnsupportedOperationException if the library does not have the function
      */
     public int readRegister(int offset) throws SisciException {
         return inCall(
                 () -> nodes().register(node.address(), number, offset, register(offset, nodeId)));
     }
 
-    /** Stores into a control register. As {@link #readRegister}. In C: {@code SCISetLocalCSR}. */
+    /**
+     * Writes a control register of this adapter. In C: {@code SCISetLocalCSR}.
+     *
+     * @throws UnsupportedOperationException if the library does not have the function
+     */
     public void writeRegister(int offset, int value) throws SisciException {
         SisciObject.whileOpen(
                 node.lifetime(),
@@ -128,8 +137,9 @@ public final class Adapter {
     }
 
     /**
-     * Loads a control register of another node's adapter. As {@link #readRegister}. In C: {@code
-     * SCIGetCSRRegister}.
+     * Reads a control register of an adapter in another node. In C: {@code SCIGetCSRRegister}.
+     *
+     * @throws UnsupportedOperationException if the library does not have the function
      */
     public int readRemoteRegister(int peer, int offset) throws SisciException {
         return inCall(() ->
@@ -138,8 +148,9 @@ public final class Adapter {
     }
 
     /**
-     * Stores into a control register of another node's adapter. As {@link #readRegister}. In C:
-     * {@code SCISetCSRRegister}.
+     * Writes a control register of an adapter in another node. In C: {@code SCISetCSRRegister}.
+     *
+     * @throws UnsupportedOperationException if the library does not have the function
      */
     public void writeRemoteRegister(int peer, int offset, int value) throws SisciException {
         SisciObject.whileOpen(
@@ -154,16 +165,16 @@ public final class Adapter {
                                         register(offset, peer)));
     }
 
-    private static String register(int offset, int ofNode) {
-        return "register 0x%X of node %d".formatted(offset, ofNode);
+    private static String register(int offset, int ofNodeId) {
+        return "register 0x%X of node %d".formatted(offset, ofNodeId);
     }
 
-    /** Whether it has such a DMA engine. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
+    /** Returns true if a DMA engine is available. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
     public boolean isDmaAvailable(DmaEngine engine) throws SisciException {
         return inCall(() -> nodes().isDmaAvailable(number, flags(engine)));
     }
 
-    /** What its DMA engine can do. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
+    /** The capabilities of a DMA engine. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
     public DmaCapabilities dmaCapabilities(DmaEngine engine) throws SisciException {
         return inCall(() -> nodes().dmaCapabilities(number, flags(engine)));
     }
@@ -180,7 +191,7 @@ public final class Adapter {
         return SisciObject.inCall(node.lifetime(), call);
     }
 
-    /** The adapter and the node that it belongs to. */
+    /** The numbers of the adapter and its node. */
     @Override
     public String toString() {
         return "adapter %d of node %d".formatted(number, nodeId);

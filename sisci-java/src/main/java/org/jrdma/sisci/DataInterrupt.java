@@ -11,21 +11,22 @@ import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * An interrupt of this node by which peers send small messages.
+ * An interrupt of this node through which peers send small messages.
  *
- * <p>The library hands over each message as it comes, and counts it as taken. Up to 16 MiB wait
- * here for whoever receives or listens; beyond that the oldest are lost, of which {@link #receive}
- * tells. Who must lose nothing takes them as fast as they come, or has the sender wait for answers.
+ * <p>The library delivers each message on arrival and treats it as received. This object queues up
+ * to 16 MiB of messages until they are received. If the queue overflows, the oldest messages are
+ * lost, which {@link #receive} reports. To lose no message, receive them as fast as they arrive, or
+ * let the sender wait for acknowledgements.
  *
- * <p>Owned by its {@link Node}; safe for use by several threads. In C: {@code
+ * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_local_data_interrupt_t}; {@link #close()} is {@code SCIRemoveDataInterrupt}.
  */
 public final class DataInterrupt extends SisciObject {
 
-    private static final long MOST_WAITING_BYTES = 16 << 20;
+    private static final long MAX_QUEUED_BYTES = 16 << 20;
 
-    /** What keeping one costs beside its data, about. */
-    private static final int MESSAGE_BYTES = 64;
+    /** The approximate overhead of a queued message. */
+    private static final int OVERHEAD_BYTES = 64;
 
     private final int number;
     private final EventQueue<byte[]> events;
@@ -40,40 +41,43 @@ public final class DataInterrupt extends SisciObject {
     static DataInterrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
         if (options.shared() || options.counting()) {
             throw new IllegalArgumentException(
-                    "An interrupt with data is neither shared nor counting: " + options);
+                    "Cannot create a data interrupt with "
+                            + options
+                            + ": data interrupts support neither shared nor counting.");
         }
         var events =
                 new EventQueue<byte[]>(
                         "data interrupt of " + node,
-                        data -> MESSAGE_BYTES + data.length,
-                        MOST_WAITING_BYTES);
+                        data -> OVERHEAD_BYTES + data.length,
+                        MAX_QUEUED_BYTES);
         return new DataInterrupt(
                 LocalInterrupt.create(node, options, true, events, events::put), events);
     }
 
-    /** The number by which peers connect to it. */
+    /** The number by which peers connect to this interrupt. */
     public int number() {
         return number;
     }
 
     /**
-     * Waits for a message. Each goes to one caller, or to one listener, in the order in which they
-     * came.
+     * Waits for the next message. Messages are returned in the order of their arrival. Each message
+     * goes to one caller or one listener.
      *
-     * @throws FabricTimeoutException if none came in time
-     * @throws FabricException once for messages that were lost because nobody took them; the next
-     *     call goes on with those that came after
+     * @throws FabricTimeoutException if no message arrived in time
+     * @throws FabricException once, if messages were lost because they were not received in time;
+     *     the next call continues with the remaining messages
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if it is closed, before or meanwhile
+     * @throws IllegalStateException if this interrupt is closed, before or during the wait
      */
     public byte[] receive(Duration timeout) throws FabricException, InterruptedIOException {
         return events.take(Deadline.after(timeout), "No message for " + this);
     }
 
     /**
-     * Calls {@code listener} for each message from now until the interrupt is closed, one after the
-     * other, on a virtual thread of its own. It may close the interrupt. What it throws is logged,
-     * and so are messages that were lost because it was too slow.
+     * Calls a listener for each message until this interrupt is closed. The calls are made
+     * sequentially on a dedicated virtual thread. The listener may close the interrupt. Exceptions
+     * of the listener are logged, as is the number of messages lost because the listener was too
+     * slow.
      */
     public void onMessage(Consumer<byte[]> listener) {
         events.listen(listener);

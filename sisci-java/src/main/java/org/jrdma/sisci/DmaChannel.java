@@ -8,10 +8,10 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A channel of a DMA engine, taken for this process: queues are assigned to it, and segments
- * prepared for it.
+ * A channel of a DMA engine, allocated to this process. DMA queues can be assigned to it, and
+ * segments prepared for it.
  *
- * <p>Owned by its {@link Node}; safe for use by several threads. In C: {@code sci_dma_channel_t};
+ * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code sci_dma_channel_t};
  * {@link #close()} is {@code SCIReturnDMAChannel}.
  */
 public final class DmaChannel extends SisciObject {
@@ -20,15 +20,15 @@ public final class DmaChannel extends SisciObject {
         super(handle);
     }
 
-    /** Whose channel. In C: {@code sci_dma_type_t}. */
+    /** The kind of DMA engine that has the channel. In C: {@code sci_dma_type_t}. */
     public enum Engine {
-        /** Any engine's. */
+        /** Any engine. */
         ANY(sisci_h.SCI_DMA_TYPE_DONTCARE()),
-        /** The adapter's. */
+        /** The engine of the adapter. */
         ADAPTER(sisci_h.SCI_DMA_TYPE_ADAPTER()),
-        /** That of an engine that reaches remote segments without a map. */
+        /** An engine that accesses remote segments without a map. */
         GLOBAL(sisci_h.SCI_DMA_TYPE_GLOBAL()),
-        /** The CPU's or its chipset's. */
+        /** The engine of the CPU or chipset. */
         SYSTEM(sisci_h.SCI_DMA_TYPE_SYSTEM()),
         /** In C: {@code SCI_DMA_TYPE_TRANSPARENT}. */
         TRANSPARENT(sisci_h.SCI_DMA_TYPE_TRANSPARENT());
@@ -40,7 +40,7 @@ public final class DmaChannel extends SisciObject {
         }
     }
 
-    /** Takes a channel. The node must be held. */
+    /** Allocates a channel. The node must be held. */
     static DmaChannel request(NodeHandle node, Engine engine, int channel, boolean shared)
             throws SisciException {
         var library = node.functions().library();
@@ -53,27 +53,27 @@ public final class DmaChannel extends SisciObject {
         return new DmaChannel(node.own(name, handle, () -> functions.returnChannel(handle, name)));
     }
 
-    /** Has a queue's transfers go by this channel. In C: {@code SCIAssignDMAChannel}. */
+    /** Lets this channel execute the transfers of a queue. In C: {@code SCIAssignDMAChannel}. */
     public void assign(DmaQueue queue) throws SisciException {
         use(ChannelUse.ASSIGN, queue);
     }
 
-    /** In C: {@code SCIPrepareLocalSegmentForDMA}. */
+    /** Prepares a local segment for this channel. In C: {@code SCIPrepareLocalSegmentForDMA}. */
     public void prepare(LocalSegment segment) throws SisciException {
         use(ChannelUse.PREPARE_LOCAL, segment);
     }
 
-    /** In C: {@code SCIPrepareRemoteSegmentForDMA}. */
+    /** Prepares a remote segment for this channel. In C: {@code SCIPrepareRemoteSegmentForDMA}. */
     public void prepare(RemoteSegment segment) throws SisciException {
         use(ChannelUse.PREPARE_REMOTE, segment);
     }
 
-    /** In C: {@code SCIUnprepareLocalSegmentForDMA}. */
+    /** Reverses {@link #prepare(LocalSegment)}. In C: {@code SCIUnprepareLocalSegmentForDMA}. */
     public void unprepare(LocalSegment segment) throws SisciException {
         use(ChannelUse.UNPREPARE_LOCAL, segment);
     }
 
-    /** In C: {@code SCIUnprepareRemoteSegmentForDMA}. */
+    /** Reverses {@link #prepare(RemoteSegment)}. In C: {@code SCIUnprepareRemoteSegmentForDMA}. */
     public void unprepare(RemoteSegment segment) throws SisciException {
         use(ChannelUse.UNPREPARE_REMOTE, segment);
     }

@@ -4,15 +4,15 @@ import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.SisciLibrary;
 import org.jspecify.annotations.Nullable;
 
-/** What moves the bytes of a DMA transfer. */
+/** The engine that executes a DMA transfer. */
 public enum DmaEngine {
-    /** The library's choice. */
+    /** An engine that the library chooses. */
     ANY(null),
-    /** The adapter. In C: {@code SCI_FLAG_DMA_ADAPTER}. */
+    /** The engine of the adapter. In C: {@code SCI_FLAG_DMA_ADAPTER}. */
     ADAPTER(Constant.SCI_FLAG_DMA_ADAPTER),
-    /** The CPU or its chipset. In C: {@code SCI_FLAG_DMA_SYSDMA}. */
+    /** The engine of the CPU or chipset. In C: {@code SCI_FLAG_DMA_SYSDMA}. */
     SYSTEM(Constant.SCI_FLAG_DMA_SYSDMA),
-    /** One that reaches remote segments without a map. In C: {@code SCI_FLAG_DMA_GLOBAL}. */
+    /** An engine that accesses remote segments without a map. In C: {@code SCI_FLAG_DMA_GLOBAL}. */
     GLOBAL(Constant.SCI_FLAG_DMA_GLOBAL);
 
     private final @Nullable Constant flag;

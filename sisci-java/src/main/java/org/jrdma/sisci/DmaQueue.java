@@ -29,17 +29,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves bytes without the CPU, one transfer at a time.
+ * A DMA queue, which transfers data without the CPU, one transfer at a time.
  *
- * <p>A transfer is started and its end told by a future ({@link #start}), waited for ({@link
- * #transfer}), or posted and polled ({@link #post}, {@link #state}). Owned by its {@link Node};
- * safe for use by several threads. Closing it aborts a transfer under way. In C: {@code
- * sci_dma_queue_t}; {@link #close()} is {@code SCIAbortDMAQueue}, {@code SCIRemoveDMAQueue}.
+ * <p>There are three ways to make a transfer. {@link #start} returns a future, {@link #transfer}
+ * waits for the end, and {@link #post} leaves it to the caller to poll {@link #state}.
+ *
+ * <p>Owned by its {@link Node}; safe for use by multiple threads. Closing a queue aborts its
+ * transfer. In C: {@code sci_dma_queue_t}; {@link #close()} is {@code SCIAbortDMAQueue} and {@code
+ * SCIRemoveDMAQueue}.
  */
 public final class DmaQueue extends SisciObject {
 
-    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
-    private static final long STOP_PAUSE_NANOS = 50_000;
+    private static final Duration ABORT_TIMEOUT = Duration.ofSeconds(5);
+    private static final long ABORT_POLL_NANOS = 50_000;
     private static final Logger LOG = LoggerFactory.getLogger(DmaQueue.class);
 
     private final State state;
@@ -49,9 +51,7 @@ public final class DmaQueue extends SisciObject {
         this.state = state;
     }
 
-    /**
-     * The state that close needs. Separate from the queue, so that a leaked one can be detected.
-     */
+    /** The state for close. Separate from the queue, so that a leaked queue can be detected. */
     private static final class State {
 
         final RemovalRetry retry;
@@ -60,8 +60,8 @@ public final class DmaQueue extends SisciObject {
         final String name;
         private final AtomicReference<@Nullable Running> running = new AtomicReference<>();
 
-        /** A transfer that is polled. Keeps memory of the caller's reachable. */
-        @SuppressWarnings("unused") // but for what it refers to
+        /** The posted transfer, which the caller polls. Keeps the caller's memory reachable. */
+        @SuppressWarnings("unused") // only keeps memory reachable
         private @Nullable DmaTransfer posted;
 
         State(NodeHandle node, MemorySegment handle, String name) {
@@ -75,14 +75,15 @@ public final class DmaQueue extends SisciObject {
             return functions.dma().state(handle);
         }
 
-        /** Under a lock, so that an abort cannot end another transfer than intended. */
+        /** Starts a transfer. Holds a lock, so that an abort cannot hit a later transfer. */
         synchronized Running start(DmaTransfer transfer, Lifetime queue) throws SisciException {
             transfer.checkLibrary(functions, name);
             var next = new Running(transfer, running, by -> abortIfOpen(by, queue));
-            var other = running.compareAndExchange(null, next); // its end may come at once
+            // Before the start, because the transfer may end immediately.
+            var other = running.compareAndExchange(null, next);
             if (other != null) {
                 Callbacks.forget(next.listener);
-                throw refusal(other);
+                throw alreadyRunning(other);
             }
             try {
                 next.watchSegments();
@@ -99,18 +100,19 @@ public final class DmaQueue extends SisciObject {
             transfer.checkLibrary(functions, name);
             var other = running.get();
             if (other != null) {
-                throw refusal(other);
+                throw alreadyRunning(other);
             }
             transfer.start(functions, handle, 0);
             posted = transfer;
         }
 
-        private IllegalStateException refusal(Running other) {
+        private IllegalStateException alreadyRunning(Running other) {
             return new IllegalStateException(
-                    "%s is still making a %s".formatted(name, other.transfer));
+                    "Cannot start a transfer on %s: it is still executing a %s."
+                            .formatted(name, other.transfer));
         }
 
-        /** The library need not call back for a transfer that it has aborted. */
+        /** Aborts the transfer and completes its future, because the library may not call back. */
         synchronized void abort() throws SisciException {
             functions.dma().abortQueue(handle, name);
             endIf(DmaState.ABORTED);
@@ -129,7 +131,7 @@ public final class DmaQueue extends SisciObject {
             }
         }
 
-        /** Whether the engine has let go of a transfer. */
+        /** Returns true if the engine no longer accesses the memory of a transfer. */
         synchronized boolean hasEnded(Running transfer) {
             if (running.get() == transfer && now() != DmaState.POSTED) {
                 transfer.end(transfer.outcome(now()));
@@ -137,12 +139,16 @@ public final class DmaQueue extends SisciObject {
             return running.get() != transfer;
         }
 
-        /** One of its segments is being closed, or its node. */
+        /**
+         * Aborts a transfer because one of its segments or its node is being closed.
+         *
+         * @param only the transfer to abort; null for any
+         */
         private void abortIfOpen(@Nullable Running only, Lifetime queue) {
             try {
                 queue.hold();
             } catch (IllegalStateException e) {
-                return; // it aborts for itself
+                return; // the close of the queue aborts the transfer
             }
             try {
                 if (only != null) {
@@ -151,7 +157,7 @@ public final class DmaQueue extends SisciObject {
                     abort();
                 }
             } catch (SisciException e) {
-                LOG.debug("{} is not aborted: {}", name, e.getMessage());
+                LOG.debug("Cannot abort the transfer of {}: {}", name, e.getMessage());
             } finally {
                 queue.release();
             }
@@ -167,12 +173,12 @@ public final class DmaQueue extends SisciObject {
             }
         }
 
-        /** No future is left without its end. */
+        /** Aborts the transfer, and completes its future even if the abort fails. */
         private void stop(Deadline deadline) throws SisciException {
             try {
                 if (now() == DmaState.POSTED) {
                     abort();
-                    RemovalRetry.retry(deadline, this::beUnposted);
+                    RemovalRetry.retry(deadline, this::checkNotPosted);
                 }
             } finally {
                 var left = running.get();
@@ -182,7 +188,7 @@ public final class DmaQueue extends SisciObject {
             }
         }
 
-        private void beUnposted() throws SisciException {
+        private void checkNotPosted() throws SisciException {
             if (now() == DmaState.POSTED) {
                 throw functions
                         .library()
@@ -195,25 +201,27 @@ public final class DmaQueue extends SisciObject {
         }
     }
 
-    /** A transfer whose end will be told. Keeps memory of the caller's reachable. */
+    /** A running transfer and its future. Keeps the caller's memory reachable. */
     private static final class Running {
 
         final DmaTransfer transfer;
         final CompletableFuture<Void> future = new CompletableFuture<>();
         final long listener;
-        private final AtomicReference<@Nullable Running> place;
+        private final AtomicReference<@Nullable Running> current;
         private final Runnable abort;
 
         /**
-         * @param place where this stands as long as it runs
-         * @param abort ends it early, for its segments cannot be closed before
+         * Registers the callback for the end of the transfer.
+         *
+         * @param current the reference to this transfer while it is running
+         * @param abort aborts the transfer when one of its segments is closed
          */
         Running(
                 DmaTransfer transfer,
-                AtomicReference<@Nullable Running> place,
+                AtomicReference<@Nullable Running> current,
                 Consumer<Running> abort) {
             this.transfer = transfer;
-            this.place = place;
+            this.current = current;
             this.abort = () -> abort.accept(this);
             this.listener = Callbacks.register(this::ended);
         }
@@ -230,15 +238,17 @@ public final class DmaQueue extends SisciObject {
             var function = "SCIStartDmaTransfer";
             return new SisciException(
                     function,
-                    "%s failed: %s.".formatted(transfer, SisciException.describe(function, status)),
+                    "The %s failed: %s."
+                            .formatted(transfer, SisciException.describe(function, status)),
                     status);
         }
 
         SisciException aborted() {
-            return new SisciException("SCIAbortDMAQueue", transfer + " was aborted", 0);
+            return new SisciException(
+                    "SCIAbortDMAQueue", "The %s was aborted.".formatted(transfer), 0);
         }
 
-        /** What came of it, where the library has not called back. */
+        /** The result of the transfer if the library has not called back; null for success. */
         @Nullable SisciException outcome(DmaState state) {
             return switch (state) {
                 case DONE -> null;
@@ -246,14 +256,17 @@ public final class DmaQueue extends SisciObject {
                 case POSTED ->
                         new SisciException(
                                 "SCIAbortDMAQueue",
-                                "%s was aborted, and is still under way: its memory must stay"
+                                "The %s was aborted but is still running. Keep its memory allocated until DmaQueue.state() is not POSTED."
                                         .formatted(transfer),
                                 sisci_h.SCI_ERR_BUSY());
                 default -> aborted();
             };
         }
 
-        /** What the user hung on the future does not run on the library's thread. */
+        /**
+         * Completes the future on a virtual thread, because actions of the caller that depend on it
+         * must not run on the library's thread.
+         */
         void end(@Nullable SisciException failure) {
             forget();
             Thread.startVirtualThread(() -> {
@@ -267,12 +280,12 @@ public final class DmaQueue extends SisciObject {
 
         void forget() {
             Callbacks.forget(listener);
-            place.compareAndSet(this, null);
-            transfer.lifetimes().forEach(lifetime -> lifetime.noLongerOnClose(abort));
+            current.compareAndSet(this, null);
+            transfer.lifetimes().forEach(lifetime -> lifetime.removeOnClose(abort));
         }
     }
 
-    /** Creates a queue. The node must be held. */
+    /** Creates a queue. The caller must hold the node, so that it cannot be closed meanwhile. */
     static DmaQueue create(NodeHandle node, int maxEntries) throws SisciException {
         var name = "DMA queue of %d entries of %s".formatted(maxEntries, node);
         var handle =
@@ -287,34 +300,37 @@ public final class DmaQueue extends SisciObject {
                         name,
                         List.of(owner),
                         () -> {
-                            owner.noLongerOnClose(abort.get());
+                            owner.removeOnClose(abort.get());
                             state.remove();
                         });
         abort.set(() -> state.abortIfOpen(null, lifetime));
-        owner.onClose(abort.get()); // segments are closed before this, where they are newer
+        owner.onClose(abort.get()); // newer segments are closed before this queue
         return new DmaQueue(new ObjectHandle(node, handle, lifetime, state.retry), state);
     }
 
     /**
-     * Starts a transfer. The future ends with it, exceptionally with a {@link SisciException} where
-     * it fails or is aborted; what hangs on it runs on a virtual thread. To cancel the future stops
-     * nothing: {@link #abort()} does.
+     * Starts a transfer and returns a future that completes when the transfer ends. If the transfer
+     * fails or is aborted, the future completes with a {@link SisciException}. Dependent actions of
+     * the future run on a virtual thread. Canceling the future does not stop the transfer: call
+     * {@link #abort()}.
      *
-     * @throws IllegalStateException if another transfer is under way
+     * @throws IllegalStateException if another transfer is running
      */
     public CompletableFuture<Void> start(DmaTransfer transfer) throws SisciException {
         return inCall(() -> state.start(transfer, lifetime())).future.copy();
     }
 
     /**
-     * Makes a transfer, and waits for its end. Where that takes too long, or the thread is
-     * interrupted, the transfer is aborted, and the engine has let go of its memory when this
-     * throws; only if it has not within five seconds more, which the exception says then, the
-     * memory must stay until {@link #state()} is not POSTED.
+     * Makes a transfer and waits for its end.
      *
-     * @throws FabricTimeoutException if it did not end in time
+     * <p>If the timeout expires or the thread is interrupted, this method aborts the transfer, and
+     * waits until the engine no longer accesses the memory. If the engine still runs five seconds
+     * after the abort, the thrown exception has a suppressed exception that says so. In this case,
+     * the memory must stay allocated until {@link #state()} is not POSTED.
+     *
+     * @throws FabricTimeoutException if the transfer did not end in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if another transfer is under way
+     * @throws IllegalStateException if another transfer is running
      */
     public void transfer(DmaTransfer transfer, Duration timeout)
             throws FabricException, InterruptedIOException {
@@ -326,24 +342,26 @@ public final class DmaQueue extends SisciObject {
             if (e.getCause() instanceof SisciException failure) {
                 throw failure;
             }
-            throw new AssertionError("a transfer ends by a SisciException only", e);
+            throw new AssertionError(
+                    "A transfer failed with an exception other than SisciException", e);
         } catch (TimeoutException e) {
-            throw stopBecause(running, deadline.missed("No end of " + transfer));
+            throw abortBecause(running, deadline.missed("The %s did not end".formatted(transfer)));
         } catch (InterruptedException e) {
-            var reason = new InterruptedIOException("interrupted while waiting for " + transfer);
-            var _ = stopBecause(running, reason);
+            var reason =
+                    new InterruptedIOException("Interrupted while waiting for the " + transfer);
+            var _ = abortBecause(running, reason);
             Thread.currentThread().interrupt();
             throw reason;
         }
     }
 
-    private <E extends IOException> E stopBecause(Running running, E reason) {
+    private <E extends IOException> E abortBecause(Running running, E reason) {
         try {
             whileOpen(() -> state.abort(running));
         } catch (SisciException e) {
             reason.addSuppressed(e);
         } catch (IllegalStateException e) {
-            LOG.debug("{} is being closed, which stops {} too", this, running.transfer);
+            LOG.debug("The close of {} stops the {}", this, running.transfer);
         }
         if (!awaitEnd(running)) {
             reason.addSuppressed(running.outcome(DmaState.POSTED));
@@ -351,13 +369,13 @@ public final class DmaQueue extends SisciObject {
         return reason;
     }
 
-    /** An interrupt does not end it, and is kept for whoever comes next. */
+    /** Waits until the aborted transfer ends. An interrupt does not end the wait, and stays set. */
     private boolean awaitEnd(Running running) {
-        var deadline = Deadline.after(LONGEST_STOP);
+        var deadline = Deadline.after(ABORT_TIMEOUT);
         var interrupted = false;
         while (!hasEnded(running) && !deadline.hasPassed()) {
             interrupted |= Thread.interrupted();
-            LockSupport.parkNanos(STOP_PAUSE_NANOS);
+            LockSupport.parkNanos(ABORT_POLL_NANOS);
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -374,22 +392,23 @@ public final class DmaQueue extends SisciObject {
     }
 
     /**
-     * Starts a transfer whose end {@link #state()} will show.
+     * Starts a transfer whose progress the caller polls with {@link #state()}.
      *
-     * @throws IllegalStateException if a transfer that was started otherwise is under way
+     * @throws IllegalStateException if a transfer of {@link #start} or {@link #transfer} is running
      */
     public void post(DmaTransfer transfer) throws SisciException {
         whileOpen(() -> state.post(transfer));
     }
 
-    /** How far the last transfer is; never waits. In C: {@code SCIDMAQueueState}. */
+    /** The state of the last transfer, without blocking. In C: {@code SCIDMAQueueState}. */
     public DmaState state() {
         return inCall(state::now);
     }
 
     /**
-     * Ends the transfer under way. The engine may go on for a moment: its memory must stay until
-     * the future has ended, or {@link #state()} is not POSTED. In C: {@code SCIAbortDMAQueue}.
+     * Aborts the running transfer. The engine may continue for a short time: the memory must stay
+     * allocated until the future has completed or {@link #state()} is not POSTED. In C: {@code
+     * SCIAbortDMAQueue}.
      */
     public void abort() throws SisciException {
         whileOpen(state::abort);

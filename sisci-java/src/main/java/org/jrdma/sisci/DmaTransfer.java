@@ -13,9 +13,8 @@ import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link DmaQueue} is to move: between a segment of this node, prepared, or memory of this
- * process, and a segment of another. A push goes to the other node, a pull comes from there.
- * Immutable.
+ * A transfer for a {@link DmaQueue}, between a remote segment and either a prepared local segment
+ * or memory of this process. A push copies to the remote segment, a pull copies from it. Immutable.
  */
 public final class DmaTransfer {
 
@@ -44,33 +43,33 @@ public final class DmaTransfer {
         this.toGroup = toGroup;
     }
 
-    /** The function of C's that starts a transfer, with all that it needs but the queue. */
+    /** A C function that starts a transfer, with its arguments except the queue. */
     private interface Start {
         void start(SisciFunctions functions, MemorySegment queue, long listener, int flags)
                 throws SisciException;
     }
 
-    /** Moves bytes of a segment to the other node. In C: {@code SCIStartDmaTransfer}. */
+    /** A transfer from a local to a remote segment. In C: {@code SCIStartDmaTransfer}. */
     public static DmaTransfer push(
             LocalSegment local,
             long localOffset,
             RemoteSegment remote,
             long remoteOffset,
             long bytes) {
-        return between(local, localOffset, remote, remoteOffset, bytes, false);
+        return segments(local, localOffset, remote, remoteOffset, bytes, false);
     }
 
-    /** Moves bytes of the other node into a segment. In C: {@code SCIStartDmaTransfer}. */
+    /** A transfer from a remote to a local segment. In C: {@code SCIStartDmaTransfer}. */
     public static DmaTransfer pull(
             LocalSegment local,
             long localOffset,
             RemoteSegment remote,
             long remoteOffset,
             long bytes) {
-        return between(local, localOffset, remote, remoteOffset, bytes, true);
+        return segments(local, localOffset, remote, remoteOffset, bytes, true);
     }
 
-    private static DmaTransfer between(
+    private static DmaTransfer segments(
             LocalSegment local,
             long localOffset,
             RemoteSegment remote,
@@ -81,7 +80,7 @@ public final class DmaTransfer {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "%,d bytes from %,d to %,d",
+                            "Invalid DMA transfer: %,d bytes, local offset %,d, remote offset %,d",
                             bytes,
                             localOffset,
                             remoteOffset));
@@ -108,13 +107,13 @@ public final class DmaTransfer {
                                                 name)));
     }
 
-    /** Moves pieces of a segment to the other node. In C: {@code SCIStartDmaTransferVec}. */
+    /** A transfer of pieces to a remote segment. In C: {@code SCIStartDmaTransferVec}. */
     public static DmaTransfer pushPieces(
             LocalSegment local, RemoteSegment remote, List<DmaPiece> pieces) {
         return vector(local, remote, pieces, false);
     }
 
-    /** Moves pieces of the other node into a segment. In C: {@code SCIStartDmaTransferVec}. */
+    /** A transfer of pieces from a remote segment. In C: {@code SCIStartDmaTransferVec}. */
     public static DmaTransfer pullPieces(
             LocalSegment local, RemoteSegment remote, List<DmaPiece> pieces) {
         return vector(local, remote, pieces, true);
@@ -124,7 +123,7 @@ public final class DmaTransfer {
             LocalSegment local, RemoteSegment remote, List<DmaPiece> pieces, boolean pulls) {
         var copy = List.copyOf(pieces);
         if (copy.isEmpty()) {
-            throw new IllegalArgumentException("A transfer has at least one piece");
+            throw new IllegalArgumentException("A DMA transfer has at least one piece.");
         }
         var name = copy.size() + " pieces";
         return of(
@@ -147,8 +146,9 @@ public final class DmaTransfer {
     }
 
     /**
-     * Moves memory of the caller's to the other node. The caller answers for it: it must be native
-     * and stay allocated until the transfer has ended. In C: {@code SCIStartDmaTransferMem}.
+     * A transfer from the caller's memory to a remote segment. The caller is responsible for the
+     * memory: it must be native and stay allocated until the transfer has ended. In C: {@code
+     * SCIStartDmaTransferMem}.
      */
     public static DmaTransfer pushForeign(
             MemorySegment memory, RemoteSegment remote, long remoteOffset) {
@@ -156,13 +156,13 @@ public final class DmaTransfer {
     }
 
     /**
-     * Moves bytes of the other node into memory of the caller's, who answers for it, as with {@link
-     * #pushForeign}. In C: {@code SCIStartDmaTransferMem}.
+     * A transfer from a remote segment to the caller's memory. The caller is responsible for the
+     * memory, as with {@link #pushForeign}. In C: {@code SCIStartDmaTransferMem}.
      */
     public static DmaTransfer pullForeign(
             MemorySegment memory, RemoteSegment remote, long remoteOffset) {
         if (memory.isReadOnly()) {
-            throw new IllegalArgumentException("The memory is read-only");
+            throw new IllegalArgumentException("Cannot transfer data into read-only memory.");
         }
         return foreign(memory, remote, remoteOffset, true);
     }
@@ -173,7 +173,7 @@ public final class DmaTransfer {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "%s cannot be moved to or from %,d",
+                            "Invalid DMA transfer between %s and remote offset %,d. The memory must be native and not empty.",
                             memory,
                             remoteOffset));
         }
@@ -205,22 +205,22 @@ public final class DmaTransfer {
         return new DmaTransfer(name, local, remote, pulls, start, DmaEngine.ANY, false);
     }
 
-    /** The same by a certain engine. */
-    public DmaTransfer by(DmaEngine other) {
+    /** This transfer executed by a given engine. */
+    public DmaTransfer withEngine(DmaEngine other) {
         return new DmaTransfer(name, local, remote, pulls, start, other, toGroup);
     }
 
-    /** The same to all members of a multicast group. In C: {@code SCI_FLAG_BROADCAST}. */
+    /** This transfer to all members of a multicast group. In C: {@code SCI_FLAG_BROADCAST}. */
     public DmaTransfer toGroup() {
         return new DmaTransfer(name, local, remote, pulls, start, engine, true);
     }
 
-    /** What is in use as long as it lasts. */
+    /** The lifetimes of the segments that the transfer uses. */
     Stream<Lifetime> lifetimes() {
         return Stream.of(local, remote).filter(Objects::nonNull).map(SisciObject::ownLifetime);
     }
 
-    /** A handle of one library must not get into another. */
+    /** Checks that the segments belong to the library of the queue. */
     void checkLibrary(SisciFunctions functions, String queue) {
         remote.checkLibrary(functions, queue);
         if (local != null) {
@@ -228,7 +228,7 @@ public final class DmaTransfer {
         }
     }
 
-    /** The queue must be held. */
+    /** Starts this transfer. The queue must be held. */
     void start(SisciFunctions functions, MemorySegment queue, long listener) throws SisciException {
         var library = functions.library();
         var flags =
@@ -238,7 +238,7 @@ public final class DmaTransfer {
         remote.whileOpen(() -> start.start(functions, queue, listener, flags));
     }
 
-    /** What it moves, and how. */
+    /** The direction, size and remote segment. */
     @Override
     public String toString() {
         return "%s of %s %s %s"

@@ -10,9 +10,9 @@ import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * An interrupt of this node, which peers trigger.
+ * An interrupt of this node, which peers can trigger.
  *
- * <p>Owned by its {@link Node}; safe for use by several threads. In C: {@code
+ * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_local_interrupt_t}; {@link #close()} is {@code SCIRemoveInterrupt}.
  */
 public final class Interrupt extends SisciObject {
@@ -33,26 +33,27 @@ public final class Interrupt extends SisciObject {
                 LocalInterrupt.create(node, options, false, events, events::put), events);
     }
 
-    /** The number by which peers connect to it. */
+    /** The number by which peers connect to this interrupt. */
     public int number() {
         return number;
     }
 
     /**
-     * Waits until a peer triggers it, or has since the last wait. Each trigger wakes one caller, or
-     * goes to one listener.
+     * Waits until a peer triggers this interrupt. A trigger since the last wait counts as well.
+     * Each trigger wakes up one caller or goes to one listener.
      *
-     * @throws FabricTimeoutException if nobody did in time
+     * @throws FabricTimeoutException if no peer triggered this interrupt in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if it is closed, before or meanwhile
+     * @throws IllegalStateException if this interrupt is closed, before or during the wait
      */
     public void await(Duration timeout) throws FabricException, InterruptedIOException {
-        var _ = events.take(Deadline.after(timeout), "Nobody triggered " + this);
+        var _ = events.take(Deadline.after(timeout), "No trigger of " + this);
     }
 
     /**
-     * Runs {@code listener} for each trigger from now until the interrupt is closed, one after the
-     * other, on a virtual thread of its own. It may close the interrupt. What it throws is logged.
+     * Runs a listener for each trigger until this interrupt is closed. The calls are made
+     * sequentially on a dedicated virtual thread. The listener may close the interrupt. Exceptions
+     * of the listener are logged.
      */
     public void onTrigger(Runnable listener) {
         events.listen(_ -> listener.run());

@@ -13,18 +13,21 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A place in a segment of this node where a peer's store interrupts this node. The peer stores
- * through a map of its own for that: {@link MapOptions.Flag#INTERRUPT} or {@link
- * MapOptions.Flag#CONDITIONAL_INTERRUPT}, as the flag was made.
+ * An offset in a segment of this node at which a peer's store interrupts this node. The peer needs
+ * a dedicated map of the segment: one with {@link MapOptions.Flag#CONDITIONAL_INTERRUPT} for a
+ * conditional flag, one with {@link MapOptions.Flag#INTERRUPT} otherwise.
  *
- * <p>A conditional one counts. A store, of whatever value, adds one to the 4 bytes at the place,
- * and interrupts if they were zero; the next interrupt comes when the flag has been {@linkplain
- * #tryEnable enabled} again. So a peer that stores often interrupts once, and this side learns how
- * often it was. One that is not conditional takes what is stored, and each store interrupts.
+ * <p>A conditional flag is a 4-byte counter. A store of any value increments it, and interrupts if
+ * it was zero. The next interrupt occurs only after the flag was {@linkplain #tryEnable enabled}
+ * again. A peer that stores repeatedly thus interrupts once, and {@link #count()} returns the
+ * number of stores. If the flag is not conditional, the memory takes the stored value, and each
+ * store interrupts.
  *
- * <p>From hardware of the first generation; a driver of today may refuse it with
- * FLAG_NOT_IMPLEMENTED or the like. Owned by its segment; safe for use by several threads. In C:
- * the {@code sci_local_interrupt_t} of {@code SCIRegisterInterruptFlag}; {@link #close()} is {@code
+ * <p>Interrupt flags date from the first generation of the hardware. Current drivers may reject
+ * them, for example with FLAG_NOT_IMPLEMENTED.
+ *
+ * <p>Owned by its segment; safe for use by multiple threads. In C: the {@code
+ * sci_local_interrupt_t} of {@code SCIRegisterInterruptFlag}; {@link #close()} is {@code
  * SCIRemoveInterrupt}.
  */
 public final class InterruptFlag extends SisciObject {
@@ -71,17 +74,18 @@ public final class InterruptFlag extends SisciObject {
                 });
     }
 
-    /** Where it is in its segment. */
+    /** The offset in the segment. */
     public long offset() {
         return offset;
     }
 
     /**
-     * Sees to it that the next store interrupts, and counts from zero again. False if one came at
-     * that very moment, which may not interrupt: then look at whatever the flag is about, and try
-     * again. In C: {@code SCIEnableConditionalInterrupt}.
+     * Resets the counter and enables the interrupt for the next store. In C: {@code
+     * SCIEnableConditionalInterrupt}.
      *
-     * @throws SisciException if it is not conditional
+     * @return false if a store arrived at the same time, which may not interrupt; in this case,
+     *     check the data that the flag signals, and call this method again
+     * @throws SisciException if this flag is not conditional
      */
     public boolean tryEnable() throws SisciException {
         try {
@@ -96,40 +100,42 @@ public final class InterruptFlag extends SisciObject {
     }
 
     /**
-     * Sees to it that no store interrupts, and counts from zero again; what has come already may
-     * still be told. In C: {@code SCIDisableConditionalInterrupt}.
+     * Resets the counter and disables the interrupt. Interrupts that have already occurred may
+     * still be reported. In C: {@code SCIDisableConditionalInterrupt}.
      *
-     * @throws SisciException if it is not conditional
+     * @throws SisciException if this flag is not conditional
      */
     public void disable() throws SisciException {
         whileOpen(() -> functions.disableFlag(address(), this));
     }
 
     /**
-     * How many stores there were since it was last enabled or disabled. In C: {@code
+     * The number of stores since this flag was last enabled or disabled. In C: {@code
      * SCIGetConditionalInterruptTrigCounter}.
      *
-     * @throws SisciException if it is not conditional, or with OVERFLOW if there were too many
+     * @throws SisciException if this flag is not conditional, or with OVERFLOW if the counter
+     *     overflowed
      */
     public int count() throws SisciException {
         return inCall(() -> functions.countOfFlag(address(), this));
     }
 
     /**
-     * Waits until a store interrupts, or has since the last wait. Each interrupt wakes one caller,
-     * or goes to one listener.
+     * Waits until a store interrupts. An interrupt since the last wait counts as well. Each
+     * interrupt wakes up one caller or goes to one listener.
      *
-     * @throws FabricTimeoutException if none did in time
+     * @throws FabricTimeoutException if no store interrupted in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if it is closed, before or meanwhile
+     * @throws IllegalStateException if this flag is closed, before or during the wait
      */
     public void await(Duration timeout) throws FabricException, InterruptedIOException {
-        var _ = events.take(Deadline.after(timeout), "Nobody triggered " + this);
+        var _ = events.take(Deadline.after(timeout), "No trigger of " + this);
     }
 
     /**
-     * Runs {@code listener} for each interrupt from now until the flag is closed, one after the
-     * other, on a virtual thread of its own. It may close the flag. What it throws is logged.
+     * Runs a listener for each interrupt until this flag is closed. The calls are made sequentially
+     * on a dedicated virtual thread. The listener may close the flag. Exceptions of the listener
+     * are logged.
      */
     public void onTrigger(Runnable listener) {
         events.listen(_ -> listener.run());

@@ -1,46 +1,51 @@
 package org.jrdma.sisci;
 
+import java.util.EnumSet;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.jrdma.sisci.internal.Constant;
 
 /**
- * What an interrupt is to be.
+ * The options of a new interrupt.
  *
- * @param number the number wanted; empty for one that the library chooses
- * @param shared whether several interrupts of this node may have the number, and are all triggered
- * @param counting whether each trigger counts; otherwise some that come close may become one
+ * @param number the number of the interrupt; empty if the library chooses it
+ * @param shared true if several interrupts of this node may have the same number; a trigger then
+ *     triggers all of them
+ * @param counting true if each trigger is reported; otherwise triggers in quick succession may be
+ *     reported once
  */
 public record InterruptOptions(OptionalInt number, boolean shared, boolean counting) {
 
-    /** With a number that the library chooses. */
+    /** The default options, with a number that the library chooses. */
     public static final InterruptOptions ANY =
             new InterruptOptions(OptionalInt.empty(), false, false);
 
-    /** With a number of the caller's choice. In C: {@code SCI_FLAG_FIXED_INTNO}. */
+    /** Options with a given number. In C: {@code SCI_FLAG_FIXED_INTNO}. */
     public static InterruptOptions number(int number) {
         return new InterruptOptions(OptionalInt.of(number), false, false);
     }
 
-    /** The same, shared. In C: {@code SCI_FLAG_SHARED_INT}. */
+    /** These options for a shared interrupt. In C: {@code SCI_FLAG_SHARED_INT}. */
     public InterruptOptions asShared() {
         return new InterruptOptions(number, true, counting);
     }
 
-    /** The same, counting. In C: {@code SCI_FLAG_COUNTING_INT}. */
+    /** These options for a counting interrupt. In C: {@code SCI_FLAG_COUNTING_INT}. */
     public InterruptOptions asCounting() {
         return new InterruptOptions(number, shared, true);
     }
 
     Stream<Constant> flags() {
-        return Stream.of(
-                        number.isPresent() ? Stream.of(Constant.SCI_FLAG_FIXED_INTNO) : none(),
-                        shared ? Stream.of(Constant.SCI_FLAG_SHARED_INT) : none(),
-                        counting ? Stream.of(Constant.SCI_FLAG_COUNTING_INT) : none())
-                .flatMap(flag -> flag);
-    }
-
-    private static Stream<Constant> none() {
-        return Stream.empty();
+        var flags = EnumSet.noneOf(Constant.class);
+        if (number.isPresent()) {
+            flags.add(Constant.SCI_FLAG_FIXED_INTNO);
+        }
+        if (shared) {
+            flags.add(Constant.SCI_FLAG_SHARED_INT);
+        }
+        if (counting) {
+            flags.add(Constant.SCI_FLAG_COUNTING_INT);
+        }
+        return flags.stream();
     }
 }

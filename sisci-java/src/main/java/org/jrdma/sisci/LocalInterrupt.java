@@ -15,7 +15,9 @@ import org.jrdma.sisci.model.SisciException;
  */
 record LocalInterrupt(ObjectHandle handle, int number) {
 
-    /** Creates an interrupt. The node must be held. */
+    /**
+     * Creates an interrupt. The caller must hold the node, so that it cannot be closed meanwhile.
+     */
     static <E> LocalInterrupt create(
             NodeHandle node,
             InterruptOptions options,

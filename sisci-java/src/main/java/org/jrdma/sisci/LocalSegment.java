@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
@@ -17,7 +16,6 @@ import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Callbacks;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.EventQueue;
@@ -34,13 +32,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Memory of this node that peers can be given.
+ * A segment of this node: memory to which peers can connect.
  *
- * <p>It is prepared for an adapter, then made available there; {@link #offer()} does both. Owned by
- * its {@link Node}; safe for use by several threads. Closing it closes its maps, takes it back from
- * peers and waits, as {@link SisciObject} says, for those that are connected. Closing one that
- * another process {@linkplain #share shares} leaves it to that. In C: {@code sci_local_segment_t};
- * {@link #close()} is {@code SCISetSegmentUnavailable}, {@code SCIRemoveSegment}.
+ * <p>A segment is first prepared for an adapter and then made available on it; {@link #offer()}
+ * does both. Closing a segment closes its maps, makes it unavailable and waits for connected peers,
+ * as described in {@link SisciObject}. Closing an {@linkplain Node#attach attached} segment only
+ * detaches this process: the segment remains with the process that created it.
+ *
+ * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
+ * sci_local_segment_t}; {@link #close()} is {@code SCISetSegmentUnavailable} and {@code
+ * SCIRemoveSegment}.
  */
 public final class LocalSegment extends SisciObject {
 
@@ -59,16 +60,14 @@ public final class LocalSegment extends SisciObject {
         this.state = state;
     }
 
-    /**
-     * The state that close needs. Separate from the segment, so that a leaked one can be detected.
-     */
+    /** The state for close. Separate from the segment, so that a leaked one can be detected. */
     private static final class State {
 
         final RemovalRetry retry;
         final Set<Integer> availableOn = new CopyOnWriteArraySet<>();
         final EventQueue<SegmentEvent> events;
 
-        /** Memory of the caller: reachable as long as peers may store into it. */
+        /** The caller's memory, kept reachable while peers may store into it. */
         private final @Nullable MemorySegment memory;
 
         State(String name, NodeHandle node, @Nullable MemorySegment memory) {
@@ -77,7 +76,10 @@ public final class LocalSegment extends SisciObject {
             this.events = new EventQueue<>(name);
         }
 
-        /** All processes that have the segment decide whether it stays available. */
+        /**
+         * Makes the segment unavailable and removes it. Attached segments stay available: {@code
+         * availableOn} has only the adapters on which this process made its own segment available.
+         */
         void remove(SisciFunctions functions, MemorySegment handle, String name)
                 throws SisciException {
             var segments = functions.segments();
@@ -87,7 +89,8 @@ public final class LocalSegment extends SisciObject {
                     RemovalRetry.retry(
                             deadline, () -> segments.setUnavailable(handle, adapter, 0, name));
                 } catch (SisciException e) {
-                    LOG.debug("{} is removed while available: {}", name, e.getMessage());
+                    LOG.debug(
+                            "Removing {} although it is still available: {}", name, e.getMessage());
                 }
             }
             var force = functions.library().number(Constant.SCI_FLAG_FORCE_REMOVE);
@@ -108,12 +111,12 @@ public final class LocalSegment extends SisciObject {
     static LocalSegment create(NodeHandle node, SegmentOptions options) throws SisciException {
         var library = node.functions().library();
         var functions = node.functions().segments();
-        var wanted =
+        var subject =
                 String.format(
                         Locale.ROOT, "segment %d of %,d bytes", options.id(), options.bytes());
         var flags = library.bits(options.flags());
         var memory = options.foreignMemory().orElse(null);
-        var state = new State(wanted, node, memory);
+        var state = new State(subject, node, memory);
         var segment =
                 Callbacks.<SegmentEvent, LocalSegment>create(
                         options.hasPeers() ? state.events::put : null,
@@ -125,13 +128,13 @@ public final class LocalSegment extends SisciObject {
                                             options.bytes(),
                                             listener,
                                             flags,
-                                            wanted);
+                                            subject);
                             var id = options.hasFreeId() ? functions.id(handle) : options.id();
                             return of(node, handle, id, options.bytes(), false, listener, state);
                         });
         if (memory != null) {
             try {
-                functions.register(segment.address(), memory, wanted);
+                functions.register(segment.address(), memory, subject);
             } catch (SisciException | RuntimeException e) {
                 segment.close();
                 throw e;
@@ -164,64 +167,59 @@ public final class LocalSegment extends SisciObject {
         var name = "segment %d of %s".formatted(id, node);
         state.events.name(name);
         var functions = node.functions();
-        var lifetime =
-                new Lifetime(
+        var owned =
+                node.own(
                         name,
-                        List.of(node.lifetime()),
-                        () -> {
-                            try {
-                                state.remove(functions, handle, name);
-                            } finally {
-                                Callbacks.forget(listener);
-                            }
-                        });
-        lifetime.onClose(state.events::close);
-        return new LocalSegment(
-                new ObjectHandle(node, handle, lifetime, state.retry),
-                id,
-                bytes,
-                isAttached,
-                state);
+                        handle,
+                        node.lifetime(),
+                        listener,
+                        state.events,
+                        state.retry,
+                        () -> state.remove(functions, handle, name));
+        return new LocalSegment(owned, id, bytes, isAttached, state);
     }
 
-    /** The number by which peers know it. In C: {@code SCIGetLocalSegmentId}. */
+    /** The id by which peers connect. In C: {@code SCIGetLocalSegmentId}. */
     public int id() {
         return id;
     }
 
-    /** Its size. In C: {@code SCIGetLocalSegmentSize}. */
+    /** The size in bytes. In C: {@code SCIGetLocalSegmentSize}. */
     public long byteSize() {
         return bytes;
     }
 
-    /** Prepares it and makes it available, on the adapter of its node. */
+    /** Prepares this segment for the adapter of its node and makes it available to peers. */
     public void offer() throws SisciException {
         prepare();
         makeAvailable();
     }
 
-    /** Prepares it for the adapter of its node: peers can be let in, and DMA can be done. */
+    /** Prepares this segment for its node's adapter, which DMA and availability require. */
     public void prepare() throws SisciException {
         prepare(node().adapter());
     }
 
-    /** Prepares it for an adapter. In C: {@code SCIPrepareSegment}. */
+    /** Prepares this segment for an adapter. In C: {@code SCIPrepareSegment}. */
     public void prepare(int adapter) throws SisciException {
         whileOpen(() -> segments().prepare(address(), adapter, 0, this));
     }
 
-    /** Prepares it for an adapter, for nothing but to be read by DMA. */
+    /**
+     * Prepares this segment for an adapter, only as the source of DMA transfers. In C: {@code
+     * SCIPrepareSegment} with {@code SCI_FLAG_DMA_SOURCE_ONLY}.
+     */
     public void prepareAsDmaSource(int adapter) throws SisciException {
         var flags = functions().library().number(Constant.SCI_FLAG_DMA_SOURCE_ONLY);
         whileOpen(() -> segments().prepare(address(), adapter, flags, this));
     }
 
-    /** Lets peers connect, by the adapter of its node. */
+    /** Allows peers to connect through the adapter of its node. */
     public void makeAvailable() throws SisciException {
         makeAvailable(node().adapter());
     }
 
-    /** Lets peers connect by an adapter. In C: {@code SCISetSegmentAvailable}. */
+    /** Allows peers to connect through an adapter. In C: {@code SCISetSegmentAvailable}. */
     public void makeAvailable(int adapter) throws SisciException {
         whileOpen(() -> {
             segments().setAvailable(address(), adapter, this);
@@ -231,35 +229,35 @@ public final class LocalSegment extends SisciObject {
         });
     }
 
-    /** What {@link #makeUnavailable(int, Parting...)} does to those who are connected. */
-    public enum Parting {
-        /** Their connections end. */
+    /** An effect of {@link #makeUnavailable(int, DisconnectFlag...)} on connected peers. */
+    public enum DisconnectFlag {
+        /** The peers are disconnected. In C: {@code SCI_FLAG_FORCE_DISCONNECT}. */
         FORCE_DISCONNECT(Constant.SCI_FLAG_FORCE_DISCONNECT),
-        /** They are asked to disconnect. */
+        /** The peers are asked to disconnect. In C: {@code SCI_FLAG_NOTIFY}. */
         NOTIFY(Constant.SCI_FLAG_NOTIFY);
 
         private final Constant constant;
 
-        Parting(Constant constant) {
+        DisconnectFlag(Constant constant) {
             this.constant = constant;
         }
     }
 
-    /** Lets no more peers connect, by the adapter of its node; those who are connected stay so. */
+    /** Rejects further connections through the adapter of its node. Existing connections remain. */
     public void makeUnavailable() throws SisciException {
         makeUnavailable(node().adapter());
     }
 
     /**
-     * Lets no more peers connect by an adapter. In C: {@code SCISetSegmentUnavailable}.
+     * Rejects further connections through an adapter. In C: {@code SCISetSegmentUnavailable}.
      *
-     * @throws SisciException if it is not available there, or BUSY
-     * @throws UnsupportedOperationException if the library does not tell a flag's number, which is
-     *     not public
+     * @throws SisciException if the segment is not available there, or with BUSY
+     * @throws UnsupportedOperationException if the library does not export a flag's number
      */
-    public void makeUnavailable(int adapter, Parting... partings) throws SisciException {
+    public void makeUnavailable(int adapter, DisconnectFlag... disconnectFlags)
+            throws SisciException {
         var flags =
-                functions().library().bits(Stream.of(partings).map(parting -> parting.constant));
+                functions().library().bits(Stream.of(disconnectFlags).map(flag -> flag.constant));
         whileOpen(() -> {
             segments().setUnavailable(address(), adapter, flags, this);
             state.availableOn.remove(adapter);
@@ -267,12 +265,13 @@ public final class LocalSegment extends SisciObject {
     }
 
     /**
-     * Makes a place of this segment an interrupt, which a peer's store sets off. In C: {@code
-     * SCIRegisterInterruptFlag}.
+     * Registers an interrupt flag at an offset of this segment: a peer's store there interrupts
+     * this node. In C: {@code SCIRegisterInterruptFlag}.
      *
-     * @param offset where, a multiple of 4
-     * @param conditional whether stores are counted, and only the first interrupts
-     * @throws SisciException if the driver does not do that, as is likely today
+     * @param offset the offset, a multiple of 4
+     * @param conditional true if stores are counted and only the first one interrupts
+     * @throws SisciException if the driver does not support interrupt flags, which is likely for
+     *     current drivers
      * @throws UnsupportedOperationException if the library does not have the function
      */
     public InterruptFlag newInterruptFlag(long offset, boolean conditional) throws SisciException {
@@ -280,17 +279,14 @@ public final class LocalSegment extends SisciObject {
         return inCall(() -> InterruptFlag.register(handle(), offset, conditional));
     }
 
-    /**
-     * Lets other processes of this node attach, by {@link Node#attach}. In C: {@code
-     * SCIShareSegment}.
-     */
+    /** Allows processes of this node to {@link Node#attach}. In C: {@code SCIShareSegment}. */
     public void share() throws SisciException {
         whileOpen(() -> segments().share(address(), this));
     }
 
     /**
-     * Gives an empty segment memory of a bus, for which the caller answers. Needs privileges. In C:
-     * {@code SCIAttachPhysicalMemory}.
+     * Attaches memory at an I/O bus address to this empty segment. The caller is responsible for
+     * the memory. Requires privileges. In C: {@code SCIAttachPhysicalMemory}.
      */
     public void attachForeignPhysicalMemory(long ioAddress) throws SisciException {
         var flags = functions().library().number(Constant.SCI_FLAG_PHYSICAL);
@@ -298,9 +294,10 @@ public final class LocalSegment extends SisciObject {
     }
 
     /**
-     * Gives an empty segment memory of a GPU, for which the caller answers.
+     * Attaches GPU memory to this empty segment. The caller is responsible for the memory. In C:
+     * {@code SCIAttachPhysicalMemory} with {@code SCI_FLAG_CUDA_BUFFER}.
      *
-     * @param devicePointer as CUDA gave it, at a multiple of 64 KiB
+     * @param devicePointer the device pointer that CUDA returned, a multiple of 64 KiB
      */
     public void attachForeignDeviceMemory(long devicePointer) throws SisciException {
         var flags = functions().library().number(Constant.SCI_FLAG_CUDA_BUFFER);
@@ -312,17 +309,17 @@ public final class LocalSegment extends SisciObject {
                 () -> segments().attachPhysical(address(), ioAddress, address, bytes, flags, this));
     }
 
-    /** Maps it whole. */
+    /** Maps the whole segment. */
     public LocalMap map() throws SisciException {
         return map(MapOptions.WHOLE);
     }
 
-    /** Maps it, or a part. In C: {@code SCIMapLocalSegment}. */
+    /** Maps the segment, or a part of it. In C: {@code SCIMapLocalSegment}. */
     public LocalMap map(MapOptions options) throws SisciException {
         return inCall(() -> new LocalMap(SegmentMap.Mapping.of(false, handle(), bytes, options)));
     }
 
-    /** Its address on the I/O bus. In C: {@code SCI_Q_LOCAL_SEGMENT_IOADDR}. */
+    /** The address of this segment on the I/O bus. In C: {@code SCI_Q_LOCAL_SEGMENT_IOADDR}. */
     public long ioAddress() throws SisciException {
         return inCall(() ->
                 functions()
@@ -336,28 +333,28 @@ public final class LocalSegment extends SisciObject {
     }
 
     /**
-     * Waits for something to happen to it. Each event goes to one caller, or to one listener.
+     * Waits for the next event of this segment. Each event goes to one caller or one listener.
      *
-     * @throws FabricTimeoutException if nothing happened in time
-     * @throws FabricException once for events that were lost because nobody took them; the next
-     *     call goes on with those that came after
+     * @throws FabricTimeoutException if no event occurred in time
+     * @throws FabricException once, if events were lost because they were not taken in time; the
+     *     next call continues with the remaining events
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if it is closed, before or meanwhile
+     * @throws IllegalStateException if this segment is closed, before or during the wait
      */
     public SegmentEvent nextEvent(Duration timeout) throws FabricException, InterruptedIOException {
         return state.events.take(Deadline.after(timeout), "No event of " + this);
     }
 
     /**
-     * Calls {@code listener} for each event from now until the segment is closed, one after the
-     * other, on a virtual thread of its own. It may close the segment; where another thread does, a
-     * call that has begun goes on. What it throws is logged.
+     * Calls a listener for each event until this segment is closed. The calls are made sequentially
+     * on a dedicated virtual thread. The listener may close the segment. If another thread closes
+     * it, a running call of the listener continues. Exceptions of the listener are logged.
      */
     public void onEvent(Consumer<SegmentEvent> listener) {
         state.events.listen(listener);
     }
 
-    /** As {@link #onEvent(Consumer)}, for as long as {@code listening} is reachable elsewhere. */
+    /** Like {@link #onEvent(Consumer)}, while {@code listening} is reachable from elsewhere. */
     <T> void onEvent(T listening, BiConsumer<T, SegmentEvent> listener) {
         var reference = new WeakReference<>(listening); // so that a leaked one can be detected
         onEvent(event -> {

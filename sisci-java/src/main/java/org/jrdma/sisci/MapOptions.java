@@ -7,32 +7,32 @@ import java.util.stream.Stream;
 import org.jrdma.sisci.internal.Constant;
 
 /**
- * Which part of a segment to map, and how. Immutable.
+ * The part of a segment to map, and the kind of map. Immutable.
  *
- * @param offset where the part begins
- * @param bytes how long it is; {@link #TO_THE_END} for all that follows
- * @param flags how
+ * @param offset the offset of the part in the segment
+ * @param bytes the size of the part; {@link #TO_THE_END} for the rest of the segment
+ * @param flags the properties of the map
  */
 public record MapOptions(long offset, long bytes, Set<Flag> flags) {
 
-    /** For {@link #bytes()}. */
+    /** The value of {@link #bytes()} that extends the map to the end of the segment. */
     public static final long TO_THE_END = -1;
 
     /** The whole segment, for loads and stores. */
     public static final MapOptions WHOLE = new MapOptions(0, TO_THE_END, Set.of());
 
-    /** How a segment can be mapped. */
+    /** A property of a map. */
     public enum Flag {
-        /** Stores are refused. In C: {@code SCI_FLAG_READONLY_MAP}. */
+        /** The map can only be read. In C: {@code SCI_FLAG_READONLY_MAP}. */
         READ_ONLY(Constant.SCI_FLAG_READONLY_MAP),
         /**
-         * Each load and store is one of its own, in order, as the registers of a device want it. In
-         * C: {@code SCI_FLAG_IO_MAP_IOSPACE}.
+         * Each load and store is executed individually and in order, as registers of a device
+         * require. In C: {@code SCI_FLAG_IO_MAP_IOSPACE}.
          */
         UNCACHED(Constant.SCI_FLAG_IO_MAP_IOSPACE),
         /**
-         * A segment of this node is reached through the adapter too. In C: {@code
-         * SCI_FLAG_NO_MEMORY_LOOPBACK}.
+         * The map accesses the segment through the adapter even if it is a segment of this node. In
+         * C: {@code SCI_FLAG_NO_MEMORY_LOOPBACK}.
          */
         NO_LOOPBACK(Constant.SCI_FLAG_NO_MEMORY_LOOPBACK),
         /** In C: {@code SCI_FLAG_WRITE_BACK_CACHE_MAP}. */
@@ -40,13 +40,13 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
         /** In C: {@code SCI_FLAG_SHARED_MAP}. */
         SHARED(Constant.SCI_FLAG_SHARED_MAP),
         /**
-         * A store interrupts the peer, where it has made an {@link InterruptFlag} that is not
+         * A store interrupts the peer if it hits an {@link InterruptFlag} of the peer that is not
          * conditional. In C: {@code SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP}.
          */
         INTERRUPT(Constant.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP),
         /**
-         * A store adds one to what is there, and interrupts the peer if that was zero, where the
-         * peer has made a conditional {@link InterruptFlag}. In C: {@code
+         * A store increments the value there, and interrupts the peer if the value was zero. The
+         * peer must have registered a conditional {@link InterruptFlag} there. In C: {@code
          * SCI_FLAG_CONDITIONAL_INTERRUPT_MAP}.
          */
         CONDITIONAL_INTERRUPT(Constant.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP);
@@ -58,11 +58,15 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
         }
     }
 
-    /** Checks, and keeps a copy of the flags. */
+    /** Checks the range and copies the flags. */
     public MapOptions {
         if (offset < 0 || bytes < TO_THE_END || bytes == 0) {
             throw new IllegalArgumentException(
-                    String.format(Locale.ROOT, "%,d bytes from %,d on", bytes, offset));
+                    String.format(
+                            Locale.ROOT,
+                            "Invalid part of a segment: %,d bytes at offset %,d",
+                            bytes,
+                            offset));
         }
         flags = Set.copyOf(flags);
     }
@@ -72,11 +76,11 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
         return new MapOptions(offset, bytes, Set.of());
     }
 
-    /** The same in another way. */
+    /** These options with an additional flag. */
     public MapOptions with(Flag flag) {
-        var more = EnumSet.of(flag);
-        more.addAll(flags);
-        return new MapOptions(offset, bytes, more);
+        var newFlags = EnumSet.of(flag);
+        newFlags.addAll(flags);
+        return new MapOptions(offset, bytes, newFlags);
     }
 
     boolean has(Flag flag) {
@@ -88,21 +92,21 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
     }
 
     /**
-     * How many bytes of a segment this is.
+     * The size of the part in a segment of a given size.
      *
-     * @throws IndexOutOfBoundsException if it does not have them
+     * @throws IndexOutOfBoundsException if the part is not within the segment
      */
     long bytesOf(long segmentBytes) {
-        var wanted = bytes == TO_THE_END ? segmentBytes - offset : bytes;
-        if (wanted <= 0 || offset > segmentBytes - wanted) {
+        var partBytes = bytes == TO_THE_END ? segmentBytes - offset : bytes;
+        if (partBytes <= 0 || offset > segmentBytes - partBytes) {
             throw new IndexOutOfBoundsException(
                     String.format(
                             Locale.ROOT,
-                            "%,d bytes from %,d on, of a segment of %,d",
-                            wanted,
+                            "Cannot map %,d bytes at offset %,d: the segment has %,d bytes.",
+                            partBytes,
                             offset,
                             segmentBytes));
         }
-        return wanted;
+        return partBytes;
     }
 }

@@ -17,16 +17,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receives the messages of one {@link MessageSender}, in the order in which they were sent, none
- * lost or torn as long as the link holds.
+ * Receives the messages of one {@link MessageSender} in the order in which they were sent. While
+ * the link is operational, no message is lost or torn.
  *
- * <p>For one thread at a time. {@link #tryReceive} never waits, allocates nothing, and makes no
- * library call but now and then, to tell the sender how far it is.
+ * <p>Used by one thread at a time. {@link #tryReceive} does not block or allocate memory. It makes
+ * library calls only occasionally, to report the consumed bytes to the sender.
  */
 public final class MessageReceiver implements AutoCloseable {
 
-    private static final long NANOS_BETWEEN_TRIES = 1_000_000;
-    private static final Duration LAST_TRIES = Duration.ofMillis(20);
+    private static final long RETRY_NANOS = 1_000_000;
+    private static final Duration NOTIFY_TIMEOUT = Duration.ofMillis(20);
     private static final Logger LOG = LoggerFactory.getLogger(MessageReceiver.class);
 
     private final Node node;
@@ -36,13 +36,13 @@ public final class MessageReceiver implements AutoCloseable {
     private volatile @Nullable RemoteSegment sender;
     private @Nullable RemoteMap feedback;
 
-    /** Why the sender could not be told; it is tried again a little later. */
-    private @Nullable SisciException untold;
+    /** The failure of the last report to the sender, to retry it later; null for none. */
+    private @Nullable SisciException reportFailure;
 
-    private long untoldSince;
-    private boolean senderIsGone;
+    private long reportFailureTime;
+    private boolean senderLost;
     private long consumed;
-    private long told;
+    private long reported;
     private int number;
 
     private MessageReceiver(Node node, LocalSegment segment, LocalMap ring, int capacity) {
@@ -52,58 +52,62 @@ public final class MessageReceiver implements AutoCloseable {
         this.capacity = capacity;
     }
 
-    /** What to do with a message. */
+    /** A handler for messages. */
     @FunctionalInterface
     public interface Handler {
         /**
-         * Takes a message, which is at its place in the ring, and goes when this returns.
+         * Handles a message in the ring buffer, without a copy. The message is valid until this
+         * method returns.
          *
-         * @param memory where it is
-         * @param offset where it begins
-         * @param bytes how long it is
+         * @param memory the memory that contains the message
+         * @param offset the offset of the message in the memory
+         * @param bytes the length of the message
          */
         void message(MemorySegment memory, long offset, int bytes);
     }
 
     /**
-     * Makes a segment and offers it.
+     * Creates a segment for the messages and makes it available.
      *
-     * @param segment its id, by which the sender finds it
-     * @param capacity how many bytes it has room for; a message takes its length, rounded up to a
-     *     multiple of 8, and 8 more
+     * @param segment the id of the segment, by which the sender connects
+     * @param capacity the size of the ring buffer; a message takes its length rounded up to a
+     *     multiple of 8, plus 8 bytes
      */
     public static MessageReceiver open(Node node, int segment, int capacity) throws SisciException {
         if (!MessageRing.isCapacity(capacity)) {
             throw new IllegalArgumentException(
-                    "The capacity is a multiple of 8 of at least 64: " + capacity);
+                    "Invalid capacity: "
+                            + capacity
+                            + ". The capacity must be a multiple of 8 and at least 64.");
         }
-        var made = node.newSegment(segment, MessageRing.inPages(MessageRing.RING + capacity));
+        var created =
+                node.newSegment(segment, MessageRing.roundUpToPages(MessageRing.RING + capacity));
         try {
-            var ring = made.map();
+            var ring = created.map();
             ring.putLong(MessageRing.CAPACITY, capacity);
-            ring.putLongRelease(MessageRing.KIND, MessageRing.THIS_KIND);
-            var receiver = new MessageReceiver(node, made, ring, capacity);
-            made.onEvent(receiver, MessageReceiver::event);
-            made.offer();
+            ring.putLongRelease(MessageRing.MAGIC, MessageRing.MAGIC_NUMBER);
+            var receiver = new MessageReceiver(node, created, ring, capacity);
+            created.onEvent(receiver, MessageReceiver::event);
+            created.offer();
             return receiver;
         } catch (SisciException | RuntimeException e) {
-            made.close();
+            created.close();
             throw e;
         }
     }
 
     /**
-     * Hands over a message if there is one.
+     * Passes the next message to a handler, if there is one.
      *
-     * @return false if there is none
-     * @throws FabricException if what lies in the ring is no message: stores have been lost, or
-     *     another wrote there; no more can be received then
+     * @return false if there is no message
+     * @throws FabricException if the ring buffer is corrupt, because stores were lost or another
+     *     process wrote to it; this receiver cannot continue then
      */
     public boolean tryReceive(Handler handler) throws FabricException {
         var produced = ring.getLongAcquire(MessageRing.PRODUCED);
         if (produced == consumed) {
-            if (told != consumed) {
-                tell();
+            if (reported != consumed) {
+                reportConsumed();
             }
             return false;
         }
@@ -128,8 +132,8 @@ public final class MessageReceiver implements AutoCloseable {
         handler.message(ring.segment(), MessageRing.RING + index + MessageRing.WORD, bytes);
         number++;
         consumed += MessageRing.space(bytes);
-        if (consumed - told >= capacity / 4) {
-            tell();
+        if (consumed - reported >= capacity / 4) {
+            reportConsumed();
         }
         return true;
     }
@@ -142,18 +146,19 @@ public final class MessageReceiver implements AutoCloseable {
 
     private FabricException corrupt() {
         return new FabricException(
-                "The messages in %s are lost from number %d on".formatted(segment, number));
+                "The message queue in %s is corrupt from message number %d on: stores were lost, or another process wrote to it. Open another queue."
+                        .formatted(segment, number));
     }
 
-    /** Disconnects from a sender that has: it waits for that, to take its segment back. */
+    /** Disconnects from a closing sender, whose close waits for connected peers. */
     private void event(SegmentEvent event) {
-        if (event.type() == SegmentEvent.Type.DISCONNECTED && hasLeft()) {
+        if (event.type() == SegmentEvent.Type.DISCONNECTED && hasSenderClosed()) {
             disconnect();
         }
     }
 
-    private boolean hasLeft() {
-        return ring.getLongAcquire(MessageRing.LEFT) != 0;
+    private boolean hasSenderClosed() {
+        return ring.getLongAcquire(MessageRing.SENDER_CLOSED) != 0;
     }
 
     private void disconnect() {
@@ -164,34 +169,35 @@ public final class MessageReceiver implements AutoCloseable {
     }
 
     /**
-     * Tells the sender how far this is, unless it has gone; later, where it cannot now. It does not
-     * fail for that: what was just taken is to be handed over.
+     * Reports the consumed bytes to the sender, unless the sender has closed or is lost. A failed
+     * report is retried later instead of thrown, because the caller must receive the current
+     * message.
      */
-    private void tell() {
-        if (untold != null && System.nanoTime() - untoldSince < NANOS_BETWEEN_TRIES) {
+    private void reportConsumed() {
+        if (reportFailure != null && System.nanoTime() - reportFailureTime < RETRY_NANOS) {
             return;
         }
-        untold = null;
+        reportFailure = null;
         try {
-            if (!senderIsGone && !hasLeft()) {
+            if (!senderLost && !hasSenderClosed()) {
                 var map = feedback();
                 map.putLongRelease(MessageRing.CONSUMED, consumed);
                 map.flush();
             }
-            told = consumed;
+            reported = consumed;
         } catch (SisciException e) {
-            senderIsGone = isGone(e);
-            untold = e;
-            untoldSince = System.nanoTime();
+            senderLost = isGone(e);
+            reportFailure = e;
+            reportFailureTime = System.nanoTime();
         } catch (IllegalStateException e) {
-            if (!hasLeft()) { // it closes what it has of it
+            if (!hasSenderClosed()) { // a sender that has closed closes the feedback map
                 throw e;
             }
-            told = consumed;
+            reported = consumed;
         }
     }
 
-    /** Its segment was there before it said so here. */
+    /** Returns true if the sender's segment, which existed before, no longer exists. */
     private static boolean isGone(SisciException e) {
         return e.error() == SisciError.NO_SUCH_SEGMENT || e.error() == SisciError.NO_SUCH_NODE;
     }
@@ -201,12 +207,12 @@ public final class MessageReceiver implements AutoCloseable {
             var word = ring.getLongAcquire(MessageRing.SENDER);
             var connected = node.connectNow((int) (word >>> 32), (int) word);
             sender = connected;
-            if (hasLeft()) {
-                connected.close(); // the event may have come before
+            if (hasSenderClosed()) {
+                connected.close(); // the DISCONNECTED event may have come before
             }
             try {
                 var map = connected.map();
-                map.putLongAtClose(MessageRing.CONSUMED, MessageRing.CLOSED);
+                map.putLongAtClose(MessageRing.CONSUMED, MessageRing.RECEIVER_CLOSED);
                 feedback = map;
             } catch (SisciException e) {
                 connected.close();
@@ -217,23 +223,24 @@ public final class MessageReceiver implements AutoCloseable {
     }
 
     /**
-     * Waits for a message, for which it spins at first, and copies it.
+     * Waits for a message and returns a copy of it. Spins for a short time before it parks.
      *
-     * @throws FabricTimeoutException if none came in time
-     * @throws FabricException if the sender is gone and all it sent was taken, or as {@link
-     *     #tryReceive} says
+     * @throws FabricTimeoutException if no message arrived in time
+     * @throws FabricException if the sender is gone and all its messages were received, or if the
+     *     ring buffer is corrupt
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public byte[] receive(Duration timeout) throws FabricException, InterruptedIOException {
         var copy = new Copy();
         var deadline = Deadline.after(timeout);
         for (var spins = 0; ; spins++) {
-            var gone = isSenderGone(); // asked first: what it had sent is there then
+            var gone = isSenderGone(); // checked first: all its messages have arrived then
             if (tryReceive(copy)) {
                 return copy.bytes;
             }
             if (gone) {
-                throw new FabricException("The sender to %s is gone".formatted(segment));
+                throw new FabricException(
+                        "The sender of the message queue in %s has ended.".formatted(segment));
             }
             if (deadline.hasPassed()) {
                 throw noMessage(deadline);
@@ -244,16 +251,16 @@ public final class MessageReceiver implements AutoCloseable {
 
     private FabricTimeoutException noMessage(Deadline deadline) {
         var missed = deadline.missed("No message in " + segment);
-        if (untold != null) {
-            missed.addSuppressed(untold); // the sender may wait for room
+        if (reportFailure != null) {
+            missed.addSuppressed(reportFailure); // the sender may be waiting for free space
         }
         return missed;
     }
 
     private boolean isSenderGone() {
         var connected = sender;
-        return senderIsGone
-                || hasLeft()
+        return senderLost
+                || hasSenderClosed()
                 || (connected != null && connected.link() == RemoteSegment.Link.LOST);
     }
 
@@ -267,23 +274,23 @@ public final class MessageReceiver implements AutoCloseable {
         }
     }
 
-    /** Takes the segment back, for which the sender disconnects: its sends are refused then. */
+    /** Waits until the sender, whose further sends fail, has disconnected. Closes the segment. */
     @Override
     public void close() {
         if (!segment.ownLifetime().isClosed()) {
-            ring.putLong(MessageRing.KIND, 0); // no sender stays that comes now
+            ring.putLong(MessageRing.MAGIC, 0); // from now on, a connecting sender disconnects
             VarHandle.fullFence();
-            if (ring.getLongAcquire(MessageRing.SENDER) != 0 && !hasLeft()) {
-                meetSender();
+            if (ring.getLongAcquire(MessageRing.SENDER) != 0 && !hasSenderClosed()) {
+                notifySender();
             }
         }
         disconnect();
         segment.close();
     }
 
-    /** It learns of the end by a connection that ends. */
-    private void meetSender() {
-        var deadline = Deadline.after(LAST_TRIES);
+    /** Connects to the sender, so that the end of the connection notifies it of the close. */
+    private void notifySender() {
+        var deadline = Deadline.after(NOTIFY_TIMEOUT);
         while (true) {
             try {
                 var _ = feedback();
@@ -293,12 +300,12 @@ public final class MessageReceiver implements AutoCloseable {
                         || !(e instanceof SisciException failure)
                         || isGone(failure)) {
                     LOG.debug(
-                            "The sender to {} does not learn of its end: {}",
+                            "Cannot notify the sender that {} is closed: {}",
                             segment,
                             e.getMessage());
                     return;
                 }
-                LockSupport.parkNanos(NANOS_BETWEEN_TRIES);
+                LockSupport.parkNanos(RETRY_NANOS);
             }
         }
     }

@@ -2,47 +2,54 @@ package org.jrdma.sisci;
 
 import java.io.InterruptedIOException;
 import java.util.concurrent.locks.LockSupport;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * How a message queue lies in memory. The receiver's segment begins with a head, in cache lines of
- * their own: what it is, how many bytes the sender has produced so far, and where the sender's
- * segment is. Then comes the ring. The sender's segment has one number, how many bytes the receiver
- * has consumed so far. Each side stores only into the segment of the other, and loads only from its
- * own.
+ * The memory layout of a message queue.
  *
- * <p>A message begins at a multiple of eight bytes, with a word that has its number in the upper
- * half and its length in the lower. One that does not fit into the rest of the ring begins at its
- * start, and a word with the length {@link #SKIP} stands in its place.
+ * <p>The receiver's segment begins with a header, whose parts are in separate cache lines: the
+ * magic number and capacity, the number of bytes that the sender has produced, and the address of
+ * the sender's segment. The ring buffer follows. The sender's segment has a single field, the
+ * number of bytes that the receiver has consumed. Each side stores only into the segment of the
+ * other side, and loads only from its own.
+ *
+ * <p>A message begins at a multiple of eight bytes, with a word that has the sequence number in the
+ * upper half and the length in the lower half. If a message does not fit at the end of the ring
+ * buffer, it is stored at the start, and a word with the length {@link #SKIP} marks the unused
+ * rest.
  */
 final class MessageRing {
 
-    /** Of the receiver's segment; tells that one is there, and of this layout. */
-    static final long KIND = 0;
+    /** The magic number, at the start of the receiver's segment. */
+    static final long MAGIC = 0;
 
-    /** Of the receiver's segment: the length of the ring. */
+    /** The size of the ring buffer, in the receiver's segment. */
     static final long CAPACITY = 8;
 
+    /** The number of bytes that the sender has produced, in the receiver's segment. */
     static final long PRODUCED = 64;
 
-    /** The node and the segment of the sender, in the upper and the lower half. */
+    /** The node id of the sender in the upper half, and the id of its segment in the lower half. */
     static final long SENDER = 128;
 
-    /** Not 0 when the sender has closed, and all that it sent is there. */
-    static final long LEFT = 136;
+    /** Not 0 if the sender has closed and all its messages have arrived. */
+    static final long SENDER_CLOSED = 136;
 
     static final long RING = 192;
 
-    /** Of the sender's segment; {@link #CLOSED} when the receiver has. */
+    /**
+     * The number of bytes that the receiver has consumed, in the sender's segment; {@link
+     * #RECEIVER_CLOSED} if the receiver has closed.
+     */
     static final long CONSUMED = 0;
 
-    static final long CLOSED = -1;
+    static final long RECEIVER_CLOSED = -1;
 
-    static final long THIS_KIND = 0x6a72646d_61000001L;
+    static final long MAGIC_NUMBER = 0x6a72646d_61000001L;
     static final int SKIP = -1;
     static final int WORD = 8;
 
-    /** About 30 microseconds: a peer on the same core needs the core after that. */
+    /** About 30 microseconds. Longer spins would delay a peer that shares the core. */
     private static final int SPINS = 1_000;
 
     private static final long PAUSE_NANOS = 50_000;
@@ -57,7 +64,7 @@ final class MessageRing {
             LockSupport.parkNanos(PAUSE_NANOS);
         }
         if (Thread.currentThread().isInterrupted()) {
-            throw new InterruptedIOException("interrupted while waiting for " + awaited);
+            throw new InterruptedIOException("Interrupted while waiting for " + awaited);
         }
     }
 
@@ -66,7 +73,7 @@ final class MessageRing {
     }
 
     static int maxMessageBytes(int capacity) {
-        return capacity / 2 - WORD; // then it fits into an empty ring, wherever that begins
+        return capacity / 2 - WORD; // fits into an empty ring at any index
     }
 
     static long word(int number, int length) {
@@ -77,8 +84,8 @@ final class MessageRing {
         return WORD + (length + WORD - 1 & -WORD);
     }
 
-    static long inPages(long bytes) {
-        var page = Linux.pageBytes();
+    static long roundUpToPages(long bytes) {
+        var page = LinuxCalls.pageBytes();
         return Math.ceilDiv(bytes, page) * page;
     }
 }

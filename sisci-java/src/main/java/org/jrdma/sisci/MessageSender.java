@@ -11,16 +11,17 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.model.SegmentEvent;
 
 /**
- * Sends messages to a {@link MessageReceiver} of another node, or this one, by nothing but stores
- * into its memory.
+ * Sends messages to a {@link MessageReceiver} of another node, or of this node, only by stores into
+ * its memory.
  *
- * <p>For one thread at a time. Sending allocates nothing and takes two library calls, {@code
- * SCIFlush} before the message is announced and after. It trusts the link: when the library has
- * told that it failed, messages may be lost or torn, and every send is refused from then on.
+ * <p>Used by one thread at a time. Sending allocates no memory and makes two library calls: {@code
+ * SCIFlush} before the message is announced and again afterwards. Stores are not checked
+ * individually. After the library has reported a failure of the link, messages may be lost or torn,
+ * and every send fails.
  */
 public final class MessageSender implements AutoCloseable {
 
-    /** From where on an id is looked for. */
+    /** The lowest id for the segment of the sender. */
     private static final int FIRST_ID = 0x10000;
 
     private final LocalSegment feedbackSegment;
@@ -28,7 +29,7 @@ public final class MessageSender implements AutoCloseable {
     private final RemoteSegment receiver;
     private final RemoteMap ring;
     private final int capacity;
-    private volatile boolean hasLeft;
+    private volatile boolean receiverClosed;
     private long produced;
     private long consumed;
     private int number;
@@ -47,19 +48,22 @@ public final class MessageSender implements AutoCloseable {
     }
 
     /**
-     * Connects to a receiver as soon as it is there. Of two senders that connect at once, one is
-     * refused; SISCI has no means to be quite sure of that, so do not rely on it.
+     * Connects to a receiver, and retries until the receiver is available. A receiver has one
+     * sender. If two senders connect at the same time, one of them normally fails, but SISCI cannot
+     * guarantee it.
      *
-     * @param peer its node
-     * @param segment the id that it was opened with
-     * @throws FabricTimeoutException if it was not there in time
-     * @throws FabricException if it has a sender already, or is something else
+     * @param peer the node id of the receiver
+     * @param segment the id of the segment with which the receiver was opened
+     * @throws FabricTimeoutException if the receiver was not available in time
+     * @throws FabricException if the receiver already has a sender, or the segment is not a message
+     *     queue
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public static MessageSender connect(Node node, int peer, int segment, Duration timeout)
             throws FabricException, InterruptedIOException {
-        var feedbackSegment = // made first: what closes the node closes the connection before it
-                node.newSegment(SegmentOptions.withFreeId(FIRST_ID, MessageRing.inPages(1)));
+        // Created first, so that a close of the node closes the connection before it.
+        var feedbackSegment =
+                node.newSegment(SegmentOptions.withFreeId(FIRST_ID, MessageRing.roundUpToPages(1)));
         try {
             var feedback = feedbackSegment.map();
             var receiver = node.connect(peer, segment, timeout);
@@ -81,7 +85,8 @@ public final class MessageSender implements AutoCloseable {
         var ring = receiver.map();
         var capacity = capacity(ring);
         if (capacity == 0) {
-            throw new FabricException("%s is no message queue".formatted(receiver));
+            throw new FabricException(
+                    "Cannot send to %s: the segment is not a message queue.".formatted(receiver));
         }
         if (ring.getLong(MessageRing.SENDER) != 0) {
             throw refused(receiver, ring);
@@ -89,40 +94,41 @@ public final class MessageSender implements AutoCloseable {
         var sender = new MessageSender(feedbackSegment, feedback, receiver, ring, capacity);
         feedbackSegment.onEvent(sender, MessageSender::event);
         feedbackSegment.offer();
-        var own = MessageRing.word(node.id(), feedbackSegment.id());
-        ring.putLongRelease(MessageRing.SENDER, own);
+        var address = MessageRing.word(node.id(), feedbackSegment.id());
+        ring.putLongRelease(MessageRing.SENDER, address);
         ring.flush();
-        if (ring.getLongAcquire(MessageRing.SENDER) != own) {
-            throw refused(receiver, ring); // another came at the same time, and was the last
+        if (ring.getLongAcquire(MessageRing.SENDER) != address) {
+            throw refused(receiver, ring); // another sender connected at the same time
         }
         if (capacity(ring) == 0) { // otherwise the receiver finds this one when it closes
-            throw new FabricException("%s is being closed".formatted(receiver));
+            throw new FabricException(
+                    "Cannot send to %s: the receiver is closing.".formatted(receiver));
         }
-        ring.putLongAtClose(MessageRing.LEFT, 1);
+        ring.putLongAtClose(MessageRing.SENDER_CLOSED, 1);
         return sender;
     }
 
     private static FabricException refused(RemoteSegment receiver, RemoteMap ring) {
         return new FabricException(
-                ring.getLong(MessageRing.LEFT) == 0
-                        ? "The message queue in %s has a sender already".formatted(receiver)
-                        : "The message queue in %s had its sender, which has left"
+                ring.getLong(MessageRing.SENDER_CLOSED) == 0
+                        ? "The message queue in %s already has a sender.".formatted(receiver)
+                        : "The message queue in %s cannot be used again: its sender has closed."
                                 .formatted(receiver));
     }
 
-    /** Disconnects from a receiver that has: it waits for that, to take its segment back. */
+    /** Disconnects from a closing receiver, whose close waits for connected peers. */
     private void event(SegmentEvent event) {
         if (event.type() == SegmentEvent.Type.DISCONNECTED
-                && feedback.getLongAcquire(MessageRing.CONSUMED) == MessageRing.CLOSED) {
-            hasLeft = true;
+                && feedback.getLongAcquire(MessageRing.CONSUMED) == MessageRing.RECEIVER_CLOSED) {
+            receiverClosed = true;
             receiver.close();
         }
     }
 
-    /** 0 where there is no ring. */
+    /** The capacity of the ring buffer; 0 if the segment is not a message queue. */
     private static int capacity(RemoteMap ring) {
         if (ring.byteSize() < MessageRing.RING
-                || ring.getLongAcquire(MessageRing.KIND) != MessageRing.THIS_KIND) {
+                || ring.getLongAcquire(MessageRing.MAGIC) != MessageRing.MAGIC_NUMBER) {
             return 0;
         }
         var capacity = ring.getLong(MessageRing.CAPACITY);
@@ -131,19 +137,20 @@ public final class MessageSender implements AutoCloseable {
                 : 0;
     }
 
-    /** How long a message can be. */
+    /** The maximum length of a message. */
     public int maxMessageBytes() {
         return MessageRing.maxMessageBytes(capacity);
     }
 
     /**
-     * Sends a message if there is room for it: stores it, which does not say that the receiver gets
-     * it. A link that failed a moment ago may be told of only after this.
+     * Sends a message if the ring buffer has space for it. Success means that the message was
+     * stored, not that it was received: a failure of the link may be reported only after this
+     * method returns.
      *
-     * @return false if there is none: the receiver must take some first
-     * @throws IllegalArgumentException if it is longer than a message can be
-     * @throws FabricException if the link has failed, before or meanwhile, or the receiver has
-     *     closed
+     * @return false if there is not enough space until the receiver consumes messages
+     * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}
+     * @throws FabricException if the link has failed, before or during the call, or the receiver
+     *     has closed
      */
     public boolean trySend(MemorySegment message) throws FabricException {
         var bytes = message.byteSize();
@@ -151,15 +158,16 @@ public final class MessageSender implements AutoCloseable {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "A message has at most %,d bytes: %,d",
-                            maxMessageBytes(),
-                            bytes));
+                            "Cannot send a message of %,d bytes: the maximum is %,d.",
+                            bytes,
+                            maxMessageBytes()));
         }
         checkLink();
         try {
             return put(message, bytes);
         } catch (IllegalStateException e) {
-            checkLink(); // it has closed meanwhile, or this has been closed
+            // Reports a receiver that closed meanwhile; otherwise this sender is closed.
+            checkLink();
             throw e;
         }
     }
@@ -168,17 +176,17 @@ public final class MessageSender implements AutoCloseable {
         var index = produced % capacity;
         var space = MessageRing.space(bytes);
         var skipped = index + space > capacity ? capacity - index : 0;
-        if (!hasRoom(skipped + space)) {
+        if (!hasSpace(skipped + space)) {
             return false;
         }
         if (skipped > 0) {
             ring.putLong(MessageRing.RING + index, MessageRing.word(number, MessageRing.SKIP));
             index = 0;
         }
-        var place = MessageRing.RING + index;
-        MemorySegment.copy(message, 0, ring.segment(), place + MessageRing.WORD, bytes);
-        ring.putLong(place, MessageRing.word(number, (int) bytes));
-        checkLink(); // a message of which a part was lost is not announced
+        var offset = MessageRing.RING + index;
+        MemorySegment.copy(message, 0, ring.segment(), offset + MessageRing.WORD, bytes);
+        ring.putLong(offset, MessageRing.word(number, (int) bytes));
+        checkLink(); // do not announce a message if a part of it was lost
         number++;
         produced += skipped + space;
         ring.putLongRelease(MessageRing.PRODUCED, produced);
@@ -187,31 +195,34 @@ public final class MessageSender implements AutoCloseable {
         return true;
     }
 
-    private boolean hasRoom(long space) {
+    private boolean hasSpace(long space) {
         if (capacity - (produced - consumed) >= space) {
             return true;
         }
-        var told = feedback.getLongAcquire(MessageRing.CONSUMED);
-        consumed = told == MessageRing.CLOSED ? consumed : told; // the event is under way
+        var reported = feedback.getLongAcquire(MessageRing.CONSUMED);
+        consumed =
+                reported == MessageRing.RECEIVER_CLOSED ? consumed : reported; // the event follows
         return capacity - (produced - consumed) >= space;
     }
 
     private void checkLink() throws FabricException {
-        if (hasLeft) {
-            throw new FabricException("The receiver in %s has closed".formatted(receiver));
+        if (receiverClosed) {
+            throw new FabricException(
+                    "Cannot send to %s: the receiver has closed.".formatted(receiver));
         }
         if (receiver.hasFailed()) {
             throw new FabricException(
-                    "The link to %s has failed, and messages may be lost: open another queue"
+                    "The link to %s has failed, and messages may be lost. Open another queue."
                             .formatted(receiver));
         }
     }
 
     /**
-     * Sends a message as soon as there is room for it, for which it spins at first.
+     * Sends a message, and waits until there is space for it. Spins for a short time before it
+     * parks.
      *
-     * @throws IllegalArgumentException if it is longer than a message can be
-     * @throws FabricTimeoutException if there was no room in time
+     * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}
+     * @throws FabricTimeoutException if there was not enough space in time
      * @throws FabricException if the link has failed, or the receiver has closed
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
@@ -223,13 +234,16 @@ public final class MessageSender implements AutoCloseable {
         var deadline = Deadline.after(timeout);
         for (var spins = 0; !trySend(message); spins++) {
             if (deadline.hasPassed()) {
-                throw deadline.missed("No room for a message in " + receiver);
+                throw deadline.missed("No space for a message in " + receiver);
             }
             MessageRing.pause(spins, receiver);
         }
     }
 
-    /** Disconnects, for which the receiver does too. What was sent stays with it. */
+    /**
+     * Disconnects from the receiver, and waits until the receiver has disconnected. The receiver
+     * can still receive the messages that were sent.
+     */
     @Override
     public void close() {
         receiver.close();

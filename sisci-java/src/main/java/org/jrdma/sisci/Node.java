@@ -20,19 +20,19 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * This node of the fabric, as one of its adapters sees it: what everything else is made from, and
- * closed with.
+ * This node of the fabric, opened through one of its adapters. A node creates and owns all other
+ * objects.
  *
- * <p>Safe for use by several threads. In C: {@code sci_desc_t}; {@link #close()} is {@code
- * SCIClose}, and for the last node {@code SCITerminate}.
+ * <p>Safe for use by multiple threads. In C: {@code sci_desc_t}; {@link #close()} is {@code
+ * SCIClose}, and for the last open node also {@code SCITerminate}.
  */
 public final class Node extends SisciObject {
 
-    /** How many adapters a machine can have, as far as programs look for them. */
+    /** The number of adapters that {@link #adapters()} looks for. */
     private static final int ADAPTERS = 4;
 
-    private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
-    private static final Duration LONGEST_PAUSE = Duration.ofMillis(50);
+    private static final long FIRST_PAUSE_NANOS = 1_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 50_000_000;
 
     private Node(NodeHandle node, RemovalRetry retry) {
         super(new ObjectHandle(node, node.address(), node.lifetime(), retry));
@@ -41,7 +41,7 @@ public final class Node extends SisciObject {
     /**
      * Opens a node.
      *
-     * @param closed run once the node is closed, unless the library refuses to close it
+     * @param closed runs after the node was closed, unless the library fails to close it
      */
     static Node open(SisciFunctions functions, int adapter, Runnable closed) throws SisciException {
         var id = functions.nodes().localNodeId(adapter, "adapter " + adapter);
@@ -61,17 +61,17 @@ public final class Node extends SisciObject {
         return new Node(new NodeHandle(functions, handle, adapter, id, lifetime, deferred), retry);
     }
 
-    /** The id by which peers know this node. In C: {@code SCIGetLocalNodeId}. */
+    /** The id of this node, which peers use to connect. In C: {@code SCIGetLocalNodeId}. */
     public int id() {
         return node().id();
     }
 
-    /** The adapter that it was opened by. */
+    /** The adapter through which this node was opened. */
     public Adapter adapter() {
         return new Adapter(node(), node().adapter(), node().id());
     }
 
-    /** All adapters of this machine. In C: {@code SCIGetLocalNodeId}. */
+    /** The adapters of this machine. In C: {@code SCIGetLocalNodeId}. */
     public List<Adapter> adapters() throws SisciException {
         var adapters = new ArrayList<Adapter>();
         for (var number = 0; number < ADAPTERS; number++) {
@@ -88,9 +88,9 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * An adapter by its number. In C: {@code SCIGetLocalNodeId}.
+     * The adapter with the given number. In C: {@code SCIGetLocalNodeId}.
      *
-     * @throws SisciException if there is none
+     * @throws SisciException if there is no such adapter
      */
     public Adapter adapter(int number) throws SisciException {
         return new Adapter(
@@ -99,7 +99,7 @@ public final class Node extends SisciObject {
                 inCall(() -> functions().nodes().localNodeId(number, "adapter " + number)));
     }
 
-    /** Returns true if a node can be reached. In C: {@code SCIProbeNode}. */
+    /** Returns true if a node is reachable. In C: {@code SCIProbeNode}. */
     public boolean probe(int peer) throws SisciException {
         try {
             return inCall(() ->
@@ -113,15 +113,15 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * The ids of the node that the fabric's configuration, {@code dishosts.conf}, gives a name. In
-     * C: {@code SCIGetNodeIdByAdapterName}.
+     * The ids of the node with the given name, which the fabric's configuration ({@code
+     * dishosts.conf}) defines. In C: {@code SCIGetNodeIdByAdapterName}.
      */
     public List<Integer> nodeIds(String name) throws SisciException {
         return inCall(() -> functions().nodes().nodeIds(name, "\"%s\"".formatted(name)));
     }
 
     /**
-     * What the fabric's configuration says of the node that it gives a name. In C: {@code
+     * The configuration entry of the node with the given name. In C: {@code
      * SCIGetNodeInfoByAdapterName}, {@code SCIGetAdapterTypeString}.
      *
      * @throws SisciException if there is no such node
@@ -136,31 +136,29 @@ public final class Node extends SisciObject {
         return inCall(() -> functions().nodes().cacheLineBytes());
     }
 
-    /** Makes a segment, which peers cannot reach before it is offered. */
+    /** Creates a segment. Peers can connect after {@link LocalSegment#offer()}. */
     public LocalSegment newSegment(int segment, long bytes) throws SisciException {
         return newSegment(SegmentOptions.of(segment, bytes));
     }
 
-    /** Makes a segment. In C: {@code SCICreateSegment}. */
+    /** Creates a segment with the given options. In C: {@code SCICreateSegment}. */
     public LocalSegment newSegment(SegmentOptions options) throws SisciException {
         return inCall(() -> LocalSegment.create(node(), options));
     }
 
-    /**
-     * Attaches to a segment that another process of this node has shared. In C: {@code
-     * SCIAttachLocalSegment}.
-     */
+    /** Attaches to a segment shared by another process. In C: {@code SCIAttachLocalSegment}. */
     public LocalSegment attach(int segment) throws SisciException {
         return inCall(() -> LocalSegment.attach(node(), segment));
     }
 
     /**
-     * Connects to a segment of a node, which may be this one, as soon as it is there. The library
-     * answers at once; this asks it again until the deadline. In C: {@code SCIConnectSegment}.
+     * Connects to a segment of a node, which may be this node. The library does not wait for the
+     * segment, so this method retries until it is available or the timeout expires. In C: {@code
+     * SCIConnectSegment}.
      *
-     * @throws FabricTimeoutException if it was not there in time; the message has the library's
-     *     last answer
-     * @throws SisciException if it can never be
+     * @throws FabricTimeoutException if the segment was not available in time; the message has the
+     *     last error of the library
+     * @throws SisciException if the connection fails with an error that a retry cannot resolve
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public RemoteSegment connect(int node, int segment, Duration timeout)
@@ -172,14 +170,15 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * Connects to a multicast group: what is stored into a map of it reaches all segments of the
-     * group, as reflective memory. As {@link #connect}.
+     * Connects to a multicast group, with retries like {@link #connect}. A store into a map of the
+     * group reaches all segments of the group (reflective memory).
      *
-     * <p>What a load from such a map gives, and whether a store of what was last stored there
-     * reaches members that have changed it meanwhile, is up to the fabric; the one in software
-     * sends changes alone. So let a flag in a group count, and load from one's own segment.
+     * <p>Two results depend on the fabric: the value of a load from such a map, and whether storing
+     * the same value again overwrites a member's segment that was changed meanwhile. The software
+     * fabric transmits only changes. Therefore increment flags in a group instead of setting them
+     * to a constant, and load from the local segment.
      *
-     * @param group the id that the members gave their segments
+     * @param group the id of the group, which is the id of the members' segments
      */
     public RemoteSegment connectGroup(int group, Duration timeout)
             throws FabricException, InterruptedIOException {
@@ -192,12 +191,14 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * Connects to memory of a node by its physical address there, whether or not it is a segment:
-     * registers of a device, say. Whoever calls it answers for what is there. Needs privileges, and
-     * a driver that does it. No events come of it. In C: {@code SCIConnectSCISpace}.
+     * Connects to memory of a node by its physical address on that node, for example registers of a
+     * device. The memory need not be a segment: the caller is responsible for the access. Requires
+     * privileges and support by the driver. The connection reports no events. In C: {@code
+     * SCIConnectSCISpace}.
      *
-     * @param physicalAddress of up to 48 bits, as {@link LocalSegment#ioAddress()} tells it there
-     * @throws SisciException if the driver refuses
+     * @param physicalAddress the address of up to 48 bits, as {@link LocalSegment#ioAddress()}
+     *     returns it on that node
+     * @throws SisciException if the driver rejects the connection
      * @throws UnsupportedOperationException if the library does not have the function
      */
     public RemoteSegment connectForeignSpace(int node, long physicalAddress, long bytes)
@@ -206,7 +207,7 @@ public final class Node extends SisciObject {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "%,d bytes at 0x%x of node %d",
+                            "Invalid address: %,d bytes at 0x%x of node %d. Physical addresses have 48 bits, node ids 16.",
                             bytes,
                             physicalAddress,
                             node));
@@ -215,53 +216,50 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * Makes a DMA queue. In C: {@code SCICreateDMAQueue}.
+     * Creates a DMA queue. In C: {@code SCICreateDMAQueue}.
      *
-     * @param maxEntries how many pieces a transfer may have
+     * @param maxEntries the maximum number of pieces of a transfer
      */
     public DmaQueue newDmaQueue(int maxEntries) throws SisciException {
         return inCall(() -> DmaQueue.create(node(), maxEntries));
     }
 
-    /** Takes a DMA channel of an engine, any that is free. */
+    /** Allocates a free DMA channel of an engine. */
     public DmaChannel requestDmaChannel(DmaChannel.Engine engine) throws SisciException {
         return requestDmaChannel(engine, sisci_h.SCI_DMA_CHANNEL_ID_DONTCARE(), false);
     }
 
     /**
-     * Takes a DMA channel. In C: {@code SCIRequestDMAChannel}.
+     * Allocates a DMA channel of a given number. In C: {@code SCIRequestDMAChannel}.
      *
-     * @param shared whether other processes may have it too
+     * @param shared true if other processes may allocate the channel too
      */
     public DmaChannel requestDmaChannel(DmaChannel.Engine engine, int channel, boolean shared)
             throws SisciException {
         return inCall(() -> DmaChannel.request(node(), engine, channel, shared));
     }
 
-    /** Makes an interrupt, with a number that the library chooses. */
+    /** Creates an interrupt with a number that the library chooses. */
     public Interrupt newInterrupt() throws SisciException {
         return newInterrupt(InterruptOptions.ANY);
     }
 
-    /** Makes an interrupt. In C: {@code SCICreateInterrupt}. */
+    /** Creates an interrupt with the given options. In C: {@code SCICreateInterrupt}. */
     public Interrupt newInterrupt(InterruptOptions options) throws SisciException {
         return inCall(() -> Interrupt.create(node(), options));
     }
 
-    /** Makes an interrupt that carries data, with a number that the library chooses. */
+    /** Creates a data interrupt with a number that the library chooses. */
     public DataInterrupt newDataInterrupt() throws SisciException {
         return newDataInterrupt(InterruptOptions.ANY);
     }
 
-    /** Makes an interrupt that carries data. In C: {@code SCICreateDataInterrupt}. */
+    /** Creates a data interrupt with the given options. In C: {@code SCICreateDataInterrupt}. */
     public DataInterrupt newDataInterrupt(InterruptOptions options) throws SisciException {
         return inCall(() -> DataInterrupt.create(node(), options));
     }
 
-    /**
-     * Connects to an interrupt of a node as soon as it is there. As {@link #connect}. In C: {@code
-     * SCIConnectInterrupt}.
-     */
+    /** Connects to an interrupt, like {@link #connect}. In C: {@code SCIConnectInterrupt}. */
     public RemoteInterrupt connectInterrupt(int node, int number, Duration timeout)
             throws FabricException, InterruptedIOException {
         return retry(
@@ -271,8 +269,7 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * Connects to an interrupt of a node that carries data, as soon as it is there. As {@link
-     * #connect}. In C: {@code SCIConnectDataInterrupt}.
+     * Connects to a data interrupt like {@link #connect}. In C: {@code SCIConnectDataInterrupt}.
      */
     public RemoteDataInterrupt connectDataInterrupt(int node, int number, Duration timeout)
             throws FabricException, InterruptedIOException {
@@ -283,20 +280,20 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * Lets a device of this machine, a GPU say, reach other nodes through the adapter. The driver
-     * may take a moment after this returns. In C: {@code SCIRegisterPCIeRequester}.
+     * Allows a device of this machine, such as a GPU, to access other nodes through the adapter.
+     * The driver may apply this with a short delay. In C: {@code SCIRegisterPCIeRequester}.
      *
-     * @param bus the device's bus number
-     * @param deviceFunction its device number times 8, and its function
+     * @param bus the bus number of the device
+     * @param deviceFunction the device number times 8, plus the function number
      */
     public PcieRequester registerRequester(int bus, int deviceFunction) throws SisciException {
         return inCall(() -> PcieRequester.register(node(), bus, deviceFunction));
     }
 
-    private <T> T retry(String what, Duration timeout, Call<T, SisciException> attempt)
+    private <T> T retry(String target, Duration timeout, Call<T, SisciException> attempt)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        for (var pause = FIRST_PAUSE; ; pause = doubled(pause)) {
+        for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
             try {
                 return inCall(attempt);
             } catch (SisciException e) {
@@ -305,21 +302,17 @@ public final class Node extends SisciObject {
                 }
                 if (deadline.hasPassed()) {
                     throw deadline.missed(
-                            "No connection to %s (the last answer was %s)"
+                            "No connection to %s (last error: %s)"
                                     .formatted(
-                                            what, SisciException.describe(e.function(), e.code())));
+                                            target,
+                                            SisciException.describe(e.function(), e.code())));
                 }
             }
-            pause(Math.min(pause.toNanos(), deadline.remainingNanos()), what);
+            pause(Math.min(pause, deadline.remainingNanos()), target);
         }
     }
 
-    private static Duration doubled(Duration pause) {
-        var twice = pause.multipliedBy(2);
-        return twice.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : twice;
-    }
-
-    /** Asks once, as {@link #connect} does again and again. */
+    /** Connects to a segment without retries; otherwise like {@link #connect}. */
     RemoteSegment connectNow(int node, int segment) throws SisciException {
         return inCall(() -> RemoteSegment.connect(node(), node, segment, false));
     }

@@ -6,9 +6,9 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * The right of a device of this machine to reach other nodes through the adapter.
+ * The permission of a device of this machine to access other nodes through the adapter.
  *
- * <p>Owned by its {@link Node}. {@link #close()} is {@code SCIUnregisterPCIeRequester}.
+ * <p>Owned by its {@link Node}. In C: {@link #close()} is {@code SCIUnregisterPCIeRequester}.
  */
 public final class PcieRequester extends SisciObject {
 

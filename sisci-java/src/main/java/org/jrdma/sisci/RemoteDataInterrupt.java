@@ -11,15 +11,15 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * An interrupt of a node, this one or another, by which this side can send small messages.
+ * A connection to a data interrupt of another node, or of this node, which sends small messages.
  *
- * <p>Owned by its {@link Node}; safe for use by several threads. In C: {@code
+ * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_remote_data_interrupt_t}; {@link #close()} is {@code SCIDisconnectDataInterrupt}.
  */
 public final class RemoteDataInterrupt extends SisciObject {
 
-    private static final long FIRST_PAUSE = 2_000;
-    private static final long LONGEST_PAUSE = 1_000_000;
+    private static final long FIRST_PAUSE_NANOS = 2_000;
+    private static final long LONGEST_PAUSE_NANOS = 1_000_000;
 
     private RemoteDataInterrupt(ObjectHandle handle) {
         super(handle);
@@ -32,25 +32,26 @@ public final class RemoteDataInterrupt extends SisciObject {
     }
 
     /**
-     * Interrupts the peer with a message; how long it can be is up to the driver. In C: {@code
-     * SCITriggerDataInterrupt}.
+     * Triggers the interrupt of the peer with a message. The driver limits the length of a message.
+     * In C: {@code SCITriggerDataInterrupt}.
      *
-     * @throws SisciException with NO_SPACE if the peer is behind
+     * @throws SisciException with NO_SPACE if the receive queue of the peer is full
      */
     public void trigger(byte[] message) throws SisciException {
         whileOpen(() -> functions().interrupts().trigger(address(), message, this));
     }
 
     /**
-     * The same, again and again while the peer is behind.
+     * Triggers the interrupt like {@link #trigger(byte[])}, and retries while the receive queue of
+     * the peer is full.
      *
-     * @throws FabricTimeoutException if it is still behind then
+     * @throws FabricTimeoutException if the receive queue is still full when the timeout expires
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public void trigger(byte[] message, Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        for (var pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+        for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
             try {
                 trigger(message);
                 return;
@@ -60,7 +61,7 @@ public final class RemoteDataInterrupt extends SisciObject {
                 }
             }
             if (deadline.hasPassed()) {
-                throw deadline.missed("No room for a message to " + this);
+                throw deadline.missed("No space for a message to " + this);
             }
             pause(Math.min(pause, deadline.remainingNanos()), this);
         }

@@ -5,9 +5,9 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * An interrupt of a node, this one or another, that this side can trigger.
+ * A connection to an interrupt of another node, or of this node, which triggers it.
  *
- * <p>Owned by its {@link Node}; safe for use by several threads. In C: {@code
+ * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_remote_interrupt_t}; {@link #close()} is {@code SCIDisconnectInterrupt}.
  */
 public final class RemoteInterrupt extends SisciObject {
@@ -32,7 +32,7 @@ public final class RemoteInterrupt extends SisciObject {
         return node.own(name, handle, () -> functions.disconnect(withData, handle, name));
     }
 
-    /** Interrupts the peer. In C: {@code SCITriggerInterrupt}. */
+    /** Triggers the interrupt of the peer. In C: {@code SCITriggerInterrupt}. */
     public void trigger() throws SisciException {
         whileOpen(() -> functions().interrupts().trigger(address(), this));
     }

@@ -3,34 +3,33 @@ package org.jrdma.sisci;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
-import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A map of a segment of another node: what is stored here appears there.
+ * A mapping of a remote segment. Stores into the mapping change the memory of the other node.
  *
- * <p>Stores do not wait. They are gathered and may arrive in another order, and some may stay in
- * the CPU for a while. No fence of Java's changes that: {@link #putLongRelease} stores after all
- * that came before, and {@link #flush()} drains what the CPU still holds. Whether they arrived, a
- * {@link Sequence} tells. A load waits for the answer of the other node, some microseconds; loads
- * in bulk are very slow.
+ * <p>Stores do not block. The CPU and the fabric may combine and reorder them, and the CPU may hold
+ * some of them in its write buffers. Java's memory fences have no effect on this. {@link
+ * #putLongRelease} stores after all earlier stores, and {@link #flush()} drains the write buffers.
+ * A {@link Sequence} checks whether stores have arrived. A load waits for the response of the other
+ * node, which takes some microseconds, so bulk loads are very slow.
  */
 public final class RemoteMap extends SegmentMap {
 
-    /** By one call: a tenth of a millisecond on hardware. */
-    static final long MOST_WRITTEN = 1 << 20;
+    /** The maximum size of a copy to the other node in one call: 0.1 ms on hardware. */
+    static final long MAX_WRITE_PIECE = 1 << 20;
 
-    /** By one call: half a millisecond on hardware. */
-    private static final long MOST_READ = 4 << 10;
+    /** The maximum size of a copy from the other node in one call: 0.5 ms on hardware. */
+    private static final long MAX_READ_PIECE = 4 << 10;
 
     RemoteMap(Mapping mapping) {
         super(mapping);
     }
 
     /**
-     * Flushes all that was stored before, then stores: whoever sees this there sees that too. In C:
-     * {@code SCIFlush}.
+     * Flushes earlier stores, then stores a value: a process of the other node that loads this
+     * value also sees the earlier stores. In C: {@code SCIFlush}.
      */
     @Override
     public void putIntRelease(long offset, int value) {
@@ -39,8 +38,8 @@ public final class RemoteMap extends SegmentMap {
     }
 
     /**
-     * Flushes all that was stored before, then stores: whoever sees this there sees that too. In C:
-     * {@code SCIFlush}.
+     * Flushes earlier stores, then stores a value: a process of the other node that loads this
+     * value also sees the earlier stores. In C: {@code SCIFlush}.
      */
     @Override
     public void putLongRelease(long offset, long value) {
@@ -48,37 +47,35 @@ public final class RemoteMap extends SegmentMap {
         super.putLongRelease(offset, value);
     }
 
-    /** Drains what this CPU still holds of stores, into any map. In C: {@code SCIFlush}. */
+    /** Drains the write buffers of this CPU, for all maps. In C: {@code SCIFlush}. */
     public void flush() {
         flush(0);
     }
 
     /**
-     * The same, and no more than the CPU. In C: {@code SCIFlush} with {@code
-     * SCI_FLAG_FLUSH_CPU_BUFFERS_ONLY}.
+     * Drains the write buffers of this CPU, but no buffers of the adapter. In C: {@code SCIFlush}
+     * with {@code SCI_FLAG_FLUSH_CPU_BUFFERS_ONLY}.
      *
-     * @throws UnsupportedOperationException if the library does not tell the flag's number, which
-     *     is not public
+     * @throws UnsupportedOperationException if the library does not export the flag's number
      */
     public void flushCpuBuffers() {
         flush(functions().library().number(Constant.SCI_FLAG_FLUSH_CPU_BUFFERS_ONLY));
     }
 
     private void flush(int flags) {
-        var guard = CallGuard.ofCurrentThread();
-        guard.enter();
+        var guard = enterGuard();
         try {
-            checkOpen();
             functions().stores().flush(0, flags);
         } finally {
             guard.exit();
         }
     }
 
-    /** When it begins to be closed, stores a last number, after all that came before. */
+    /** Registers a last store, which follows all others when the close of this map starts. */
     void putLongAtClose(long offset, long value) {
         var stores = functions().stores();
-        var memory = segment(); // not this, so that a forgotten one is found
+        // The callback must not refer to this, so that a leaked map can be detected.
+        var memory = segment();
         lifetime()
                 .onClose(() -> {
                     stores.flush(0, 0);
@@ -88,64 +85,63 @@ public final class RemoteMap extends SegmentMap {
     }
 
     /**
-     * Copies memory to the other node, in the fastest way that the library knows. In C: {@code
-     * SCIMemCpy}, once for each MiB.
+     * Copies memory to the other node with the library's fastest method. In C: {@code SCIMemCpy},
+     * once for each MiB.
      *
-     * @param source native memory
+     * @param source the source, which must be native memory
      */
     public void copyFrom(MemorySegment source, long offset) throws SisciException {
-        copy(0, source, offset, 0, MOST_WRITTEN);
+        copy(0, source, offset, 0, MAX_WRITE_PIECE);
     }
 
     /**
-     * Copies from the other node, which is slow. In C: {@code SCIMemCpy} with {@code
+     * Copies memory from the other node, which is slow. In C: {@code SCIMemCpy} with {@code
      * SCI_FLAG_BLOCK_READ}, once for each 4 KiB.
      *
-     * @param target native memory
-     * @throws UnsupportedOperationException if the library does not tell the flag's number, which
-     *     is not public
+     * @param target the target, which must be native memory
+     * @throws UnsupportedOperationException if the library does not export the flag's number
      */
     public void copyTo(MemorySegment target, long offset) throws SisciException {
         if (target.isReadOnly()) {
-            throw new IllegalArgumentException("The target is read-only");
+            throw new IllegalArgumentException("Cannot copy to read-only memory.");
         }
         copy(
                 0,
                 target,
                 offset,
                 functions().library().number(Constant.SCI_FLAG_BLOCK_READ),
-                MOST_READ);
+                MAX_READ_PIECE);
     }
 
     /**
-     * @param sequence its handle, or 0; it must not be closed meanwhile
-     * @param most how much by one call
+     * Copies memory in pieces.
+     *
+     * @param sequence the handle of a sequence that must stay open during the copy, or 0
+     * @param maxPiece the maximum size of a piece
      */
-    void copy(long sequence, MemorySegment memory, long offset, int flags, long most)
+    void copy(long sequence, MemorySegment memory, long offset, int flags, long maxPiece)
             throws SisciException {
         var bytes = memory.byteSize();
         var _ = Objects.checkFromIndexSize(offset, bytes, byteSize());
-        if (bytes <= most) {
+        if (bytes <= maxPiece) {
             copyPiece(sequence, memory, offset, flags);
             return;
         }
-        for (var done = 0L; done < bytes; done += most) {
+        for (var done = 0L; done < bytes; done += maxPiece) {
             copyPiece(
                     sequence,
-                    memory.asSlice(done, Math.min(most, bytes - done)),
+                    memory.asSlice(done, Math.min(maxPiece, bytes - done)),
                     offset + done,
                     flags);
         }
     }
 
-    /** In a guard, which each close in the process waits for: it must be short. */
+    /** Copies a piece, which must be small: every close in the process waits for the call guard. */
     private void copyPiece(long sequence, MemorySegment memory, long offset, int flags)
             throws SisciException {
-        var guard = CallGuard.ofCurrentThread();
-        guard.enter();
+        var guard = enterGuard();
         int code;
         try {
-            checkOpen();
             code = functions().stores().copy(sequence, memory, address().address(), offset, flags);
         } finally {
             guard.exit();
@@ -155,23 +151,17 @@ public final class RemoteMap extends SegmentMap {
         }
     }
 
-    private void checkOpen() {
-        if (lifetime().isClosed()) {
-            throw lifetime().closedException();
-        }
-    }
-
-    /** Makes a sequence, which tells whether stores arrived. */
+    /** Creates a sequence, which checks whether stores have arrived. */
     public Sequence newSequence() throws SisciException {
         return newSequence(false);
     }
 
     /**
-     * Makes a sequence. In C: {@code SCICreateMapSequence}.
+     * Creates a sequence. In C: {@code SCICreateMapSequence}.
      *
-     * @param fast whether its barriers may promise less; in C: {@code SCI_FLAG_FAST_BARRIER}
-     * @throws UnsupportedOperationException if the library does not tell the flag's number, which
-     *     is not public
+     * @param fast true for faster barriers with weaker guarantees; in C: {@code
+     *     SCI_FLAG_FAST_BARRIER}
+     * @throws UnsupportedOperationException if the library does not export the flag's number
      */
     public Sequence newSequence(boolean fast) throws SisciException {
         return inCall(() -> Sequence.create(this, fast));

@@ -19,9 +19,9 @@ import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A segment of a node, this one or another, that this side is connected to.
+ * A connection to a segment of another node, or of this node.
  *
- * <p>Owned by its {@link Node}; safe for use by several threads. In C: {@code
+ * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_remote_segment_t}; {@link #close()} is {@code SCIDisconnectSegment}.
  */
 public final class RemoteSegment extends SisciObject {
@@ -39,20 +39,17 @@ public final class RemoteSegment extends SisciObject {
         this.state = state;
     }
 
-    /** How it is with the connection. */
+    /** The state of the link to a remote segment. */
     public enum Link {
         /** Stores arrive. */
         OPERATIONAL,
-        /** Stores are lost and loads give all ones, maybe for a while. */
+        /** Stores are lost and loads return all ones, perhaps temporarily. */
         NOT_OPERATIONAL,
-        /** The same for good: close it, and connect again. */
+        /** The connection is lost permanently: close the segment and connect again. */
         LOST
     }
 
-    /**
-     * The state that callbacks need. Separate from the segment, so that a leaked one can be
-     * detected.
-     */
+    /** The state for callbacks. Separate from the segment, so that a leaked one can be detected. */
     private static final class State {
 
         final EventQueue<SegmentEvent> events;
@@ -74,7 +71,7 @@ public final class RemoteSegment extends SisciObject {
                     failed = true;
                     link = Link.LOST;
                 }
-                case CONNECTED, DISCONNECTED, UNKNOWN -> {} // say nothing of the link
+                case CONNECTED, DISCONNECTED, UNKNOWN -> {} // do not concern the link
             }
             events.put(event);
         }
@@ -149,53 +146,52 @@ public final class RemoteSegment extends SisciObject {
                 state);
     }
 
-    /** The node that it belongs to. In C: {@code SCIGetRemoteSegmentNodeId}. */
+    /** The node that owns the segment. In C: {@code SCIGetRemoteSegmentNodeId}. */
     public int nodeId() {
         return peer;
     }
 
-    /**
-     * Its number there; 0 for what was connected to by its address. In C: {@code
-     * SCIGetRemoteSegmentId}.
-     */
+    /** The id of the segment; 0 for a physical address. In C: {@code SCIGetRemoteSegmentId}. */
     public int id() {
         return id;
     }
 
-    /** Its size. In C: {@code SCIGetRemoteSegmentSize}. */
+    /** The size in bytes. In C: {@code SCIGetRemoteSegmentSize}. */
     public long byteSize() {
         return bytes;
     }
 
     /**
-     * How it is with the connection, as far as the library has told of the link. That the owner has
-     * put this side out is an event, {@link SegmentEvent.Type#DISCONNECTED}, which says the same as
-     * where the owner only asks it to leave; so this stays OPERATIONAL, though nothing arrives.
+     * The state of the link, as last reported by the library. If the owner disconnects this side,
+     * the library reports {@link SegmentEvent.Type#DISCONNECTED}. The library reports the same
+     * event if the owner only requests a disconnect, so the link then stays OPERATIONAL even if
+     * stores no longer arrive.
      */
     public Link link() {
         return state.link;
     }
 
-    /** Whether its link has ever failed. */
+    /** Returns true if the link has ever failed. */
     boolean hasFailed() {
         return state.failed;
     }
 
-    /** Maps it whole. */
+    /** Maps the whole segment. */
     public RemoteMap map() throws SisciException {
         return map(MapOptions.WHOLE);
     }
 
     /**
-     * Maps it, or a part. In C: {@code SCIMapRemoteSegment}.
+     * Maps the segment, or a part of it. In C: {@code SCIMapRemoteSegment}.
      *
-     * @throws SisciException if the adapter's window is full, or the driver wants another alignment
+     * @throws SisciException if the adapter's address window is full, or the driver requires
+     *     another alignment
      */
     public RemoteMap map(MapOptions options) throws SisciException {
         return inCall(() -> new RemoteMap(SegmentMap.Mapping.of(true, handle(), bytes, options)));
     }
 
-    /** Its address on the I/O bus of this side. In C: {@code SCI_Q_REMOTE_SEGMENT_IOADDR}. */
+    /** The address on this node's I/O bus. In C: {@code SCI_Q_REMOTE_SEGMENT_IOADDR}. */
     public long ioAddress() throws SisciException {
         return inCall(() ->
                 functions()
@@ -209,22 +205,22 @@ public final class RemoteSegment extends SisciObject {
     }
 
     /**
-     * Waits for something to happen to it. Each event goes to one caller, or to one listener.
+     * Waits for the next event of this connection. Each event goes to one caller or one listener.
      *
-     * @throws FabricTimeoutException if nothing happened in time
-     * @throws FabricException once for events that were lost because nobody took them; the next
-     *     call goes on with those that came after
+     * @throws FabricTimeoutException if no event occurred in time
+     * @throws FabricException once, if events were lost because they were not taken in time; the
+     *     next call continues with the remaining events
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if it is closed, before or meanwhile
+     * @throws IllegalStateException if this segment is closed, before or during the wait
      */
     public SegmentEvent nextEvent(Duration timeout) throws FabricException, InterruptedIOException {
         return state.events.take(Deadline.after(timeout), "No event of " + this);
     }
 
     /**
-     * Calls {@code listener} for each event from now until the segment is closed, one after the
-     * other, on a virtual thread of its own. It may close the segment; where another thread does, a
-     * call that has begun goes on. What it throws is logged.
+     * Calls a listener for each event until this segment is closed. The calls are made sequentially
+     * on a dedicated virtual thread. The listener may close the segment. If another thread closes
+     * it, a running call of the listener continues. Exceptions of the listener are logged.
      */
     public void onEvent(Consumer<SegmentEvent> listener) {
         state.events.listen(listener);

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Locale;
 import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.linkage.ArenaCloser;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.SharedMemory;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.QueryStructure;
@@ -17,15 +17,15 @@ import org.jrdma.sisci.internal.RemovalRetry;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A segment, or a part of one, as memory of this process.
+ * A segment, or a part of it, mapped into the memory of this process.
  *
- * <p>The loads and stores here are single ones, at offsets that are multiples of their width. Loads
- * are done each time, so memory that a peer stores into can be polled. Where the map is {@linkplain
- * MapOptions.Flag#UNCACHED uncached}, stores are done as they stand too, neither left out, merged
- * nor moved by the compiler, as the registers of a device want it. {@link #segment()} is for bulk.
+ * <p>The methods of this class access single values, at offsets that are multiples of the value's
+ * size. The compiler never omits a load, so memory that a peer stores into can be polled. If the
+ * map is {@linkplain MapOptions.Flag#UNCACHED uncached}, the compiler does not omit, merge or
+ * reorder stores either, as registers of a device require. Use {@link #segment()} for bulk access.
  *
- * <p>Owned by its segment; safe for use by several threads. Closing it makes its memory
- * inaccessible, then unmaps it. In C: {@code sci_map_t}; {@link #close()} is {@code
+ * <p>Owned by its segment; safe for use by multiple threads. Closing a map makes its memory
+ * inaccessible and then unmaps it. In C: {@code sci_map_t}; {@link #close()} is {@code
  * SCIUnmapSegment}.
  */
 public abstract sealed class SegmentMap extends SisciObject permits LocalMap, RemoteMap {
@@ -45,11 +45,11 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
     }
 
     /**
-     * A map that was just created.
+     * The parts of a new map.
      *
      * @param handle the object of the library
      * @param memory the mapped memory
-     * @param registers whether stores are done as they stand
+     * @param registers true if the compiler must not omit, merge or reorder stores
      */
     record Mapping(ObjectHandle handle, MemorySegment memory, boolean registers) {
 
@@ -71,19 +71,19 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
             var name =
                     String.format(Locale.ROOT, "map of %,d bytes of %s", bytes, segment.lifetime());
             var arena = Arena.ofShared();
-            var all = Downcalls.memoryAt(mapped.memory(), bytes, arena);
+            var memory = Downcalls.memoryAt(mapped.memory(), bytes, arena);
             var retry = new RemovalRetry(segment.node().deferred());
             var lifetime =
                     new Lifetime(
                             name,
                             List.of(segment.lifetime()),
                             () -> {
-                                SharedMemory.close(arena);
+                                ArenaCloser.close(arena);
                                 retry.remove(() -> segments.unmap(mapped.handle(), name));
                             });
             return new Mapping(
                     new ObjectHandle(segment.node(), mapped.handle(), lifetime, retry),
-                    options.has(MapOptions.Flag.READ_ONLY) ? all.asReadOnly() : all,
+                    options.has(MapOptions.Flag.READ_ONLY) ? memory.asReadOnly() : memory,
                     options.has(MapOptions.Flag.UNCACHED));
         }
     }
@@ -93,42 +93,42 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         return segment;
     }
 
-    /** Its size. */
+    /** The size in bytes. */
     public final long byteSize() {
         return segment.byteSize();
     }
 
-    /** Loads. */
+    /** Loads a byte. */
     public final byte getByte(long offset) {
         return (byte) BYTE.getOpaque(segment, offset);
     }
 
-    /** Loads. */
+    /** Loads a {@code short}. */
     public final short getShort(long offset) {
         return (short) SHORT.getOpaque(segment, offset);
     }
 
-    /** Loads. */
+    /** Loads an {@code int}. */
     public final int getInt(long offset) {
         return (int) INT.getOpaque(segment, offset);
     }
 
-    /** Loads. */
+    /** Loads a {@code long}. */
     public final long getLong(long offset) {
         return (long) LONG.getOpaque(segment, offset);
     }
 
-    /** Loads; what is loaded later is no older. */
+    /** Loads an {@code int} with acquire semantics: later loads are not executed before it. */
     public final int getIntAcquire(long offset) {
         return (int) INT.getAcquire(segment, offset);
     }
 
-    /** Loads; what is loaded later is no older. */
+    /** Loads a {@code long} with acquire semantics: later loads are not executed before it. */
     public final long getLongAcquire(long offset) {
         return (long) LONG.getAcquire(segment, offset);
     }
 
-    /** Stores. */
+    /** Stores a byte. */
     public final void putByte(long offset, byte value) {
         if (registers) {
             BYTE.setOpaque(segment, offset, value);
@@ -137,7 +137,7 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         }
     }
 
-    /** Stores. */
+    /** Stores a {@code short}. */
     public final void putShort(long offset, short value) {
         if (registers) {
             SHORT.setOpaque(segment, offset, value);
@@ -146,7 +146,7 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         }
     }
 
-    /** Stores. */
+    /** Stores an {@code int}. */
     public final void putInt(long offset, int value) {
         if (registers) {
             INT.setOpaque(segment, offset, value);
@@ -155,7 +155,7 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         }
     }
 
-    /** Stores. */
+    /** Stores a {@code long}. */
     public final void putLong(long offset, long value) {
         if (registers) {
             LONG.setOpaque(segment, offset, value);
@@ -164,60 +164,67 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         }
     }
 
-    /** Stores, after all that was stored before by this thread. */
+    /** Stores an {@code int} with release semantics: after all earlier stores of this thread. */
     public void putIntRelease(long offset, int value) {
         INT.setRelease(segment, offset, value);
     }
 
-    /** Stores, after all that was stored before by this thread. */
+    /** Stores a {@code long} with release semantics: after all earlier stores of this thread. */
     public void putLongRelease(long offset, long value) {
         LONG.setRelease(segment, offset, value);
     }
 
     /**
-     * Whether it leads to memory of this node, without the adapter. In C: {@code
-     * SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET}.
+     * Returns true if this map accesses memory of this node directly, without the adapter. In C:
+     * {@code SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET}.
      */
     public final boolean isLocal() throws SisciException {
         return query(sisci_query.SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET) != 0;
     }
 
-    /** Its address on the I/O bus. In C: {@code SCI_Q_MAP_IOADDR}. */
+    /** The address of this map on the I/O bus. In C: {@code SCI_Q_MAP_IOADDR}. */
     public final long ioAddress() throws SisciException {
         return query(sisci_query.SCI_Q_MAP_IOADDR);
     }
 
-    /** Its address in this machine's physical memory. In C: {@code SCIGetMapPhysAddr}. */
+    /** The address in this machine's physical memory. In C: {@code SCIGetMapPhysAddr}. */
     public final long physicalAddress() {
         return inCall(() -> functions().segments().physicalAddress(address()));
     }
 
     /**
-     * Writes what the CPU's cache holds of a part to memory, on machines whose adapter does not see
-     * the cache. In C: {@code SCICacheSync}.
+     * Writes the cached data of a range back to memory. Needed on machines whose adapter does not
+     * access memory coherently with the CPU's caches. In C: {@code SCICacheSync} with {@code
+     * SCI_FLAG_CACHE_FLUSH}.
      */
     public final void flushCache(long offset, long bytes) throws SisciException {
         syncCache(offset, bytes, Constant.SCI_FLAG_CACHE_FLUSH);
     }
 
     /**
-     * Forgets what the CPU's cache holds of a part, so that memory is loaded again. As {@link
-     * #flushCache}. In C: {@code SCICacheSync}.
+     * Invalidates the cached data of a range, so that the next load reads from memory. Needed on
+     * the same machines as {@link #flushCache}. In C: {@code SCICacheSync} with {@code
+     * SCI_FLAG_CACHE_INVALIDATE}.
      */
     public final void invalidateCache(long offset, long bytes) throws SisciException {
         syncCache(offset, bytes, Constant.SCI_FLAG_CACHE_INVALIDATE);
     }
 
-    private void syncCache(long offset, long bytes, Constant what) throws SisciException {
+    private void syncCache(long offset, long bytes, Constant flag) throws SisciException {
         var part = segment.asSlice(offset, bytes);
-        var flags = functions().library().number(what);
+        var flags = functions().library().number(flag);
         whileOpen(() -> functions().segments().syncCache(address(), part, flags, this));
     }
 
-    private long query(sisci_query what) throws SisciException {
+    private long query(sisci_query subcommand) throws SisciException {
         return inCall(() ->
                 functions()
                         .nodes()
-                        .query(sisci_query.SCI_Q_MAP, what, address(), QueryStructure.MAP, this));
+                        .query(
+                                sisci_query.SCI_Q_MAP,
+                                subcommand,
+                                address(),
+                                QueryStructure.MAP,
+                                this));
     }
 }

@@ -9,8 +9,8 @@ import org.jrdma.sisci.internal.Constant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a segment is to be. Immutable; each method gives another. In C: the flags of {@code
- * SCICreateSegment}.
+ * The options of a new segment. Immutable: each method returns modified options. In C: the flags of
+ * {@code SCICreateSegment}.
  */
 public final class SegmentOptions {
 
@@ -28,67 +28,70 @@ public final class SegmentOptions {
     }
 
     /**
-     * A segment with memory of its own.
+     * A segment whose memory the library allocates.
      *
-     * @param id unique among all processes of the node; peers know it by this
-     * @param bytes its size; drivers may want a multiple of the page size
+     * @param id the id by which peers connect, unique among all processes of the node
+     * @param bytes the size; drivers may require a multiple of the page size
      */
     public static SegmentOptions of(int id, long bytes) {
         if (bytes <= 0) {
-            throw new IllegalArgumentException("A segment has at least one byte: " + bytes);
+            throw new IllegalArgumentException(
+                    "Invalid segment size: " + bytes + ". A segment has at least one byte.");
         }
         return new SegmentOptions(id, bytes, EnumSet.noneOf(Constant.class), null);
     }
 
-    /** One with the first free id from {@code from} on. */
+    /** A segment whose id is the first free id at or above {@code from}. */
     public static SegmentOptions withFreeId(int from, long bytes) {
         return of(from, bytes).with(Constant.SCI_FLAG_AUTO_ID);
     }
 
-    /** A member of a multicast group, whose number is the segment's id. */
+    /** A segment in a multicast group, whose id is the id of the segment. */
     public static SegmentOptions inGroup(int group, long bytes) {
         return of(group, bytes).with(Constant.SCI_FLAG_BROADCAST);
     }
 
     /**
-     * A segment whose memory is the caller's, who answers for it: it must be native, begin at a
-     * page and be whole pages, and stay allocated until the segment is closed, since peers may
-     * write to it. Where peers are still connected when the patience of that close ends, which is
-     * logged, they may write to it until the {@link Node} is closed, which puts them out. In C:
-     * {@code SCIRegisterSegmentMemory}.
+     * A segment in memory of the caller. In C: {@code SCIRegisterSegmentMemory}.
+     *
+     * <p>The caller is responsible for the memory. It must be native and consist of whole pages. It
+     * must stay allocated until the segment is closed, because peers may write to it. If peers are
+     * still connected when the timeout of that close expires, a warning is logged. These peers may
+     * write to the memory until the {@link Node} is closed, which disconnects them.
      */
     public static SegmentOptions onForeignMemory(int id, MemorySegment memory) {
         if (!memory.isNative()) {
-            throw new IllegalArgumentException("Memory on the heap cannot be shared");
+            throw new IllegalArgumentException(
+                    "Cannot share memory on the heap. Allocate the segment in an Arena.");
         }
         var empty = of(id, memory.byteSize()).empty();
         return new SegmentOptions(id, empty.bytes, empty.flags, memory);
     }
 
-    /** One that no peer can ever connect to: cheaper, for this side of DMA. */
-    public SegmentOptions forThisSideOnly() {
+    /** Rejects all peers, for example for the local side of DMA. In C: {@code SCI_FLAG_PRIVATE}. */
+    public SegmentOptions asPrivate() {
         return with(Constant.SCI_FLAG_PRIVATE);
     }
 
-    /** A member of a group that peers can connect to alone as well. */
-    public SegmentOptions alsoUnicast() {
+    /** Allows peers to connect to a group's member alone. In C: {@code SCI_FLAG_ALLOW_UNICAST}. */
+    public SegmentOptions allowUnicast() {
         return with(Constant.SCI_FLAG_ALLOW_UNICAST);
     }
 
-    /** One that peers can reach by DMA without a map. */
+    /** Allows peers to access it by DMA without a map. In C: {@code SCI_FLAG_DMA_GLOBAL}. */
     public SegmentOptions forGlobalDma() {
         return with(Constant.SCI_FLAG_DMA_GLOBAL);
     }
 
-    /** One without memory, until it is given some from outside of this process. */
+    /** A segment without memory, to attach memory later. In C: {@code SCI_FLAG_EMPTY}. */
     public SegmentOptions empty() {
         return with(Constant.SCI_FLAG_EMPTY);
     }
 
     private SegmentOptions with(Constant flag) {
-        var more = EnumSet.copyOf(flags.isEmpty() ? EnumSet.of(flag) : flags);
-        more.add(flag);
-        return new SegmentOptions(id, bytes, more, foreignMemory);
+        var newFlags = EnumSet.copyOf(flags.isEmpty() ? EnumSet.of(flag) : flags);
+        newFlags.add(flag);
+        return new SegmentOptions(id, bytes, newFlags, foreignMemory);
     }
 
     int id() {
@@ -103,12 +106,12 @@ public final class SegmentOptions {
         return flags.stream();
     }
 
-    /** Whether the library chooses the id. */
+    /** Returns true if the library chooses the id. */
     boolean hasFreeId() {
         return flags.contains(Constant.SCI_FLAG_AUTO_ID);
     }
 
-    /** The library refuses callbacks about what no peer can reach. */
+    /** Returns true if peers can connect. The library rejects a callback for a private segment. */
     boolean hasPeers() {
         return !flags.contains(Constant.SCI_FLAG_PRIVATE);
     }

@@ -7,7 +7,6 @@ import java.util.Locale;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.StoreFunctions;
@@ -15,11 +14,13 @@ import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * Tells whether stores into a {@link RemoteMap} arrived.
+ * Checks whether stores into a {@link RemoteMap} have arrived.
  *
- * <p>{@link #tryWrite} and {@link #write} do what has to be done: start, store, check, and again
- * where that is due. Owned by its map; for one thread at a time, but for {@link #close()}. Nothing
- * is allocated. In C: {@code sci_sequence_t}; {@link #close()} is {@code SCIRemoveSequence}.
+ * <p>{@link #tryWrite} starts the sequence if necessary, stores, and checks. {@link #write} repeats
+ * this until the data has arrived. Neither allocates memory.
+ *
+ * <p>Owned by its map. Used by one thread at a time, except for {@link #close()}, which any thread
+ * may call. In C: {@code sci_sequence_t}; {@link #close()} is {@code SCIRemoveSequence}.
  */
 public final class Sequence extends SisciObject {
 
@@ -29,7 +30,7 @@ public final class Sequence extends SisciObject {
     private final StoreFunctions stores;
     private final long handle;
 
-    /** Whether {@link #start()} must say OK before anything is stored. */
+    /** True if {@link #start()} must return OK before the next store. */
     private boolean mustStart = true;
 
     private Sequence(RemoteMap map, ObjectHandle handle) {
@@ -56,11 +57,10 @@ public final class Sequence extends SisciObject {
     }
 
     /**
-     * Starts this sequence, or starts it again; OK says that stores may follow. In C: {@code
-     * SCIStartSequence}.
+     * Starts this sequence; stores may follow if the result is OK. In C: {@code SCIStartSequence}.
      */
     public SequenceStatus start() throws SisciException {
-        var guard = enter();
+        var guard = enterGuard();
         try {
             return stores.startSequence(handle, 0, this);
         } finally {
@@ -69,11 +69,11 @@ public final class Sequence extends SisciObject {
     }
 
     /**
-     * What became of the stores since the last check or start; flushes, and waits for them. In C:
-     * {@code SCICheckSequence}.
+     * Flushes the stores since the last check or start, waits for them, and returns whether they
+     * have arrived. In C: {@code SCICheckSequence}.
      */
     public SequenceStatus check() throws SisciException {
-        var guard = enter();
+        var guard = enterGuard();
         try {
             return stores.checkSequence(handle, 0, this);
         } finally {
@@ -81,9 +81,9 @@ public final class Sequence extends SisciObject {
         }
     }
 
-    /** Drains what this CPU still holds of stores. In C: {@code SCIFlush}. */
+    /** Drains the stores from the write buffers of this CPU. In C: {@code SCIFlush}. */
     public void flush() {
-        var guard = enter();
+        var guard = enterGuard();
         try {
             stores.flush(handle, 0);
         } finally {
@@ -91,9 +91,9 @@ public final class Sequence extends SisciObject {
         }
     }
 
-    /** Waits besides until the stores have left. In C: {@code SCIStoreBarrier}. */
+    /** Flushes, and waits until the stores have left this node. In C: {@code SCIStoreBarrier}. */
     public void storeBarrier() {
-        var guard = enter();
+        var guard = enterGuard();
         try {
             stores.storeBarrier(handle, 0);
         } finally {
@@ -102,10 +102,10 @@ public final class Sequence extends SisciObject {
     }
 
     /**
-     * Stores once, and says what became of it. Nothing is stored, and nothing has arrived, while
-     * the sequence cannot be started. One library call where all is well, {@code SCICheckSequence}.
+     * Stores once and returns the status. If the sequence cannot be started, nothing is stored.
+     * Makes one library call if there was no error, {@code SCICheckSequence}.
      *
-     * @param offset where in the map
+     * @param offset the offset in the map
      */
     public SequenceStatus tryWrite(long offset, MemorySegment source) throws SisciException {
         if (mustStart) {
@@ -115,28 +115,28 @@ public final class Sequence extends SisciObject {
             }
         }
         MemorySegment.copy(source, 0, map.segment(), offset, source.byteSize());
-        mustStart = true; // also where the check throws
+        mustStart = true; // remains true if the check throws
         var status = check();
         mustStart = status == SequenceStatus.NOT_RETRIABLE || status == SequenceStatus.PENDING;
         return status;
     }
 
     /**
-     * Stores until it has arrived, however often the link fails meanwhile.
+     * Stores repeatedly until the data has arrived, even if the link fails temporarily.
      *
-     * @param offset where in the map
-     * @return how often it was tried: 1 where all was well
-     * @throws FabricTimeoutException if it did not arrive in time; the message has the last status.
-     *     Parts of it may have arrived
+     * @param offset the offset in the map
+     * @return the number of attempts: 1 if there was no error
+     * @throws FabricTimeoutException if the data did not arrive in time; the message has the last
+     *     status. Parts of the data may have arrived
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public int write(long offset, MemorySegment source, Duration timeout)
             throws FabricException, InterruptedIOException {
         var status = tryWrite(offset, source);
-        return status == SequenceStatus.OK ? 1 : goOn(offset, source, timeout, status);
+        return status == SequenceStatus.OK ? 1 : retryWrite(offset, source, timeout, status);
     }
 
-    private int goOn(long offset, MemorySegment source, Duration timeout, SequenceStatus last)
+    private int retryWrite(long offset, MemorySegment source, Duration timeout, SequenceStatus last)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         var status = last;
@@ -146,7 +146,7 @@ public final class Sequence extends SisciObject {
                 throw deadline.missed(
                         String.format(
                                 Locale.ROOT,
-                                "%,d bytes did not arrive through %s (the last status was %s)",
+                                "%,d bytes did not arrive through %s (last status: %s)",
                                 source.byteSize(),
                                 this,
                                 status));
@@ -163,32 +163,20 @@ public final class Sequence extends SisciObject {
     }
 
     /**
-     * Copies memory to the other node, and checks that it arrived. In C: {@code SCIMemCpy} with
+     * Copies memory to the other node, and checks that it has arrived. In C: {@code SCIMemCpy} with
      * {@code SCI_FLAG_ERROR_CHECK}, once for each MiB.
      *
-     * @param source native memory
-     * @throws SisciException with TRANSFER_FAILED if it did not arrive
-     * @throws UnsupportedOperationException if the library does not tell the flag's number, which
-     *     is not public
+     * @param source the source, which must be native memory
+     * @throws SisciException with TRANSFER_FAILED if the data did not arrive
+     * @throws UnsupportedOperationException if the library does not export the flag's number
      */
     public void copyFrom(MemorySegment source, long offset) throws SisciException {
         var flags = map.functions().library().number(Constant.SCI_FLAG_ERROR_CHECK);
-        whileOpen(() -> map.copy(handle, source, offset, flags, RemoteMap.MOST_WRITTEN));
+        whileOpen(() -> map.copy(handle, source, offset, flags, RemoteMap.MAX_WRITE_PIECE));
     }
 
-    /** The map that it is of. */
+    /** The map whose stores this sequence checks. */
     public RemoteMap map() {
         return map;
-    }
-
-    /** The caller must exit the guard. */
-    private CallGuard enter() {
-        var guard = CallGuard.ofCurrentThread();
-        guard.enter();
-        if (lifetime().isClosed()) {
-            guard.exit();
-            throw lifetime().closedException();
-        }
-        return guard;
     }
 }

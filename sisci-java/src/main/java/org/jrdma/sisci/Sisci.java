@@ -12,17 +12,17 @@ import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * libsisci, as found on this machine, in a file, or in a provider: where nodes come from.
+ * A SISCI library (libsisci), which opens nodes.
  *
- * <p>It stays open for as long as the JVM runs. It is initialised when the first node is opened,
- * and terminated when the last is closed. Safe for use by several threads.
+ * <p>The library stays loaded until the JVM exits. It is initialized when the first node is opened,
+ * and terminated when the last node is closed. Safe for use by multiple threads.
  */
 public final class Sisci {
 
     private static @Nullable Sisci system;
     private static @Nullable Sisci software;
 
-    /** By library: however often one was opened, it is initialised once. */
+    /** The open nodes by library identity: a library that is loaded twice is initialized once. */
     private static final Map<Long, Users> USERS = new ConcurrentHashMap<>();
 
     private final SisciFunctions functions;
@@ -38,10 +38,10 @@ public final class Sisci {
     }
 
     /**
-     * The machine's own libsisci.
+     * The libsisci that is installed on this machine.
      *
-     * @throws LibraryNotFoundException if it is not installed; the message says where it was looked
-     *     for
+     * @throws LibraryNotFoundException if it is not installed; the message lists the places
+     *     searched
      */
     public static synchronized Sisci system() throws LibraryNotFoundException {
         if (system == null) {
@@ -51,12 +51,13 @@ public final class Sisci {
     }
 
     /**
-     * SISCI in software: a libsisci written in Java, which needs no adapter, no driver and no
-     * privilege. The same each time.
+     * The software fabric: a libsisci written in Java, which needs no adapter, driver or
+     * privileges. Each call returns the same object.
      *
-     * @throws LibraryNotFoundException if there is none on the class path or the module path; the
-     *     message says what to add
-     * @throws IllegalArgumentException if a system property of its own makes no sense
+     * @throws LibraryNotFoundException if the software fabric is not on the class path or module
+     *     path; the message names the missing dependency
+     * @throws IllegalArgumentException if a system property of the software fabric has an invalid
+     *     value
      */
     public static synchronized Sisci software() throws LibraryNotFoundException {
         if (software == null) {
@@ -71,11 +72,11 @@ public final class Sisci {
     }
 
     /**
-     * What the system property {@code jrdma.fabric} says: {@link #system()} for {@code system} or
-     * where it is not set, {@link #software()} for {@code software}.
+     * The library that the system property {@code jrdma.fabric} selects: {@link #system()} for
+     * {@code system} or if the property is not set, {@link #software()} for {@code software}.
      *
-     * @throws LibraryNotFoundException if that is not there
-     * @throws IllegalArgumentException if it says something else
+     * @throws LibraryNotFoundException if the selected library is not found
+     * @throws IllegalArgumentException if the property has another value
      */
     public static Sisci configured() throws LibraryNotFoundException {
         var fabric = System.getProperty("jrdma.fabric", "system");
@@ -84,32 +85,32 @@ public final class Sisci {
             case "software" -> software();
             default ->
                     throw new IllegalArgumentException(
-                            "jrdma.fabric is \"%s\"; it can be system or software"
+                            "Invalid value \"%s\" of the system property jrdma.fabric. Set it to system or software."
                                     .formatted(fabric));
         };
     }
 
     /**
-     * A libsisci in a file.
+     * Loads a libsisci from a file.
      *
-     * @throws LibraryNotFoundException if there is none in it, or one of version 1
+     * @throws LibraryNotFoundException if the file is not a libsisci, or is version 1 of it
      */
     public static Sisci load(Path file) throws LibraryNotFoundException {
         return new Sisci(NativeLibrary.open(file));
     }
 
     /**
-     * A libsisci that a provider answers for.
+     * A libsisci whose symbols a provider supplies.
      *
-     * @throws LibraryNotFoundException if it lacks a function that every version has, or is of
-     *     version 1
+     * @throws LibraryNotFoundException if a function that every version has is missing, or if the
+     *     library is version 1
      */
     public static Sisci from(LibraryProvider provider) throws LibraryNotFoundException {
         return new Sisci(NativeLibrary.from(provider));
     }
 
     /**
-     * Opens this node by adapter 0, which is the only one of most machines. In C: {@code
+     * Opens this node through adapter 0, the only adapter of most machines. In C: {@code
      * SCIInitialize}, {@code SCIOpen}, {@code SCIGetLocalNodeId}.
      *
      * @throws SisciException if there is no such adapter, or the driver is not loaded
@@ -119,10 +120,11 @@ public final class Sisci {
     }
 
     /**
-     * Opens this node by one of its adapters: what is made from it goes that way. As {@link
-     * #open()}.
+     * Opens this node through one of its adapters, like {@link #open()}. Objects created from the
+     * node use that adapter.
      *
-     * @param adapter the adapter's number; they count from 0
+     * @param adapter the number of the adapter, from 0
+     * @throws SisciException if there is no such adapter, or the driver is not loaded
      */
     public Node open(int adapter) throws SisciException {
         enter();
@@ -134,31 +136,26 @@ public final class Sisci {
         }
     }
 
-    /** The version of the API that the library has. In C: {@code SCI_Q_API}. */
+    /** The version of the API that the library implements. In C: {@code SCI_Q_API}. */
     public String version() throws SisciException {
         return text(functions.nodes()::version);
     }
 
-    /** Who made the library. In C: {@code SCI_Q_VENDORID}. */
+    /** The vendor of the library. In C: {@code SCI_Q_VENDORID}. */
     public String vendor() throws SisciException {
         return text(functions.nodes()::vendor);
     }
 
-    @FunctionalInterface
-    private interface Question {
-        String ask() throws SisciException;
-    }
-
-    private String text(Question question) throws SisciException {
+    private String text(SisciObject.Call<String, SisciException> query) throws SisciException {
         enter();
         try {
-            return question.ask();
+            return query.run();
         } finally {
             leave();
         }
     }
 
-    /** Where the library was found. */
+    /** The location of the library. */
     @Override
     public String toString() {
         return functions.library().toString();

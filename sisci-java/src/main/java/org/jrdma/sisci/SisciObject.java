@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.SisciFunctions;
@@ -12,11 +13,11 @@ import org.jrdma.sisci.internal.SisciFunctions;
 /**
  * An object of libsisci that must be closed.
  *
- * <p>The library does not remove an object that is in use, also if a peer uses it. {@link #close()}
- * therefore closes the objects that depend on this one first, and then tries for up to five
- * seconds; {@link #close(Duration)} says for how long. An object that is still in use then is
- * logged, and removed when the {@link Node} is closed: by force if SISCI can, which is the case for
- * segments.
+ * <p>The library does not remove an object that is in use, for example by a peer. {@link #close()}
+ * therefore closes the dependent objects first, and then retries for up to five seconds while the
+ * library reports that the object is busy; {@link #close(Duration)} takes another timeout. If the
+ * object is still in use after that, a warning is logged, and the object is removed when the {@link
+ * Node} is closed. Segments, which SISCI can remove by force, are removed by force then.
  */
 public abstract class SisciObject extends NativeObject {
 
@@ -28,8 +29,8 @@ public abstract class SisciObject extends NativeObject {
     }
 
     /**
-     * Closes this object, and tries again until the timeout while the library reports that it is in
-     * use. The objects that depend on it have timeouts of their own.
+     * Closes this object, and retries until the timeout while the library reports that the object
+     * is busy. Dependent objects have their own timeouts.
      */
     public final void close(Duration busyTimeout) {
         handle.retry().timeout(busyTimeout);
@@ -78,19 +79,30 @@ public abstract class SisciObject extends NativeObject {
         }
     }
 
+    /** Enters the current thread's call guard, which the caller must exit. */
+    final CallGuard enterGuard() {
+        var guard = CallGuard.ofCurrentThread();
+        guard.enter();
+        if (handle.lifetime().isClosed()) {
+            guard.exit();
+            throw handle.lifetime().closedException();
+        }
+        return guard;
+    }
+
     /** Pauses between two attempts. */
     static void pause(long nanos, Object awaited) throws InterruptedIOException {
         LockSupport.parkNanos(nanos);
         if (Thread.currentThread().isInterrupted()) {
-            throw new InterruptedIOException("interrupted while waiting for " + awaited);
+            throw new InterruptedIOException("Interrupted while waiting for " + awaited);
         }
     }
 
-    /** Rejects this object if it is of another library, where its handle means nothing. */
+    /** Checks that this object and another belong to the same library. */
     final void checkLibrary(SisciFunctions others, Object other) {
         if (functions().library().identity() != others.library().identity()) {
             throw new IllegalArgumentException(
-                    "%s is of %s, and %s of %s"
+                    "Cannot use %s (library %s) with %s (library %s): both objects must belong to the same library."
                             .formatted(this, functions().library(), other, others.library()));
         }
     }

@@ -3,8 +3,8 @@ package org.jrdma.sisci;
 import java.lang.reflect.Method;
 
 /**
- * What the current thread allocates. By reflection, since the module under test does not read the
- * one of management.
+ * The allocations of the current thread. Uses reflection, because the module under test does not
+ * read the management module.
  */
 final class AllocatedBytes {
 
@@ -27,14 +27,14 @@ final class AllocatedBytes {
 
     private AllocatedBytes() {}
 
-    /** What is run. */
+    /** The operation to measure. */
     interface Round {
         void run() throws Exception;
     }
 
     /**
-     * How many bytes a round allocates once it is compiled, which takes some rounds: the least of
-     * them.
+     * The number of bytes that a round allocates. Returns the minimum of several rounds, because a
+     * round allocates more before it is compiled.
      */
     static long ofCompiled(Round round) throws Exception {
         var least = Long.MAX_VALUE;

@@ -10,15 +10,18 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
-import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.TestLibrary.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whatever other threads are at: a close ends it with an exception, and the JVM goes on. */
+/**
+ * Tests of a close while other threads use the objects: their calls fail with an exception, and the
+ * JVM does not crash.
+ */
 @Timeout(60)
 class ClosingTest {
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final int ROUNDS = 100;
 
     private interface Use {
@@ -26,8 +29,8 @@ class ClosingTest {
     }
 
     @Test
-    void shouldRefuseWhatOtherThreadsDoMeanwhile() throws Exception {
-        var library = new TinyLibrary(Kind.SINGLE_THREADED);
+    void shouldRejectConcurrentCallsOfOtherThreads() throws Exception {
+        var library = new TestLibrary(Kind.SINGLE_THREADED);
         for (var round = 0; round < ROUNDS; round++) {
             try (var arena = Arena.ofShared()) {
                 var message = arena.allocate(64, 8);
@@ -35,11 +38,11 @@ class ClosingTest {
                 var segment = node.newSegment(7, 4096);
                 segment.offer();
                 var local = segment.map();
-                var remote = node.connect(4, 7, SOON);
+                var remote = node.connect(4, 7, TIMEOUT);
                 var map = remote.map();
                 var sequence = map.newSequence();
                 var interrupt = node.newDataInterrupt();
-                var trigger = node.connectDataInterrupt(4, interrupt.number(), SOON);
+                var trigger = node.connectDataInterrupt(4, interrupt.number(), TIMEOUT);
                 var uses =
                         List.<Use>of(
                                 () -> map.putLongRelease(0, local.getLong(0) + 1),
@@ -70,7 +73,7 @@ class ClosingTest {
         assertThat(library.calls("SCITerminate")).isEqualTo(ROUNDS);
     }
 
-    /** Until it throws. */
+    /** Repeats a call until it throws. */
     private static CompletableFuture<Void> repeat(Use use, CountDownLatch started) {
         var ended = new CompletableFuture<Void>();
         Thread.ofPlatform()

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.TestLibrary.Kind;
 import org.jrdma.sisci.model.DmaPiece;
 import org.jrdma.sisci.model.DmaState;
 import org.jrdma.sisci.model.SisciError;
@@ -29,27 +29,27 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class DmaTest {
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    private TinyLibrary library;
+    private TestLibrary library;
     private Node node;
     private LocalSegment local;
-    private LocalMap here;
+    private LocalMap sourceMap;
     private RemoteSegment remote;
-    private LocalMap there;
+    private LocalMap targetMap;
     private DmaQueue queue;
 
     @BeforeEach
     void open() throws Exception {
-        library = new TinyLibrary(Kind.WITH_CONSTANTS);
+        library = new TestLibrary(Kind.WITH_CONSTANTS);
         node = library.sisci.open();
-        local = node.newSegment(SegmentOptions.of(1, 4096).forThisSideOnly());
+        local = node.newSegment(SegmentOptions.of(1, 4096).asPrivate());
         local.prepare();
-        here = local.map();
+        sourceMap = local.map();
         var target = node.newSegment(2, 4096);
         target.offer();
-        there = target.map();
-        remote = node.connect(4, 2, SOON);
+        targetMap = target.map();
+        remote = node.connect(4, 2, TIMEOUT);
         queue = node.newDmaQueue(4);
     }
 
@@ -61,45 +61,45 @@ class DmaTest {
 
     @Test
     void shouldPushAndPull() throws Exception {
-        here.putLong(8, 42);
-        queue.transfer(DmaTransfer.push(local, 8, remote, 16, 8), SOON);
-        assertThat(there.getLong(16)).isEqualTo(42);
+        sourceMap.putLong(8, 42);
+        queue.transfer(DmaTransfer.push(local, 8, remote, 16, 8), TIMEOUT);
+        assertThat(targetMap.getLong(16)).isEqualTo(42);
         assertThat(queue.state()).isEqualTo(DmaState.DONE);
 
-        there.putLong(24, 43);
-        queue.transfer(DmaTransfer.pull(local, 0, remote, 24, 8), SOON);
-        assertThat(here.getLong(0)).isEqualTo(43);
+        targetMap.putLong(24, 43);
+        queue.transfer(DmaTransfer.pull(local, 0, remote, 24, 8), TIMEOUT);
+        assertThat(sourceMap.getLong(0)).isEqualTo(43);
     }
 
     @Test
-    void shouldMovePieces() throws Exception {
-        here.putLong(0, 1);
-        here.putLong(512, 2);
+    void shouldTransferPieces() throws Exception {
+        sourceMap.putLong(0, 1);
+        sourceMap.putLong(512, 2);
 
         queue.transfer(
                 DmaTransfer.pushPieces(
                         local, remote, List.of(new DmaPiece(0, 8, 8), new DmaPiece(512, 0, 8))),
-                SOON);
+                TIMEOUT);
 
-        assertThat(there.getLong(8)).isOne();
-        assertThat(there.getLong(0)).isEqualTo(2);
+        assertThat(targetMap.getLong(8)).isOne();
+        assertThat(targetMap.getLong(0)).isEqualTo(2);
 
         queue.transfer(
-                DmaTransfer.pullPieces(local, remote, List.of(new DmaPiece(1024, 0, 16))), SOON);
-        assertThat(here.getLong(1024)).isEqualTo(2);
+                DmaTransfer.pullPieces(local, remote, List.of(new DmaPiece(1024, 0, 16))), TIMEOUT);
+        assertThat(sourceMap.getLong(1024)).isEqualTo(2);
     }
 
     @Test
-    void shouldMoveMemoryOfTheCallers() throws Exception {
+    void shouldTransferMemoryOfTheCaller() throws Exception {
         try (var arena = Arena.ofShared()) {
             var memory = arena.allocate(16, 8);
             memory.fill((byte) 5);
 
-            queue.transfer(DmaTransfer.pushForeign(memory, remote, 32), SOON);
-            assertThat(there.getLong(40)).isEqualTo(0x0505050505050505L);
+            queue.transfer(DmaTransfer.pushForeign(memory, remote, 32), TIMEOUT);
+            assertThat(targetMap.getLong(40)).isEqualTo(0x0505050505050505L);
 
-            there.putLong(32, 6);
-            queue.transfer(DmaTransfer.pullForeign(memory, remote, 32), SOON);
+            targetMap.putLong(32, 6);
+            queue.transfer(DmaTransfer.pullForeign(memory, remote, 32), TIMEOUT);
             assertThat(memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(6);
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> DmaTransfer.pullForeign(memory.asReadOnly(), remote, 0));
@@ -110,7 +110,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldTellTheEndOnAThreadOfJavas() throws Exception {
+    void shouldCompleteTheFutureOnAJavaThread() throws Exception {
         library.hold(true);
         var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
         var thread = future.thenApply(_ -> Thread.currentThread().isVirtual());
@@ -122,7 +122,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldBePolled() throws Exception {
+    void shouldReportTheStateOfAPostedTransfer() throws Exception {
         assertThat(queue.state()).isEqualTo(DmaState.IDLE);
         library.hold(true);
         queue.post(DmaTransfer.push(local, 0, remote, 0, 8));
@@ -137,13 +137,13 @@ class DmaTest {
     }
 
     @Test
-    void shouldTellWhyATransferFailed() throws Exception {
+    void shouldReportTheErrorOfAFailedTransfer() throws Exception {
         library.fail("the transfer", sisci_h.SCI_ERR_TRANSFER_FAILED(), 2);
 
         assertThatExceptionOfType(SisciException.class)
-                .isThrownBy(() -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), SOON))
+                .isThrownBy(() -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT))
                 .withMessage(
-                        "push of 8 bytes to segment 2 of node 4 from node 4 failed: TRANSFER_FAILED (0x40000A06).")
+                        "The push of 8 bytes to segment 2 of node 4 from node 4 failed: TRANSFER_FAILED (0x40000A06).")
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.TRANSFER_FAILED));
         assertThat(queue.state()).isEqualTo(DmaState.ERROR);
 
@@ -155,22 +155,22 @@ class DmaTest {
     }
 
     @Test
-    void shouldRefuseASecondTransferWhileOneIsUnderWay() throws Exception {
+    void shouldRejectASecondTransferWhileOneIsRunning() throws Exception {
         library.hold(true);
         var first = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
 
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(() -> queue.start(DmaTransfer.push(local, 8, remote, 8, 8)))
-                .withMessageContaining("is still making a push of 8 bytes");
+                .withMessageContaining("it is still executing a push of 8 bytes");
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(() -> queue.post(DmaTransfer.push(local, 8, remote, 8, 8)));
         library.hold(false);
         first.get(5, TimeUnit.SECONDS);
-        queue.transfer(DmaTransfer.push(local, 8, remote, 8, 8), SOON);
+        queue.transfer(DmaTransfer.push(local, 8, remote, 8, 8), TIMEOUT);
     }
 
     @Test
-    void shouldTakeTheNextTransferAsSoonAsTheLibraryHasToldOfTheLast() throws Exception {
+    void shouldStartTheNextTransferAfterTheCallbackOfTheLast() throws Exception {
         for (var i = 0; i < 1_000; i++) {
             var last = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
             last.get(5, TimeUnit.SECONDS);
@@ -179,7 +179,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldEndAFutureWhoseTransferIsAborted() throws Exception {
+    void shouldFailTheFutureOfAnAbortedTransfer() throws Exception {
         library.hold(true);
         var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
 
@@ -192,25 +192,26 @@ class DmaTest {
     }
 
     @Test
-    void shouldAbortATransferThatTakesTooLongOrWhoseThreadIsInterrupted() {
+    void shouldAbortATransferOnTimeoutAndInterrupt() {
         library.hold(true);
 
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() ->
                         queue.transfer(
                                 DmaTransfer.push(local, 0, remote, 0, 8), Duration.ofMillis(20)))
-                .withMessageStartingWith("No end of push of 8 bytes");
+                .withMessageStartingWith("The push of 8 bytes");
         assertThat(queue.state()).isEqualTo(DmaState.ABORTED);
 
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedIOException.class)
-                .isThrownBy(() -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), SOON));
+                .isThrownBy(
+                        () -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT));
         assertThat(Thread.interrupted()).isTrue();
         assertThat(library.calls("SCIAbortDMAQueue")).isEqualTo(2);
     }
 
     @Test
-    void shouldAbortWhatIsUnderWayWhenItIsClosed() throws Exception {
+    void shouldAbortTheTransferWhenTheQueueIsClosed() throws Exception {
         library.hold(true);
         var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
 
@@ -226,7 +227,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldReturnOnlyWhenTheEngineHasLetGoOfTheMemory() throws Exception {
+    void shouldNotReturnBeforeTheEngineHasReleasedTheMemory() throws Exception {
         library.hold(true);
         library.slowAbort(true);
         var transfer = DmaTransfer.push(local, 0, remote, 0, 8);
@@ -242,7 +243,7 @@ class DmaTest {
         library.hold(false);
 
         assertThat(stateAfterwards.get(5, TimeUnit.SECONDS)).isEqualTo(DmaState.ABORTED);
-        queue.transfer(transfer, SOON);
+        queue.transfer(transfer, TIMEOUT);
     }
 
     private void awaitAbort() {
@@ -252,7 +253,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldEndAFutureWhoseAbortTheLibraryNeverTells() throws Exception {
+    void shouldFailTheFutureIfTheLibraryDoesNotReportTheAbort() throws Exception {
         library.hold(true);
         library.slowAbort(true);
         var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
@@ -269,8 +270,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldEndAFutureWhoseTransferCannotBeStoppedAndSayThatItsMemoryMustStay()
-            throws Exception {
+    void shouldFailTheFutureOfATransferThatCannotBeStopped() throws Exception {
         library.hold(true);
         library.slowAbort(true);
         var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
@@ -279,18 +279,20 @@ class DmaTest {
 
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(() -> future.get(5, TimeUnit.SECONDS))
-                .withMessageContaining("is still under way: its memory must stay");
+                .withMessageContaining("was aborted but is still running. Keep its memory");
         var removals = library.calls("SCIRemoveDMAQueue");
         library.hold(false);
         node.close();
-        assertThat(library.calls("SCIRemoveDMAQueue")).as("once more").isGreaterThan(removals);
+        assertThat(library.calls("SCIRemoveDMAQueue"))
+                .as("number of removals")
+                .isGreaterThan(removals);
     }
 
     @Test
     void shouldAbortATransferWhoseSegmentIsClosed() throws Exception {
         for (SisciObject segment : List.of(remote, local)) {
             library.hold(true);
-            remote = node.connect(4, 2, SOON);
+            remote = node.connect(4, 2, TIMEOUT);
             var aborts = library.calls("SCIAbortDMAQueue");
             var future =
                     queue.start(
@@ -308,9 +310,9 @@ class DmaTest {
     }
 
     @Test
-    void shouldAbortWhatIsPolledBeforeItsNodeClosesTheSegments() throws Exception {
+    void shouldAbortAPostedTransferBeforeItsNodeClosesTheSegments() throws Exception {
         library.hold(true);
-        var newer = node.newSegment(SegmentOptions.of(3, 4096).forThisSideOnly());
+        var newer = node.newSegment(SegmentOptions.of(3, 4096).asPrivate());
         newer.prepare();
         queue.post(DmaTransfer.push(newer, 0, remote, 0, 8));
         var abortsWhenItIsRemoved = new AtomicInteger();
@@ -323,14 +325,14 @@ class DmaTest {
     }
 
     @Test
-    void shouldRefuseWhatIsOfAnotherLibrary() throws Exception {
-        var other = new TinyLibrary(Kind.WITH_CONSTANTS);
+    void shouldRejectAnObjectOfAnotherLibrary() throws Exception {
+        var other = new TestLibrary(Kind.WITH_CONSTANTS);
         try (var otherNode = other.sisci.open();
                 var otherQueue = otherNode.newDmaQueue(1);
                 var channel = otherNode.requestDmaChannel(DmaChannel.Engine.ANY)) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> otherQueue.start(DmaTransfer.push(local, 0, remote, 0, 8)))
-                    .withMessageContaining("segment 2 of node 4 from node 4 is of ")
+                    .withMessageContaining("Cannot use segment 2 of node 4 from node 4 (library ")
                     .withMessageContaining(library.file.toString())
                     .withMessageContaining(other.file.toString());
             assertThatIllegalArgumentException()
@@ -342,7 +344,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldGiveAChannelItsQueueAndItsSegments() throws Exception {
+    void shouldAssignAQueueAndPrepareSegmentsForAChannel() throws Exception {
         try (var channel = node.requestDmaChannel(DmaChannel.Engine.GLOBAL, 5, true)) {
             channel.assign(queue);
             assertThat(library.channel()).isEqualTo(0x01_01_03_05);
@@ -365,7 +367,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldRefuseTransfersThatMakeNoSense() throws Exception {
+    void shouldRejectInvalidTransfers() throws Exception {
         var unprepared = node.newSegment(3, 4096);
 
         assertThatExceptionOfType(SisciException.class)

@@ -6,23 +6,23 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.TestLibrary.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class HotPathTest {
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     @Test
-    void shouldAllocateNothing() throws Exception {
-        var library = new TinyLibrary(Kind.SINGLE_THREADED);
+    void shouldNotAllocate() throws Exception {
+        var library = new TestLibrary(Kind.SINGLE_THREADED);
         try (var arena = Arena.ofConfined();
                 var node = library.sisci.open();
                 var segment = node.newSegment(7, 4096)) {
             segment.offer();
-            try (var remote = node.connect(4, 7, SOON);
+            try (var remote = node.connect(4, 7, TIMEOUT);
                     var map = remote.map();
                     var sequence = map.newSequence()) {
                 var message = arena.allocate(64, 64);
@@ -41,7 +41,7 @@ class HotPathTest {
             map.putLongRelease(8, i);
             map.flush();
             map.copyFrom(message, 64);
-            sequence.write(128, message, SOON);
+            sequence.write(128, message, TIMEOUT);
             sequence.storeBarrier();
         }
     }

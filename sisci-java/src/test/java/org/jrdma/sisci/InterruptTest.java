@@ -11,7 +11,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.TestLibrary.Kind;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.AfterEach;
@@ -22,14 +22,14 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class InterruptTest {
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    private TinyLibrary library;
+    private TestLibrary library;
     private Node node;
 
     @BeforeEach
     void open() throws Exception {
-        library = new TinyLibrary(Kind.WITH_CONSTANTS);
+        library = new TestLibrary(Kind.WITH_CONSTANTS);
         node = library.sisci.open();
     }
 
@@ -39,31 +39,33 @@ class InterruptTest {
     }
 
     @Test
-    void shouldWakeWhoWaits() throws Exception {
+    void shouldWakeUpAWaitingThread() throws Exception {
         var interrupt = node.newInterrupt();
-        var remote = node.connectInterrupt(4, interrupt.number(), SOON);
+        var remote = node.connectInterrupt(4, interrupt.number(), TIMEOUT);
 
         remote.trigger();
-        interrupt.await(SOON);
+        interrupt.await(TIMEOUT);
 
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> interrupt.await(Duration.ofMillis(1)))
-                .withMessage("Nobody triggered interrupt 17 of node 4 within 0.001s");
+                .withMessage("No trigger of interrupt 17 of node 4 within 0.001s");
     }
 
     @Test
-    void shouldCountWhatIsStoredAtAFlagAndSayWhetherItWasEnabledInTime() throws Exception {
+    void shouldCountStoresAtAFlagAndReportARace() throws Exception {
         try (var segment = node.newSegment(7, 4096)) {
             var flag = segment.newInterruptFlag(4, true);
             assertThat(flag.offset()).isEqualTo(4);
 
             assertThat(flag.tryEnable()).isTrue();
-            flag.await(SOON);
+            flag.await(TIMEOUT);
             assertThat(flag.count()).isEqualTo(1);
             flag.disable();
             assertThat(flag.count()).isZero();
 
-            assertThat(segment.newInterruptFlag(8, true).tryEnable()).as("too late").isFalse();
+            assertThat(segment.newInterruptFlag(8, true).tryEnable())
+                    .as("after the timeout")
+                    .isFalse();
             var busy = segment.newInterruptFlag(12, true);
             assertThatExceptionOfType(SisciException.class)
                     .isThrownBy(busy::count)
@@ -72,7 +74,7 @@ class InterruptTest {
     }
 
     @Test
-    void shouldRefuseAFlagBeyondItsSegmentAndSayWhichTheDriverRefused() throws Exception {
+    void shouldRejectAFlagBeyondItsSegmentAndNameOneThatTheDriverRejects() throws Exception {
         try (var segment = node.newSegment(7, 4096)) {
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
                     .isThrownBy(() -> segment.newInterruptFlag(4093, true));
@@ -84,22 +86,22 @@ class InterruptTest {
     }
 
     @Test
-    void shouldCallItsListenerOnAThreadOfJavasAndLetItCloseTheInterrupt() throws Exception {
+    void shouldCallTheListenerOnAJavaThreadAndAllowItToClose() throws Exception {
         var interrupt = node.newInterrupt();
-        var heard = new ArrayBlockingQueue<Boolean>(1);
+        var received = new ArrayBlockingQueue<Boolean>(1);
         interrupt.onTrigger(() -> {
             interrupt.close();
-            heard.add(Thread.currentThread().isVirtual());
+            received.add(Thread.currentThread().isVirtual());
         });
 
-        node.connectInterrupt(4, interrupt.number(), SOON).trigger();
+        node.connectInterrupt(4, interrupt.number(), TIMEOUT).trigger();
 
-        assertThat(heard.poll(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(received.poll(5, TimeUnit.SECONDS)).isTrue();
         assertThat(library.calls("SCIRemoveInterrupt")).isOne();
     }
 
     @Test
-    void shouldHaveTheNumberThatIsAskedFor() throws Exception {
+    void shouldUseTheRequestedNumber() throws Exception {
         var interrupt = node.newInterrupt(InterruptOptions.number(99));
 
         assertThat(interrupt.number()).isEqualTo(99);
@@ -109,37 +111,37 @@ class InterruptTest {
     }
 
     @Test
-    void shouldCarryMessagesInTheirOrder() throws Exception {
+    void shouldDeliverMessagesInOrder() throws Exception {
         var interrupt = node.newDataInterrupt();
-        var remote = node.connectDataInterrupt(4, interrupt.number(), SOON);
+        var remote = node.connectDataInterrupt(4, interrupt.number(), TIMEOUT);
 
         remote.trigger("Saluton".getBytes(UTF_8));
         remote.trigger("mondo".getBytes(UTF_8));
 
-        assertThat(interrupt.receive(SOON)).asString(UTF_8).isEqualTo("Saluton");
-        assertThat(interrupt.receive(SOON)).asString(UTF_8).isEqualTo("mondo");
+        assertThat(interrupt.receive(TIMEOUT)).asString(UTF_8).isEqualTo("Saluton");
+        assertThat(interrupt.receive(TIMEOUT)).asString(UTF_8).isEqualTo("mondo");
     }
 
     @Test
-    void shouldGiveItsListenerACopyOfTheMessage() throws Exception {
+    void shouldPassACopyOfTheMessageToTheListener() throws Exception {
         var interrupt = node.newDataInterrupt();
-        var heard = new ArrayBlockingQueue<byte[]>(1);
-        interrupt.onMessage(heard::add);
+        var received = new ArrayBlockingQueue<byte[]>(1);
+        interrupt.onMessage(received::add);
 
-        node.connectDataInterrupt(4, interrupt.number(), SOON).trigger(new byte[] {1, 2, 3});
+        node.connectDataInterrupt(4, interrupt.number(), TIMEOUT).trigger(new byte[] {1, 2, 3});
 
-        assertThat(heard.poll(5, TimeUnit.SECONDS)).containsExactly(1, 2, 3);
+        assertThat(received.poll(5, TimeUnit.SECONDS)).containsExactly(1, 2, 3);
     }
 
     @Test
-    void shouldTryAgainWhileThePeerIsBehind() throws Exception {
+    void shouldRetryWhileTheQueueOfThePeerIsFull() throws Exception {
         var interrupt = node.newDataInterrupt();
-        var remote = node.connectDataInterrupt(4, interrupt.number(), SOON);
+        var remote = node.connectDataInterrupt(4, interrupt.number(), TIMEOUT);
         library.fail("SCITriggerDataInterrupt", sisci_h.SCI_ERR_NOSPC(), 3);
 
-        remote.trigger(new byte[] {7}, SOON);
+        remote.trigger(new byte[] {7}, TIMEOUT);
 
-        assertThat(interrupt.receive(SOON)).containsExactly(7);
+        assertThat(interrupt.receive(TIMEOUT)).containsExactly(7);
         assertThat(library.calls("SCITriggerDataInterrupt")).isEqualTo(4);
         library.fail("SCITriggerDataInterrupt", sisci_h.SCI_ERR_NOSPC(), Integer.MAX_VALUE);
         assertThatExceptionOfType(SisciException.class)
@@ -147,21 +149,21 @@ class InterruptTest {
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.NO_SPACE));
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> remote.trigger(new byte[] {7}, Duration.ofMillis(5)))
-                .withMessageStartingWith("No room for a message to data interrupt 17 of node 4");
+                .withMessageStartingWith("No space for a message to data interrupt 17 of node 4");
     }
 
     @Test
-    void shouldRefuseAMessageThatIsTooLong() throws Exception {
+    void shouldRejectAMessageThatIsTooLong() throws Exception {
         var interrupt = node.newDataInterrupt();
-        var remote = node.connectDataInterrupt(4, interrupt.number(), SOON);
+        var remote = node.connectDataInterrupt(4, interrupt.number(), TIMEOUT);
 
         assertThatExceptionOfType(SisciException.class)
-                .isThrownBy(() -> remote.trigger(new byte[1000], SOON))
+                .isThrownBy(() -> remote.trigger(new byte[1000], TIMEOUT))
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.OVERFLOW));
     }
 
     @Test
-    void shouldRefuseOptionsThatAnInterruptWithDataDoesNotHave() {
+    void shouldRejectUnsupportedOptionsOfADataInterrupt() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> node.newDataInterrupt(InterruptOptions.ANY.asShared()));
         assertThatIllegalArgumentException()
@@ -169,22 +171,22 @@ class InterruptTest {
     }
 
     @Test
-    void shouldEndAWaitByAnInterruptAndByTheClose() throws Exception {
+    void shouldEndAWaitOnAThreadInterruptAndOnClose() throws Exception {
         var interrupt = node.newDataInterrupt();
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedIOException.class)
-                .isThrownBy(() -> interrupt.receive(SOON));
+                .isThrownBy(() -> interrupt.receive(TIMEOUT));
         assertThat(Thread.interrupted()).isTrue();
 
         interrupt.close();
         assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> interrupt.receive(SOON));
+                .isThrownBy(() -> interrupt.receive(TIMEOUT));
     }
 
     @Test
-    void shouldRefuseToTriggerAfterItsClose() throws Exception {
+    void shouldRejectATriggerAfterClose() throws Exception {
         var interrupt = node.newInterrupt();
-        var remote = node.connectInterrupt(4, interrupt.number(), SOON);
+        var remote = node.connectInterrupt(4, interrupt.number(), TIMEOUT);
 
         remote.close();
 

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.TestLibrary.Kind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,21 +25,21 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class MessageQueueTest {
 
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final int CAPACITY = 256;
     private static final int MESSAGES = 20_000;
 
-    private TinyLibrary library;
+    private TestLibrary library;
     private Node node;
     private MessageReceiver receiver;
     private MessageSender sender;
 
     @BeforeEach
     void open() throws Exception {
-        library = new TinyLibrary(Kind.SINGLE_THREADED);
+        library = new TestLibrary(Kind.SINGLE_THREADED);
         node = library.sisci.open();
         receiver = MessageReceiver.open(node, 7, CAPACITY);
-        sender = MessageSender.connect(node, 4, 7, SOON);
+        sender = MessageSender.connect(node, 4, 7, TIMEOUT);
     }
 
     @AfterEach
@@ -52,20 +52,23 @@ class MessageQueueTest {
     }
 
     @Test
-    void shouldCarryMessagesInTheirOrder() throws Exception {
-        sender.send(message("Saluton"), SOON);
-        sender.send(message(""), SOON);
-        sender.send(message("mondo"), SOON);
+    void shouldDeliverMessagesInOrder() throws Exception {
+        sender.send(message("Saluton"), TIMEOUT);
+        sender.send(message(""), TIMEOUT);
+        sender.send(message("mondo"), TIMEOUT);
 
-        assertThat(receiver.receive(SOON)).asString(UTF_8).isEqualTo("Saluton");
-        assertThat(receiver.receive(SOON)).isEmpty();
-        assertThat(receiver.receive(SOON)).asString(UTF_8).isEqualTo("mondo");
+        assertThat(receiver.receive(TIMEOUT)).asString(UTF_8).isEqualTo("Saluton");
+        assertThat(receiver.receive(TIMEOUT)).isEmpty();
+        assertThat(receiver.receive(TIMEOUT)).asString(UTF_8).isEqualTo("mondo");
         assertThat(receiver.tryReceive((_, _, _) -> {})).isFalse();
     }
 
-    /** Lengths of all kinds, in a ring that they soon fill, so that every kind of end is met. */
+    /**
+     * Sends messages of various lengths through a small ring buffer, so that all wrap-around cases
+     * occur.
+     */
     @Test
-    void shouldLoseTearAndReorderNothingBetweenTwoThreads() throws Exception {
+    void shouldNotLoseTearOrReorderMessagesBetweenTwoThreads() throws Exception {
         var sending =
                 CompletableFuture.runAsync(() -> {
                     var random = new Random(1);
@@ -74,7 +77,7 @@ class MessageQueueTest {
                         for (var i = 0; i < MESSAGES; i++) {
                             random.nextBytes(bytes);
                             var length = random.nextInt(bytes.length + 1);
-                            sender.send(MemorySegment.ofArray(bytes).asSlice(0, length), SOON);
+                            sender.send(MemorySegment.ofArray(bytes).asSlice(0, length), TIMEOUT);
                         }
                     } catch (IOException e) {
                         throw new AssertionError(e);
@@ -87,7 +90,7 @@ class MessageQueueTest {
             random.nextBytes(bytes);
             var expected =
                     MemorySegment.ofArray(bytes).asSlice(0, random.nextInt(bytes.length + 1));
-            var received = MemorySegment.ofArray(receiver.receive(SOON));
+            var received = MemorySegment.ofArray(receiver.receive(TIMEOUT));
             assertThat(received.byteSize()).isEqualTo(expected.byteSize());
             assertThat(received.mismatch(expected)).as("message %d", i).isEqualTo(-1);
         }
@@ -95,139 +98,141 @@ class MessageQueueTest {
     }
 
     @Test
-    void shouldFlushBeforeItAnnouncesAMessageAndAfter() throws Exception {
+    void shouldFlushBeforeAndAfterTheAnnouncementOfAMessage() throws Exception {
         var before = library.calls("SCIFlush");
 
-        sender.send(message("Saluton"), SOON);
+        sender.send(message("Saluton"), TIMEOUT);
 
         assertThat(library.calls("SCIFlush")).isEqualTo(before + 2);
     }
 
     @Test
-    void shouldHaveNoRoomUntilTheReceiverTookSome() throws Exception {
+    void shouldRejectASendUntilTheReceiverConsumesMessages() throws Exception {
         var message = message("x".repeat(sender.maxMessageBytes()));
         assertThat(sender.trySend(message)).isTrue();
         assertThat(sender.trySend(message)).isTrue();
         assertThat(sender.trySend(message(""))).isFalse();
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> sender.send(message, Duration.ofMillis(5)))
-                .withMessageStartingWith("No room for a message in segment 7 of node 4");
+                .withMessageStartingWith("No space for a message in segment 7 of node 4");
 
-        receiver.receive(SOON);
+        receiver.receive(TIMEOUT);
 
         assertThat(sender.trySend(message)).isTrue();
-        assertThat(receiver.receive(SOON)).hasSize(sender.maxMessageBytes());
-        assertThat(receiver.receive(SOON)).hasSize(sender.maxMessageBytes());
+        assertThat(receiver.receive(TIMEOUT)).hasSize(sender.maxMessageBytes());
+        assertThat(receiver.receive(TIMEOUT)).hasSize(sender.maxMessageBytes());
     }
 
     @Test
-    void shouldRefuseAMessageThatIsTooLong() {
+    void shouldRejectAMessageThatIsTooLong() {
         var message = message("x".repeat(sender.maxMessageBytes() + 1));
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> sender.trySend(message))
-                .withMessage("A message has at most 120 bytes: 121");
+                .withMessage("Cannot send a message of 121 bytes: the maximum is 120.");
     }
 
     @Test
-    void shouldRefuseASecondSender() {
+    void shouldRejectASecondSender() {
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> MessageSender.connect(node, 4, 7, SOON))
+                .isThrownBy(() -> MessageSender.connect(node, 4, 7, TIMEOUT))
                 .withMessage(
-                        "The message queue in segment 7 of node 4 from node 4 has a sender already");
+                        "The message queue in segment 7 of node 4 from node 4 already has a sender.");
         assertThat(library.calls("SCIDisconnectSegment")).isOne();
     }
 
     @Test
-    void shouldRefuseASegmentThatIsNoQueue() throws Exception {
+    void shouldRejectASegmentThatIsNotAMessageQueue() throws Exception {
         var other = node.newSegment(8, 4096);
         other.offer();
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> MessageSender.connect(node, 4, 8, SOON))
-                .withMessageEndingWith("is no message queue");
+                .isThrownBy(() -> MessageSender.connect(node, 4, 8, TIMEOUT))
+                .withMessageEndingWith("the segment is not a message queue.");
     }
 
     @Test
-    void shouldRefuseACapacityThatMakesNoSense() {
+    void shouldRejectAnInvalidCapacity() {
         assertThatIllegalArgumentException().isThrownBy(() -> MessageReceiver.open(node, 9, 63));
         assertThatIllegalArgumentException().isThrownBy(() -> MessageReceiver.open(node, 9, 100));
     }
 
     @Test
-    void shouldTellThatMessagesWereLost() throws Exception {
-        try (var remote = node.connect(4, 7, SOON);
+    void shouldReportLostMessages() throws Exception {
+        try (var remote = node.connect(4, 7, TIMEOUT);
                 var ring = remote.map()) {
-            sender.send(message("one"), SOON);
-            ring.putLong(MessageRing.RING, MessageRing.word(1, 3)); // number 0 never came
+            sender.send(message("one"), TIMEOUT);
+            ring.putLong(MessageRing.RING, MessageRing.word(1, 3)); // message 0 is missing
 
             assertThatExceptionOfType(FabricException.class)
-                    .isThrownBy(() -> receiver.receive(SOON))
-                    .withMessage("The messages in segment 7 of node 4 are lost from number 0 on");
+                    .isThrownBy(() -> receiver.receive(TIMEOUT))
+                    .withMessage(
+                            "The message queue in segment 7 of node 4 is corrupt from message number 0 on: stores were lost, or another process wrote to it. Open another queue.");
 
             ring.putLong(MessageRing.RING, MessageRing.word(0, 1000));
             assertThatExceptionOfType(FabricException.class)
-                    .isThrownBy(() -> receiver.receive(SOON));
+                    .isThrownBy(() -> receiver.receive(TIMEOUT));
 
             ring.putLong(MessageRing.PRODUCED, CAPACITY + 8);
             assertThatExceptionOfType(FabricException.class)
-                    .isThrownBy(() -> receiver.receive(SOON));
+                    .isThrownBy(() -> receiver.receive(TIMEOUT));
         }
     }
 
     @Test
-    void shouldRefuseToSendOnceTheLinkHasFailed() throws Exception {
-        library.tellRemote(sisci_h.SCI_CB_NOT_OPERATIONAL());
-        library.tellRemote(sisci_h.SCI_CB_OPERATIONAL());
+    void shouldRejectASendAfterTheLinkHasFailed() throws Exception {
+        library.notifyRemote(sisci_h.SCI_CB_NOT_OPERATIONAL());
+        library.notifyRemote(sisci_h.SCI_CB_OPERATIONAL());
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> {
-                    while (true) { // until the library has told
+                    while (true) { // until the library has reported the failure
                         sender.trySend(message(""));
-                        receiver.receive(SOON);
+                        receiver.receive(TIMEOUT);
                     }
                 })
                 .withMessageContaining("messages may be lost");
     }
 
     @Test
-    void shouldTellThatItsSenderIsGone() throws Exception {
-        sender.send(message("one"), SOON);
-        receiver.receive(SOON);
-        receiver.tryReceive((_, _, _) -> {}); // connects, to tell that it is empty
+    void shouldReportThatTheSenderIsGone() throws Exception {
+        sender.send(message("one"), TIMEOUT);
+        receiver.receive(TIMEOUT);
+        receiver.tryReceive(
+                (_, _, _) -> {}); // connects to the sender, to report that the queue is empty
 
-        library.tellRemote(sisci_h.SCI_CB_LOST());
+        library.notifyRemote(sisci_h.SCI_CB_LOST());
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> receiver.receive(SOON))
-                .withMessage("The sender to segment 7 of node 4 is gone");
+                .isThrownBy(() -> receiver.receive(TIMEOUT))
+                .withMessage("The sender of the message queue in segment 7 of node 4 has ended.");
     }
 
     @Test
-    void shouldHandOverAllThatASenderSentThatIsGone() throws Exception {
+    void shouldDeliverAllMessagesOfASenderThatIsGone() throws Exception {
         for (var number = 0; number < 6; number++) {
-            sender.send(message("message " + number), SOON);
+            sender.send(message("message " + number), TIMEOUT);
         }
         library.fail("SCIConnectSegment", sisci_h.SCI_ERR_NO_SUCH_NODEID(), Integer.MAX_VALUE);
 
         for (var number = 0; number < 6; number++) {
-            assertThat(receiver.receive(SOON)).asString(UTF_8).isEqualTo("message " + number);
+            assertThat(receiver.receive(TIMEOUT)).asString(UTF_8).isEqualTo("message " + number);
         }
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> receiver.receive(SOON))
-                .withMessage("The sender to segment 7 of node 4 is gone");
+                .isThrownBy(() -> receiver.receive(TIMEOUT))
+                .withMessage("The sender of the message queue in segment 7 of node 4 has ended.");
     }
 
     @Test
-    void shouldHandOverMessagesWhileItsSenderCannotBeTold() throws Exception {
+    void shouldDeliverMessagesWhileTheReportToTheSenderFails() throws Exception {
         var large = message("x".repeat(sender.maxMessageBytes()));
-        sender.send(large, SOON);
-        sender.send(large, SOON);
+        sender.send(large, TIMEOUT);
+        sender.send(large, TIMEOUT);
         library.fail("SCIConnectSegment", sisci_h.SCI_ERR_NO_LINK_ACCESS(), Integer.MAX_VALUE);
 
-        assertThat(receiver.receive(SOON)).hasSize(sender.maxMessageBytes());
-        assertThat(receiver.receive(SOON)).hasSize(sender.maxMessageBytes());
-        assertThat(sender.trySend(large)).as("nobody has told it").isFalse();
+        assertThat(receiver.receive(TIMEOUT)).hasSize(sender.maxMessageBytes());
+        assertThat(receiver.receive(TIMEOUT)).hasSize(sender.maxMessageBytes());
+        assertThat(sender.trySend(large)).as("the sender has no report yet").isFalse();
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> receiver.receive(Duration.ofMillis(5)))
                 .satisfies(e -> assertThat(e.getSuppressed()[0]).hasMessageContaining("NO_LINK"));
@@ -235,57 +240,57 @@ class MessageQueueTest {
         library.fail("SCIConnectSegment", sisci_h.SCI_ERR_NO_LINK_ACCESS(), 2);
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> receiver.receive(Duration.ofMillis(50)));
-        sender.send(large, SOON);
-        assertThat(receiver.receive(SOON)).hasSize(sender.maxMessageBytes());
+        sender.send(large, TIMEOUT);
+        assertThat(receiver.receive(TIMEOUT)).hasSize(sender.maxMessageBytes());
     }
 
     @Test
-    void shouldLeaveNoConnectionBehindWhereItHasNoRoomForAMap() throws Exception {
+    void shouldCloseTheConnectionIfMappingFails() throws Exception {
         library.fail("SCIMapRemoteSegment", sisci_h.SCI_ERR_HW_NOSPC(), 1);
-        sender.send(message("one"), SOON);
+        sender.send(message("one"), TIMEOUT);
 
-        assertThat(receiver.receive(SOON)).hasSize(3);
+        assertThat(receiver.receive(TIMEOUT)).hasSize(3);
         assertThat(receiver.tryReceive((_, _, _) -> {})).isFalse();
 
         assertThat(library.calls("SCIDisconnectSegment")).isOne();
     }
 
     @Test
-    void shouldSayThatTheOnlySenderHasLeft() throws Exception {
+    void shouldReportThatTheOnlySenderHasClosed() throws Exception {
         sender.close();
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> MessageSender.connect(node, 4, 7, SOON))
-                .withMessageContaining("had its sender, which has left");
+                .isThrownBy(() -> MessageSender.connect(node, 4, 7, TIMEOUT))
+                .withMessageContaining("cannot be used again: its sender has closed.");
     }
 
     @Test
-    void shouldEndAWaitByItsDeadlineAndByAnInterrupt() {
+    void shouldEndAWaitOnTimeoutAndInterrupt() {
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> receiver.receive(Duration.ofMillis(5)))
                 .withMessageStartingWith("No message in segment 7 of node 4");
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedIOException.class)
-                .isThrownBy(() -> receiver.receive(SOON));
+                .isThrownBy(() -> receiver.receive(TIMEOUT));
         assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
-    void shouldAllocateNothing() throws Exception {
+    void shouldNotAllocate() throws Exception {
         try (var arena = Arena.ofConfined()) {
             var message = arena.allocate(64);
             var sum = new long[1];
             MessageReceiver.Handler handler =
                     (memory, offset, _) -> sum[0] += memory.get(ValueLayout.JAVA_LONG, offset);
 
-            var bytes = AllocatedBytes.ofCompiled(() -> carry(message, handler, 50_000));
+            var bytes = AllocatedBytes.ofCompiled(() -> sendAndReceive(message, handler, 50_000));
 
             assertThat(bytes).isLessThan(1_000);
             assertThat(sum[0]).isZero();
         }
     }
 
-    private void carry(MemorySegment message, MessageReceiver.Handler handler, int count)
+    private void sendAndReceive(MemorySegment message, MessageReceiver.Handler handler, int count)
             throws IOException {
         for (var i = 0; i < count; i++) {
             sender.trySend(message);
@@ -298,6 +303,6 @@ class MessageQueueTest {
         sender.close();
         receiver.close();
 
-        assertThat(library.calls("SCIRemoveSegment")).as("never BUSY").isEqualTo(2);
+        assertThat(library.calls("SCIRemoveSegment")).as("not BUSY").isEqualTo(2);
     }
 }

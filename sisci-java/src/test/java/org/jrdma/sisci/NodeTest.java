@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.TestLibrary.Kind;
 import org.jrdma.sisci.model.DmaCapabilities;
 import org.jrdma.sisci.model.NodeInfo;
 import org.jrdma.sisci.model.SisciError;
@@ -22,14 +22,14 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class NodeTest {
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    private TinyLibrary library;
+    private TestLibrary library;
     private Node node;
 
     @BeforeEach
     void open() throws Exception {
-        library = new TinyLibrary(Kind.WITH_CONSTANTS);
+        library = new TestLibrary(Kind.WITH_CONSTANTS);
         node = library.sisci.open();
     }
 
@@ -39,7 +39,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldListTheAdaptersThatThereAre() throws Exception {
+    void shouldListTheExistingAdapters() throws Exception {
         assertThat(node.adapters())
                 .singleElement()
                 .hasToString("adapter 0 of node 4")
@@ -71,8 +71,8 @@ class NodeTest {
     @Test
     void shouldProbeNodes() throws Exception {
         assertThat(node.probe(4)).isTrue();
-        assertThat(node.probe(8)).as("answered by 0").isFalse();
-        assertThat(node.probe(12)).as("answered by an error").isFalse();
+        assertThat(node.probe(8)).as("returns 0").isFalse();
+        assertThat(node.probe(12)).as("reports an error").isFalse();
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> node.probe(5))
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.ILLEGAL_NODE));
@@ -81,21 +81,21 @@ class NodeTest {
     @Test
     void shouldFindTheIdsOfANodeByItsName() throws Exception {
         assertThat(node.nodeIds("storage01")).containsExactly(4, 8);
-        assertThat(node.nodeIds("nobody")).isEmpty();
+        assertThat(node.nodeIds("unknown")).isEmpty();
     }
 
     @Test
-    void shouldTellByWhichAdapterANodeIsReachedThatHasAName() throws Exception {
+    void shouldReportTheAdapterThatReachesANamedNode() throws Exception {
         assertThat(node.nodeInfo("storage01"))
                 .isEqualTo(new NodeInfo(List.of(4, 8), 1, 930, "MXH930"));
         assertThatExceptionOfType(SisciException.class)
-                .isThrownBy(() -> node.nodeInfo("nobody"))
+                .isThrownBy(() -> node.nodeInfo("unknown"))
                 .withMessageStartingWith(
-                        "SCIGetNodeInfoByAdapterName failed for \"nobody\": NO_SUCH_NODE");
+                        "SCIGetNodeInfoByAdapterName failed for \"unknown\": NO_SUCH_NODE");
     }
 
     @Test
-    void shouldConnectToMemoryByItsAddressWhichIsPassedByValue() throws Exception {
+    void shouldPassThePhysicalAddressByValue() throws Exception {
         try (var space = node.connectForeignSpace(0x1234, 0x5678_9abc_def0L, 4096);
                 var map = space.map()) {
             assertThat(space.nodeId()).isEqualTo(0x1234);
@@ -117,7 +117,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldAskAnAdapterItsLinksAndItsEngines() throws Exception {
+    void shouldQueryAdaptersLinksAndEngines() throws Exception {
         var adapter = node.adapter();
 
         assertThat(adapter.isLinkOperational(0)).isFalse();
@@ -129,12 +129,12 @@ class NodeTest {
     }
 
     @Test
-    void shouldKnowTheCacheLine() throws Exception {
+    void shouldReportTheSizeOfTheCacheLine() throws Exception {
         assertThat(node.cacheLineBytes()).isEqualTo(64);
     }
 
     @Test
-    void shouldLetADeviceReachThroughTheAdapterUntilItsClose() throws Exception {
+    void shouldRegisterARequesterUntilClose() throws Exception {
         try (var requester = node.registerRequester(0x3b, 0x11)) {
             assertThat(requester).hasToString("device 3b:02.1 as requester of node 4");
             assertThatExceptionOfType(SisciException.class)
@@ -146,19 +146,19 @@ class NodeTest {
     }
 
     @Test
-    void shouldKeepTheCodeAndTheTextOfAnErrorThatNobodyKnows() {
+    void shouldKeepTheCodeAndTextOfAnUnknownError() {
         library.fail("SCICreateSegment", 0x40000999, 1);
 
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> node.newSegment(7, 4096))
                 .withMessage(
-                        "SCICreateSegment failed for segment 7 of 4,096 bytes: error 0x40000999. Something that no header tells.")
+                        "SCICreateSegment failed for segment 7 of 4,096 bytes: error 0x40000999. An error that no header documents.")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(0x40000999))
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.UNKNOWN));
     }
 
     @Test
-    void shouldSayWhatTheOperatingSystemSaid() {
+    void shouldReportTheErrorOfTheOperatingSystem() {
         library.fail("SCICreateSegment", sisci_h.SCI_ERR_SYSTEM(), 1);
 
         assertThatExceptionOfType(SisciException.class)
@@ -167,7 +167,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldConnectAsSoonAsTheSegmentIsThere() throws Exception {
+    void shouldConnectWhenTheSegmentBecomesAvailable() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.prepare();
         library.fail("SCIConnectSegment", sisci_h.SCI_ERR_NO_LINK_ACCESS(), 3);
@@ -183,7 +183,7 @@ class NodeTest {
                     }
                 });
 
-        try (var remote = node.connect(4, 7, SOON)) {
+        try (var remote = node.connect(4, 7, TIMEOUT)) {
             assertThat(remote.byteSize()).isEqualTo(4096);
             assertThat(remote).hasToString("segment 7 of node 4 from node 4");
         }
@@ -192,38 +192,37 @@ class NodeTest {
     }
 
     @Test
-    void shouldEndAtItsDeadlineWithTheLastAnswer() {
+    void shouldTimeOutWithTheLastError() {
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> node.connect(4, 7, Duration.ofMillis(20)))
                 .withMessage(
-                        "No connection to segment 7 of node 4 (the last answer was NO_SUCH_SEGMENT (0x4000090C)) within 0.02s");
+                        "No connection to segment 7 of node 4 (last error: NO_SUCH_SEGMENT (0x4000090C)) within 0.02s");
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> node.connectInterrupt(4, 7, Duration.ofMillis(20)))
                 .withMessageContaining("NO_SUCH_INTERRUPT (0x4000090C)");
     }
 
     @Test
-    void shouldNotTryAgainWhatCanNeverBe() {
+    void shouldNotRetryAPermanentError() {
         library.fail("SCIConnectSegment", sisci_h.SCI_ERR_ILLEGAL_NODEID(), 1);
 
         assertThatExceptionOfType(SisciException.class)
-                .isThrownBy(() -> node.connect(5, 7, SOON))
-                .withMessageContaining(
-                        "Node ids are multiples of 4, from 4 to what the fabric has;");
+                .isThrownBy(() -> node.connect(5, 7, TIMEOUT))
+                .withMessageContaining("Node ids are multiples of 4, starting at 4.");
         assertThat(library.calls("SCIConnectSegment")).isOne();
     }
 
     @Test
-    void shouldEndAConnectByAnInterrupt() {
+    void shouldEndAConnectOnAThreadInterrupt() {
         Thread.currentThread().interrupt();
 
         assertThatExceptionOfType(InterruptedIOException.class)
-                .isThrownBy(() -> node.connect(4, 7, SOON));
+                .isThrownBy(() -> node.connect(4, 7, TIMEOUT));
         assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
-    void shouldEndAConnectByTheNodesClose() throws Exception {
+    void shouldEndAConnectWhenTheNodeIsClosed() throws Exception {
         Thread.startVirtualThread(() -> {
             while (library.calls("SCIConnectSegment") < 3) {
                 Thread.onSpinWait();
@@ -232,16 +231,16 @@ class NodeTest {
         });
 
         assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> node.connect(4, 7, SOON))
+                .isThrownBy(() -> node.connect(4, 7, TIMEOUT))
                 .withMessage("node 4 is closed");
     }
 
     @Test
-    void shouldReachAGroupUnderItsFlagOnly() throws Exception {
+    void shouldConnectToAGroupOnlyWithTheBroadcastFlag() throws Exception {
         try (var member = node.newSegment(SegmentOptions.inGroup(1, 4096))) {
             member.offer();
 
-            try (var group = node.connectGroup(1, SOON);
+            try (var group = node.connectGroup(1, TIMEOUT);
                     var map = group.map()) {
                 map.putInt(0, 42);
                 assertThat(member.map().getInt(0)).isEqualTo(42);
@@ -252,25 +251,25 @@ class NodeTest {
     }
 
     @Test
-    void shouldRefuseEverythingAfterItsClose() {
+    void shouldRejectUseAfterClose() {
         node.close();
 
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(() -> node.newSegment(7, 4096))
                 .withMessage("node 4 is closed");
         assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> node.connect(4, 7, SOON));
+                .isThrownBy(() -> node.connect(4, 7, TIMEOUT));
         assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> node.probe(4));
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(() -> node.adapter().query(Adapter.Query.LINKS));
     }
 
     @Test
-    void shouldCloseAllThatWasMadeFromItInOrder() throws Exception {
+    void shouldCloseItsObjectsInOrder() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
         var local = segment.map();
-        var sequence = node.connect(4, 7, SOON).map().newSequence();
+        var sequence = node.connect(4, 7, TIMEOUT).map().newSequence();
 
         node.close();
 
@@ -280,7 +279,7 @@ class NodeTest {
         assertThat(library.calls("SCIUnmapSegment")).isEqualTo(2);
         assertThat(library.calls("SCIDisconnectSegment")).isOne();
         assertThat(library.calls("SCISetSegmentUnavailable")).isOne();
-        assertThat(library.calls("SCIRemoveSegment")).as("never BUSY").isOne();
+        assertThat(library.calls("SCIRemoveSegment")).as("not BUSY").isOne();
         assertThat(library.calls("SCIClose")).isOne();
     }
 }

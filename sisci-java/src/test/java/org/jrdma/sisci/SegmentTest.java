@@ -14,7 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.TestLibrary.Kind;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
@@ -26,14 +26,14 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class SegmentTest {
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    private TinyLibrary library;
+    private TestLibrary library;
     private Node node;
 
     @BeforeEach
     void open() throws Exception {
-        library = new TinyLibrary(Kind.WITH_CONSTANTS);
+        library = new TestLibrary(Kind.WITH_CONSTANTS);
         node = library.sisci.open();
     }
 
@@ -43,7 +43,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldRefuseToBeOfferedBeforeItIsPrepared() throws Exception {
+    void shouldRejectMakeAvailableBeforePrepare() throws Exception {
         var segment = node.newSegment(7, 4096);
 
         assertThatExceptionOfType(SisciException.class)
@@ -53,7 +53,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldRefuseAnIdThatIsInUseAndASizeThatIsNone() throws Exception {
+    void shouldRejectAUsedIdAndAnInvalidSize() throws Exception {
         var segment = node.newSegment(7, 4096);
 
         assertThatExceptionOfType(SisciException.class)
@@ -64,7 +64,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldLetNobodyInWhenItIsMadeUnavailable() throws Exception {
+    void shouldRejectConnectionsWhenUnavailable() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
         segment.makeUnavailable();
@@ -72,26 +72,26 @@ class SegmentTest {
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> node.connect(4, 7, Duration.ZERO));
         segment.close();
-        assertThat(library.calls("SCISetSegmentUnavailable")).as("not once more").isOne();
+        assertThat(library.calls("SCISetSegmentUnavailable")).as("number of removals").isOne();
     }
 
     @Test
-    void shouldPassAFlagWhoseNumberOnlyTheLibraryKnows() throws Exception {
+    void shouldPassAFlagThatTheLibraryExports() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        var remote = node.connect(4, 7, SOON);
+        var remote = node.connect(4, 7, TIMEOUT);
 
-        segment.makeUnavailable(0, LocalSegment.Parting.FORCE_DISCONNECT);
+        segment.makeUnavailable(0, LocalSegment.DisconnectFlag.FORCE_DISCONNECT);
 
-        assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.LOST);
+        assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.LOST);
         assertThatExceptionOfType(UnsupportedOperationException.class)
-                .isThrownBy(() -> segment.makeUnavailable(0, LocalSegment.Parting.NOTIFY))
+                .isThrownBy(() -> segment.makeUnavailable(0, LocalSegment.DisconnectFlag.NOTIFY))
                 .withMessageContaining("SCI_FLAG_NOTIFY");
     }
 
     @Test
-    void shouldNotListenForPeersOfASegmentThatNoneCanReach() throws Exception {
-        var segment = node.newSegment(SegmentOptions.of(7, 4096).forThisSideOnly());
+    void shouldNotRegisterACallbackForAPrivateSegment() throws Exception {
+        var segment = node.newSegment(SegmentOptions.of(7, 4096).asPrivate());
         segment.prepare();
 
         assertThatExceptionOfType(SisciException.class)
@@ -100,13 +100,13 @@ class SegmentTest {
     }
 
     @Test
-    void shouldLieOnMemoryOfTheCallers() throws Exception {
+    void shouldUseMemoryOfTheCaller() throws Exception {
         try (var arena = Arena.ofShared();
                 var segment =
                         node.newSegment(
                                 SegmentOptions.onForeignMemory(7, arena.allocate(8192, 4096)))) {
             segment.offer();
-            try (var remote = node.connect(4, 7, SOON);
+            try (var remote = node.connect(4, 7, TIMEOUT);
                     var map = remote.map()) {
                 assertThat(map.byteSize()).isEqualTo(8192);
                 map.putLong(8184, 42);
@@ -118,7 +118,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldLeaveNothingBehindWhereTheCallersMemoryIsRefused() throws Exception {
+    void shouldRemoveTheSegmentIfTheMemoryOfTheCallerIsRejected() throws Exception {
         try (var arena = Arena.ofShared()) {
             var memory = arena.allocate(8192, 4096).asSlice(8, 4096);
 
@@ -130,12 +130,12 @@ class SegmentTest {
     }
 
     @Test
-    void shouldShareItsMemoryWithOtherProcessesOfItsNode() throws Exception {
+    void shouldShareMemoryWithOtherProcessesOfTheNode() throws Exception {
         var segment = node.newSegment(7, 4096);
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> node.attach(7))
                 .withMessage(
-                        "SCIAttachLocalSegment failed for shared segment 7: ACCESS (0x40000921). Its owner must have shared it, and it must exist.");
+                        "SCIAttachLocalSegment failed for shared segment 7: ACCESS (0x40000921). The segment must exist, and its owner must have shared it.");
         segment.share();
 
         var attached = node.attach(7);
@@ -146,7 +146,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldTakeMemoryFromOutsideOfTheProcess() throws Exception {
+    void shouldAttachMemoryFromOutsideTheProcess() throws Exception {
         var physical = node.newSegment(SegmentOptions.of(7, 4096).empty());
         physical.attachForeignPhysicalMemory(0x10000);
         physical.map().putLong(0, 42);
@@ -159,7 +159,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldNotBeOfferedWhenItIsPreparedToBeReadByDmaOnly() throws Exception {
+    void shouldRejectMakeAvailableIfPreparedAsDmaSource() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.prepareAsDmaSource(0);
 
@@ -169,21 +169,21 @@ class SegmentTest {
     }
 
     @Test
-    void shouldHaveAnAddressOnTheBus() throws Exception {
+    void shouldHaveAnIoAddress() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
 
         assertThat(segment.ioAddress()).isEqualTo(0x100000007L);
-        assertThat(node.connect(4, 7, SOON).ioAddress()).isEqualTo(0x200000007L);
+        assertThat(node.connect(4, 7, TIMEOUT).ioAddress()).isEqualTo(0x200000007L);
     }
 
     @Test
     void shouldStoreAndLoadWithEveryWidth() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        var there = segment.map();
+        var targetMap = segment.map();
 
-        try (var remote = node.connect(4, 7, SOON);
+        try (var remote = node.connect(4, 7, TIMEOUT);
                 var map = remote.map()) {
             map.putByte(1, (byte) 1);
             map.putShort(2, (short) 2);
@@ -192,16 +192,16 @@ class SegmentTest {
             map.putIntRelease(16, 5);
             map.putLongRelease(24, 6);
 
-            assertThat(there.getByte(1)).isEqualTo((byte) 1);
-            assertThat(there.getShort(2)).isEqualTo((short) 2);
-            assertThat(there.getInt(4)).isEqualTo(3);
-            assertThat(there.getLong(8)).isEqualTo(4);
-            assertThat(there.getIntAcquire(16)).isEqualTo(5);
-            assertThat(there.getLongAcquire(24)).isEqualTo(6);
+            assertThat(targetMap.getByte(1)).isEqualTo((byte) 1);
+            assertThat(targetMap.getShort(2)).isEqualTo((short) 2);
+            assertThat(targetMap.getInt(4)).isEqualTo(3);
+            assertThat(targetMap.getLong(8)).isEqualTo(4);
+            assertThat(targetMap.getIntAcquire(16)).isEqualTo(5);
+            assertThat(targetMap.getLongAcquire(24)).isEqualTo(6);
             assertThat(library.calls("SCIFlush")).as("before each release").isEqualTo(2);
         }
-        there.putLongRelease(0, 1); // no remote memory, so nothing to flush
-        there.putIntRelease(0, 1);
+        targetMap.putLongRelease(0, 1); // a local map, so there is nothing to flush
+        targetMap.putIntRelease(0, 1);
         assertThat(library.calls("SCIFlush")).isEqualTo(2);
     }
 
@@ -209,20 +209,20 @@ class SegmentTest {
     void shouldStoreIntoAnUncachedMapWithEveryWidth() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        var there = segment.map();
+        var targetMap = segment.map();
 
-        var map = node.connect(4, 7, SOON).map(MapOptions.WHOLE.with(MapOptions.Flag.UNCACHED));
+        var map = node.connect(4, 7, TIMEOUT).map(MapOptions.WHOLE.with(MapOptions.Flag.UNCACHED));
         map.putByte(1, (byte) 1);
         map.putShort(2, (short) 2);
         map.putInt(4, 3);
         map.putLong(8, 4);
 
-        assertThat(there.getLong(0)).isEqualTo(0x0000_0003_0002_0100L);
-        assertThat(there.getLong(8)).isEqualTo(4);
+        assertThat(targetMap.getLong(0)).isEqualTo(0x0000_0003_0002_0100L);
+        assertThat(targetMap.getLong(8)).isEqualTo(4);
     }
 
     @Test
-    void shouldRefuseWhatLiesBeyondAMap() throws Exception {
+    void shouldRejectAnAccessBeyondAMap() throws Exception {
         var segment = node.newSegment(7, 8192);
         var map = segment.map(MapOptions.part(4096, 4096));
         map.putLong(4088, 42);
@@ -241,7 +241,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldRefuseToStoreIntoAReadOnlyMap() throws Exception {
+    void shouldRejectAStoreIntoAReadOnlyMap() throws Exception {
         var segment = node.newSegment(7, 4096);
         var map = segment.map(MapOptions.WHOLE.with(MapOptions.Flag.READ_ONLY));
 
@@ -254,7 +254,7 @@ class SegmentTest {
     void shouldMakeTheMemoryInaccessibleWhenTheMapIsClosed() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        var map = node.connect(4, 7, SOON).map();
+        var map = node.connect(4, 7, TIMEOUT).map();
         var memory = map.segment();
 
         map.close();
@@ -270,7 +270,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldAskAMapForItsAddresses() throws Exception {
+    void shouldQueryTheAddressesOfAMap() throws Exception {
         var map = node.newSegment(7, 4096).map();
 
         assertThat(map.ioAddress()).isEqualTo(0x123456789aL);
@@ -278,22 +278,22 @@ class SegmentTest {
     }
 
     @Test
-    void shouldBringCacheAndMemoryTogether() throws Exception {
+    void shouldSyncTheCache() throws Exception {
         var map = node.newSegment(7, 4096).map();
 
         map.flushCache(64, 100);
         map.invalidateCache(128, 50);
 
         assertThat(map.getByte(64)).as("flushed").isEqualTo((byte) 1);
-        assertThat(map.getByte(65)).as("how much").isEqualTo((byte) 100);
+        assertThat(map.getByte(65)).as("number of bytes").isEqualTo((byte) 100);
         assertThat(map.getByte(128)).as("invalidated").isEqualTo((byte) 2);
-        assertThat(map.getByte(129)).as("how much").isEqualTo((byte) 50);
+        assertThat(map.getByte(129)).as("number of bytes").isEqualTo((byte) 50);
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
                 .isThrownBy(() -> map.flushCache(4096, 1));
     }
 
     @Test
-    void shouldCloseAgainAndAgainWhileTheLibraryIsBusy() throws Exception {
+    void shouldRetryTheCloseWhileTheLibraryIsBusy() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
         library.fail("SCISetSegmentUnavailable", sisci_h.SCI_ERR_BUSY(), 3);
@@ -306,7 +306,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldGiveUpClosingWhenItsPatienceEnds() throws Exception {
+    void shouldStopRetryingTheCloseAfterTheTimeout() throws Exception {
         var segment = node.newSegment(7, 4096);
         library.fail("SCIRemoveSegment", sisci_h.SCI_ERR_BUSY(), Integer.MAX_VALUE);
 
@@ -319,7 +319,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldTryAgainWithItsNodeWhatItCouldNotClose() throws Exception {
+    void shouldRetryAFailedCloseWhenTheNodeIsClosed() throws Exception {
         var segment = node.newSegment(7, 4096);
         library.fail("SCIRemoveSegment", sisci_h.SCI_ERR_BUSY(), 1);
         segment.close(Duration.ZERO);
@@ -332,7 +332,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldSpendItsPatienceOnceForAllThatIsToBeUndone() throws Exception {
+    void shouldApplyTheTimeoutOnceToAllStepsOfAClose() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
         segment.prepare(1);
@@ -343,11 +343,11 @@ class SegmentTest {
         segment.close(Duration.ofSeconds(1));
 
         assertThat(System.nanoTime() - begin).isLessThan(1_900_000_000L);
-        assertThat(library.calls("SCIRemoveSegment")).as("removed all the same").isOne();
+        assertThat(library.calls("SCIRemoveSegment")).as("removed nevertheless").isOne();
     }
 
     @Test
-    void shouldKeepMemoryOfTheCallersThatPeersMayStoreIntoReachable() throws Exception {
+    void shouldKeepMemoryOfTheCallerReachable() throws Exception {
         var memory = Arena.ofAuto().allocate(4096, 4096);
         var reachable = new WeakReference<>(memory);
         var segment = node.newSegment(SegmentOptions.onForeignMemory(7, memory));
@@ -358,11 +358,11 @@ class SegmentTest {
         assertThat(reachable.get()).as("while it is open").isNotNull();
         segment.close(Duration.ZERO);
         System.gc();
-        assertThat(reachable.get()).as("after a close in vain").isNotNull();
+        assertThat(reachable.get()).as("after a failed close").isNotNull();
     }
 
     @Test
-    void shouldKeepAnInterruptThatComesWhileItWaitsForALibraryThatIsBusy() throws Exception {
+    void shouldKeepTheInterruptStatusWhileItRetriesTheClose() throws Exception {
         var segment = node.newSegment(7, 4096);
         library.fail("SCIRemoveSegment", sisci_h.SCI_ERR_BUSY(), 4);
 
@@ -370,17 +370,17 @@ class SegmentTest {
         segment.close();
 
         assertThat(Thread.interrupted()).isTrue();
-        assertThat(library.calls("SCIRemoveSegment")).as("no spin").isEqualTo(5);
+        assertThat(library.calls("SCIRemoveSegment")).as("number of attempts").isEqualTo(5);
     }
 
     @Test
-    void shouldTellOfPeersThatComeAndGo() throws Exception {
+    void shouldReportConnectsAndDisconnects() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        node.connect(4, 7, SOON).close();
+        node.connect(4, 7, TIMEOUT).close();
 
-        var connected = segment.nextEvent(SOON);
-        var disconnected = segment.nextEvent(SOON);
+        var connected = segment.nextEvent(TIMEOUT);
+        var disconnected = segment.nextEvent(TIMEOUT);
 
         assertThat(connected.type()).isEqualTo(SegmentEvent.Type.CONNECTED);
         assertThat(connected.node()).hasValue(4);
@@ -392,112 +392,112 @@ class SegmentTest {
     }
 
     @Test
-    void shouldTellHowItIsWithTheLink() throws Exception {
+    void shouldReportTheStateOfTheLink() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        var remote = node.connect(4, 7, SOON);
+        var remote = node.connect(4, 7, TIMEOUT);
         assertThat(remote.link()).isEqualTo(RemoteSegment.Link.OPERATIONAL);
 
-        library.tellRemote(sisci_h.SCI_CB_NOT_OPERATIONAL());
-        assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.NOT_OPERATIONAL);
+        library.notifyRemote(sisci_h.SCI_CB_NOT_OPERATIONAL());
+        assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.NOT_OPERATIONAL);
         assertThat(remote.link()).isEqualTo(RemoteSegment.Link.NOT_OPERATIONAL);
 
-        library.tellRemote(sisci_h.SCI_CB_OPERATIONAL());
-        assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.OPERATIONAL);
+        library.notifyRemote(sisci_h.SCI_CB_OPERATIONAL());
+        assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.OPERATIONAL);
         assertThat(remote.link()).isEqualTo(RemoteSegment.Link.OPERATIONAL);
 
-        library.tellRemote(sisci_h.SCI_CB_LOST());
-        assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.LOST);
+        library.notifyRemote(sisci_h.SCI_CB_LOST());
+        assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.LOST);
         assertThat(remote.link()).isEqualTo(RemoteSegment.Link.LOST);
 
-        library.tellRemote(99);
-        assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.UNKNOWN);
+        library.notifyRemote(99);
+        assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.UNKNOWN);
     }
 
     @Test
-    void shouldCallListenersOnAThreadOfJavasAndInOrder() throws Exception {
+    void shouldCallListenersInOrderOnAJavaThread() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        var heard = new ArrayBlockingQueue<String>(10);
+        var received = new ArrayBlockingQueue<String>(10);
         segment.onEvent(
-                event -> heard.add(event.type() + " " + Thread.currentThread().isVirtual()));
+                event -> received.add(event.type() + " " + Thread.currentThread().isVirtual()));
 
-        node.connect(4, 7, SOON).close();
+        node.connect(4, 7, TIMEOUT).close();
 
-        assertThat(heard.poll(5, TimeUnit.SECONDS)).isEqualTo("CONNECTED true");
-        assertThat(heard.poll(5, TimeUnit.SECONDS)).isEqualTo("DISCONNECTED true");
+        assertThat(received.poll(5, TimeUnit.SECONDS)).isEqualTo("CONNECTED true");
+        assertThat(received.poll(5, TimeUnit.SECONDS)).isEqualTo("DISCONNECTED true");
     }
 
     @Test
-    void shouldGoOnAfterAListenerThatThrows() throws Exception {
+    void shouldContinueAfterAnExceptionOfAListener() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        var heard = new CountDownLatch(2);
+        var received = new CountDownLatch(2);
         segment.onEvent(_ -> {
-            heard.countDown();
+            received.countDown();
             throw new IllegalArgumentException("thrown by a listener");
         });
 
-        node.connect(4, 7, SOON).close();
+        node.connect(4, 7, TIMEOUT).close();
 
-        assertThat(heard.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(received.await(5, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
-    void shouldGoOnAfterAListenerWhoseAssertionFails() throws Exception {
+    void shouldContinueAfterAnErrorOfAListener() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        var heard = new CountDownLatch(2);
+        var received = new CountDownLatch(2);
         segment.onEvent(_ -> {
-            heard.countDown();
+            received.countDown();
             throw new AssertionError("thrown by a listener");
         });
 
-        node.connect(4, 7, SOON).close();
+        node.connect(4, 7, TIMEOUT).close();
 
-        assertThat(heard.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(received.await(5, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
-    void shouldLetAListenerCloseItsSegment() throws Exception {
+    void shouldAllowAListenerToCloseItsSegment() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        var remote = node.connect(4, 7, SOON);
+        var remote = node.connect(4, 7, TIMEOUT);
         var closed = new CountDownLatch(1);
         remote.onEvent(_ -> {
             remote.close();
             closed.countDown();
         });
 
-        library.tellRemote(sisci_h.SCI_CB_LOST());
+        library.notifyRemote(sisci_h.SCI_CB_LOST());
 
         assertThat(closed.await(5, TimeUnit.SECONDS)).isTrue();
         assertThat(library.calls("SCIDisconnectSegment")).isOne();
     }
 
     @Test
-    void shouldDropEventsThatComeAfterItsClose() throws Exception {
+    void shouldDropEventsAfterClose() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        var remote = node.connect(4, 7, SOON);
-        var other = node.connect(4, 7, SOON);
+        var remote = node.connect(4, 7, TIMEOUT);
+        var other = node.connect(4, 7, TIMEOUT);
         library.hold(true);
-        library.tellRemote(sisci_h.SCI_CB_LOST());
+        library.notifyRemote(sisci_h.SCI_CB_LOST());
         remote.close();
         library.hold(false);
 
-        assertThat(other.nextEvent(SOON).type())
+        assertThat(other.nextEvent(TIMEOUT).type())
                 .isEqualTo(SegmentEvent.Type.LOST); // after the dropped one
         assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> remote.nextEvent(SOON));
+                .isThrownBy(() -> remote.nextEvent(TIMEOUT));
     }
 
     @Test
-    void shouldEndAWaitByAnInterruptAndByTheClose() throws Exception {
+    void shouldEndAWaitOnAThreadInterruptAndOnClose() throws Exception {
         var segment = node.newSegment(7, 4096);
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedIOException.class)
-                .isThrownBy(() -> segment.nextEvent(SOON));
+                .isThrownBy(() -> segment.nextEvent(TIMEOUT));
         assertThat(Thread.interrupted()).isTrue();
 
         var waiting = Thread.currentThread();
@@ -508,7 +508,7 @@ class SegmentTest {
             segment.close();
         });
         assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> segment.nextEvent(SOON))
+                .isThrownBy(() -> segment.nextEvent(TIMEOUT))
                 .withMessageContaining("is closed");
     }
 }

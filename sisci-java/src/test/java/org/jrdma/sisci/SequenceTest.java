@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.TestLibrary.Kind;
 import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
@@ -23,14 +23,14 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class SequenceTest {
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment message = arena.allocateFrom(ValueLayout.JAVA_LONG, 1, 2, 3, 4);
 
-    private TinyLibrary library;
+    private TestLibrary library;
     private Node node;
-    private LocalMap there;
+    private LocalMap targetMap;
     private RemoteMap map;
     private Sequence sequence;
 
@@ -40,12 +40,12 @@ class SequenceTest {
     }
 
     private void open(Kind kind) throws Exception {
-        library = new TinyLibrary(kind);
+        library = new TestLibrary(kind);
         node = library.sisci.open();
         var segment = node.newSegment(7, 4096);
         segment.offer();
-        there = segment.map();
-        map = node.connect(4, 7, SOON).map();
+        targetMap = segment.map();
+        map = node.connect(4, 7, TIMEOUT).map();
         sequence = map.newSequence();
     }
 
@@ -56,93 +56,93 @@ class SequenceTest {
     }
 
     @Test
-    void shouldWriteWithOneCallWhereAllIsWell() throws Exception {
-        assertThat(sequence.write(64, message, SOON)).isOne();
+    void shouldWriteWithOneCallIfThereIsNoError() throws Exception {
+        assertThat(sequence.write(64, message, TIMEOUT)).isOne();
         var starts = library.calls("SCIStartSequence");
         var checks = library.calls("SCICheckSequence");
 
-        assertThat(sequence.write(128, message, SOON)).isOne();
+        assertThat(sequence.write(128, message, TIMEOUT)).isOne();
         assertThat(sequence.tryWrite(192, message)).isEqualTo(SequenceStatus.OK);
 
         assertThat(starts).isOne();
         assertThat(library.calls("SCIStartSequence")).isEqualTo(starts);
         assertThat(library.calls("SCICheckSequence")).isEqualTo(checks + 2);
-        assertThat(there.segment().asSlice(128, 32).mismatch(message)).isEqualTo(-1);
-        assertThat(there.segment().asSlice(192, 32).mismatch(message)).isEqualTo(-1);
+        assertThat(targetMap.segment().asSlice(128, 32).mismatch(message)).isEqualTo(-1);
+        assertThat(targetMap.segment().asSlice(192, 32).mismatch(message)).isEqualTo(-1);
     }
 
     @Test
-    void shouldWriteAgainAtOnceWhatIsRetriable() throws Exception {
+    void shouldRetryARetriableWriteWithoutAPause() throws Exception {
         library.sequence("", "11");
 
-        assertThat(sequence.write(0, message, SOON)).isEqualTo(3);
+        assertThat(sequence.write(0, message, TIMEOUT)).isEqualTo(3);
         assertThat(library.calls("SCIStartSequence")).isOne();
         assertThat(library.calls("SCICheckSequence")).isEqualTo(3);
     }
 
     @Test
-    void shouldStartAnewBeforeItWritesAgainWhatIsNotRetriable() throws Exception {
+    void shouldRestartBeforeItRetriesANotRetriableWrite() throws Exception {
         library.sequence("0" + "23", "2"); // OK; then NOT_RETRIABLE and PENDING until it is OK
 
-        assertThat(sequence.write(0, message, SOON)).isEqualTo(4);
+        assertThat(sequence.write(0, message, TIMEOUT)).isEqualTo(4);
         assertThat(library.calls("SCIStartSequence")).isEqualTo(4);
         assertThat(library.calls("SCICheckSequence")).isEqualTo(2);
     }
 
     @Test
-    void shouldStoreNothingWhileItCannotBeStarted() throws Exception {
+    void shouldNotStoreUnlessStarted() throws Exception {
         library.sequence("32", "");
 
         assertThat(sequence.tryWrite(0, message)).isEqualTo(SequenceStatus.PENDING);
         assertThat(sequence.tryWrite(0, message)).isEqualTo(SequenceStatus.NOT_RETRIABLE);
-        assertThat(there.getLong(0)).isZero();
+        assertThat(targetMap.getLong(0)).isZero();
         assertThat(library.calls("SCICheckSequence")).isZero();
 
         assertThat(sequence.tryWrite(0, message)).isEqualTo(SequenceStatus.OK);
-        assertThat(there.getLong(0)).isOne();
+        assertThat(targetMap.getLong(0)).isOne();
     }
 
     @Test
-    void shouldReportTheLastStatusWhenItDidNotArriveInTime() {
+    void shouldReportTheLastStatusOnTimeout() {
         library.sequence("0" + "2".repeat(10_000), "2");
 
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> sequence.write(0, message, Duration.ofMillis(20)))
                 .withMessageStartingWith("32 bytes did not arrive through sequence of map of 4,096")
-                .withMessageEndingWith("(the last status was NOT_RETRIABLE) within 0.02s");
+                .withMessageEndingWith("(last status: NOT_RETRIABLE) within 0.02s");
     }
 
     @Test
-    void shouldEndAWriteByAnInterrupt() {
+    void shouldEndAWriteOnAThreadInterrupt() {
         library.sequence("0" + "2".repeat(10_000), "2");
         Thread.currentThread().interrupt();
 
         assertThatExceptionOfType(InterruptedIOException.class)
-                .isThrownBy(() -> sequence.write(0, message, SOON));
+                .isThrownBy(() -> sequence.write(0, message, TIMEOUT));
         assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
-    void shouldStartAnewAfterACheckThatFailed() throws Exception {
+    void shouldRestartAfterAFailedCheck() throws Exception {
         library.fail("SCICheckSequence", sisci_h.SCI_ERR_ILLEGAL_OPERATION(), 1);
 
         assertThatExceptionOfType(SisciException.class)
-                .isThrownBy(() -> sequence.write(0, message, SOON))
+                .isThrownBy(() -> sequence.write(0, message, TIMEOUT))
                 .withMessageMatching(
                         "(?s)SCICheckSequence failed for sequence of map of .* of segment 7 .*: ILLEGAL_OPERATION.*");
-        assertThat(sequence.write(0, message, SOON)).isOne();
+        assertThat(sequence.write(0, message, TIMEOUT)).isOne();
         assertThat(library.calls("SCIStartSequence")).isEqualTo(2);
     }
 
     @Test
-    void shouldRefuseToWriteBeyondItsMap() {
+    void shouldRejectAWriteBeyondTheMap() {
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
                 .isThrownBy(() -> sequence.tryWrite(4096 - 31, message));
         assertThat(library.calls("SCICheckSequence")).isZero();
     }
 
     @Test
-    void shouldFlushAndWaitForItsStores() {
+    void shouldFlushAndExecuteABarrier() {
         sequence.flush();
         sequence.storeBarrier();
 
@@ -151,26 +151,26 @@ class SequenceTest {
     }
 
     @Test
-    void shouldCopyBothWays() throws Exception {
+    void shouldCopyInBothDirections() throws Exception {
         map.copyFrom(message, 8);
-        assertThat(there.getLong(16)).isEqualTo(2);
+        assertThat(targetMap.getLong(16)).isEqualTo(2);
 
         var target = arena.allocate(32);
         map.copyTo(target, 8);
         assertThat(target.mismatch(message)).isEqualTo(-1);
 
         sequence.copyFrom(message, 512);
-        assertThat(there.getLong(512)).isOne();
+        assertThat(targetMap.getLong(512)).isOne();
     }
 
-    /** Each call is in a guard, which every close in the process waits for. */
+    /** Each call holds the call guard, for which every close in the process waits. */
     @Test
-    void shouldCopyMuchInPieces() throws Exception {
+    void shouldSplitALargeCopy() throws Exception {
         var bytes = (2 << 20) + 8;
         var large = node.newSegment(8, 4 << 20);
         large.offer();
-        var here = large.map();
-        try (var remote = node.connect(4, 8, SOON);
+        var sourceMap = large.map();
+        try (var remote = node.connect(4, 8, TIMEOUT);
                 var wide = remote.map();
                 var checked = wide.newSequence()) {
             var source = arena.allocate(bytes, 8);
@@ -180,22 +180,22 @@ class SequenceTest {
 
             wide.copyFrom(source, 0);
             assertThat(library.calls("SCIMemCpy")).isEqualTo(3);
-            assertThat(here.segment().asSlice(0, bytes).mismatch(source)).isEqualTo(-1);
+            assertThat(sourceMap.segment().asSlice(0, bytes).mismatch(source)).isEqualTo(-1);
 
-            here.segment().fill((byte) 0);
+            sourceMap.segment().fill((byte) 0);
             checked.copyFrom(source, 0);
             assertThat(library.calls("SCIMemCpy")).isEqualTo(6);
-            assertThat(here.segment().asSlice(0, bytes).mismatch(source)).isEqualTo(-1);
+            assertThat(sourceMap.segment().asSlice(0, bytes).mismatch(source)).isEqualTo(-1);
 
             var target = arena.allocate(8200, 8);
             wide.copyTo(target, 16);
             assertThat(library.calls("SCIMemCpy")).isEqualTo(9);
-            assertThat(target.mismatch(here.segment().asSlice(16, 8200))).isEqualTo(-1);
+            assertThat(target.mismatch(sourceMap.segment().asSlice(16, 8200))).isEqualTo(-1);
         }
     }
 
     @Test
-    void shouldTellThatACheckedCopyDidNotArrive() {
+    void shouldReportACheckedCopyThatDidNotArrive() {
         library.fail("SCIMemCpy", sisci_h.SCI_ERR_TRANSFER_FAILED(), 1);
 
         assertThatExceptionOfType(SisciException.class)
@@ -205,7 +205,7 @@ class SequenceTest {
     }
 
     @Test
-    void shouldRefuseToCopyWhatIsNotNativeOrBeyondTheMap() {
+    void shouldRejectACopyOfHeapMemoryOrBeyondTheMap() {
         var heap = MemorySegment.ofArray(new long[4]);
 
         assertThatIllegalArgumentException().isThrownBy(() -> map.copyFrom(heap, 0));
@@ -216,7 +216,7 @@ class SequenceTest {
     }
 
     @Test
-    void shouldRefuseACopyWhoseFlagHasNoPublicNumber() throws Exception {
+    void shouldRejectACopyIfTheNumberOfTheFlagIsUnknown() throws Exception {
         node.close();
         open(Kind.SINGLE_THREADED);
 
@@ -236,7 +236,7 @@ class SequenceTest {
     }
 
     @Test
-    void shouldRefuseEverythingAfterItsClose() {
+    void shouldRejectUseAfterClose() {
         sequence.close();
 
         assertThatExceptionOfType(IllegalStateException.class)

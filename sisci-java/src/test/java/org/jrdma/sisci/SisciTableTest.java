@@ -16,22 +16,22 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * docs/sisci.md: the Java form of every function of the project's header of SISCI, made from the
- * list that jextract reads and from the Javadoc of this module.
+ * Generates and checks docs/sisci.md, which maps every function of the project's SISCI header to
+ * Java. The sources are the list that jextract reads and the Javadoc of this module.
  */
 class SisciTableTest {
 
     private static final Path LIST = Path.of("../headers/sisci/sisci.args");
     private static final Path SOURCES = Path.of("src/main/java/org/jrdma/sisci");
-    private static final Path TABLE = Path.of("../docs/sisci.md");
+    private static final Path TABLE = Path.of("../docs/reference/sisci.md");
     private static final String COMMAND =
             "mvn test -pl sisci-java -am -Dtest=SisciTableTest -Djrdma.write=true -Dsurefire.failIfNoSpecifiedTests=false";
 
     private static final String WAITS =
-            "not needed: waits are built on callbacks, to end by a close";
+            "not needed: waits use callbacks, so that a close can end them";
     private static final String SMARTIO = "not yet: SmartIO";
 
-    /** What Java has no form of, and why. */
+    /** The functions without a Java equivalent, and the reasons. */
     private static final Map<String, String> WITHOUT =
             Map.ofEntries(
                     Map.entry("SCIGetErrorString", "the messages of `SisciException`"),
@@ -40,7 +40,7 @@ class SisciTableTest {
                     Map.entry("SCIWaitForDMAQueue", WAITS),
                     Map.entry("SCIWaitForInterrupt", WAITS),
                     Map.entry("SCIWaitForDataInterrupt", WAITS),
-                    Map.entry("SCIGetMapPointer", "not needed: the call that maps tells it"),
+                    Map.entry("SCIGetMapPointer", "not needed: the function that maps returns it"),
                     Map.entry("SCIMemWrite", "not needed: `RemoteMap#copyFrom`"),
                     Map.entry("SCIBorrowDevice", SMARTIO),
                     Map.entry("SCIReturnDevice", SMARTIO),
@@ -53,7 +53,7 @@ class SisciTableTest {
                     Map.entry("SCIGetDeviceList", SMARTIO),
                     Map.entry("SCIGetFabricDeviceId", SMARTIO));
 
-    /** A comment, and the type or the method that it is of. */
+    /** A Javadoc comment and the type or method that it documents. */
     private static final Pattern COMMENTED =
             Pattern.compile(
                     "(?s)/\\*\\*((?:(?!\\*/).)*)\\*/\\s*(?:@\\w+(?:\\([^)]*\\))?\\s*)*public [^;{(=]*?\\b(\\w+)\\s*(?:\\(|\\{|extends|permits|implements)");
@@ -61,7 +61,7 @@ class SisciTableTest {
     private static final Pattern FUNCTION = Pattern.compile("\\bSCI[A-Z][A-Za-z]+\\b");
 
     private static List<String> functions;
-    private static Map<String, Set<String>> forms;
+    private static Map<String, Set<String>> equivalents;
 
     @BeforeAll
     static void read() throws IOException {
@@ -70,7 +70,7 @@ class SisciTableTest {
                         .filter(line -> line.startsWith("--include-function "))
                         .map(line -> line.substring(line.indexOf(' ') + 1))
                         .toList();
-        forms = new TreeMap<>();
+        equivalents = new TreeMap<>();
         try (var files = Files.walk(SOURCES)) {
             var exported =
                     files.filter(Files::isRegularFile)
@@ -79,43 +79,45 @@ class SisciTableTest {
                 var type = file.getFileName().toString().replace(".java", "");
                 var comments = COMMENTED.matcher(Files.readString(file));
                 while (comments.find()) {
-                    var form =
+                    var equivalent =
                             comments.group(2).equals(type) ? type : type + "#" + comments.group(2);
                     FUNCTION.matcher(comments.group(1).replaceAll("\\n\\s*\\* ", " "))
                             .results()
                             .forEach(found ->
-                                    forms.computeIfAbsent(found.group(), _ -> new TreeSet<>())
-                                            .add(form));
+                                    equivalents
+                                            .computeIfAbsent(found.group(), _ -> new TreeSet<>())
+                                            .add(equivalent));
                 }
             }
         }
     }
 
     @Test
-    void shouldHoldWhatTheCodeSays() throws IOException {
+    void shouldMatchTheJavadoc() throws IOException {
         var table = table();
         if (Boolean.getBoolean("jrdma.write")) {
             Files.writeString(TABLE, table);
         }
 
-        assertThat(TABLE).as("To write it anew: " + COMMAND).hasContent(table);
+        assertThat(TABLE).as("To regenerate it: " + COMMAND).hasContent(table);
     }
 
     @Test
-    void shouldHaveAFormOfEveryFunctionOrAReason() {
+    void shouldHaveAnEquivalentOfEveryFunctionOrAReason() {
         assertThat(functions).hasSize(91);
         assertThat(functions)
-                .allMatch(function -> forms.containsKey(function) != WITHOUT.containsKey(function));
-        assertThat(forms.keySet()).as("as in a comment with a typing error").isSubsetOf(functions);
+                .allMatch(function ->
+                        equivalents.containsKey(function) != WITHOUT.containsKey(function));
+        assertThat(equivalents.keySet()).as("unknown names in the Javadoc").isSubsetOf(functions);
     }
 
     private static String table() {
         return """
         # SISCI: from C to Java
 
-        Every function of the project's header of SISCI, and the Java form of it: the type, or the method of a type, whose Javadoc names it. Java has %d of %d.
+        The functions of the project's SISCI header and their Java equivalents, which are the types and methods whose Javadoc names the function. Java has %d of %d.
 
-        This file is generated. To write it anew:
+        This file is generated. To regenerate it:
 
             %s
 
@@ -124,7 +126,7 @@ class SisciTableTest {
         %s
         """
                 .formatted(
-                        forms.size(),
+                        equivalents.size(),
                         functions.size(),
                         COMMAND,
                         functions.stream().map(SisciTableTest::row).collect(joining("\n")));
@@ -132,8 +134,10 @@ class SisciTableTest {
 
     private static String row(String function) {
         var java =
-                forms.containsKey(function)
-                        ? forms.get(function).stream().map("`%s`"::formatted).collect(joining(", "))
+                equivalents.containsKey(function)
+                        ? equivalents.get(function).stream()
+                                .map("`%s`"::formatted)
+                                .collect(joining(", "))
                         : WITHOUT.get(function);
         return "| `%s` | %s |".formatted(function, java);
     }

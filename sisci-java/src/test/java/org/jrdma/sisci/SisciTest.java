@@ -13,7 +13,7 @@ import java.util.Optional;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
-import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.TestLibrary.Kind;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.Test;
@@ -24,26 +24,26 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(30)
 class SisciTest {
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     @ParameterizedTest
     @EnumSource(
             value = Kind.class,
             names = {"SINGLE_THREADED", "WITH_CONSTANTS", "PLAIN"})
-    void shouldFindTheFunctionsUnderWhicheverNameTheyAreExported(Kind kind) throws Exception {
-        var library = new TinyLibrary(kind);
+    void shouldFindFunctionsUnderEachExportedName(Kind kind) throws Exception {
+        var library = new TestLibrary(kind);
 
         try (var node = library.sisci.open();
                 var segment = node.newSegment(7, 4096)) {
             segment.offer();
-            try (var remote = node.connect(node.id(), 7, SOON);
+            try (var remote = node.connect(node.id(), 7, TIMEOUT);
                     var map = remote.map()) {
                 map.putLongRelease(8, 42);
                 map.flush();
 
                 assertThat(segment.map().getLong(8)).isEqualTo(42);
             }
-            assertThat(node.id()).isEqualTo(TinyLibrary.NODE);
+            assertThat(node.id()).isEqualTo(TestLibrary.NODE);
         }
         assertThat(library.calls("SCIFlush")).isEqualTo(2);
         assertThat(library.sisci).hasToString(library.file.toString());
@@ -51,12 +51,13 @@ class SisciTest {
 
     @Test
     void shouldReadConstantsThatTheLibraryExports() throws Exception {
-        var library = new TinyLibrary(Kind.WITH_CONSTANTS);
+        var library = new TestLibrary(Kind.WITH_CONSTANTS);
 
         try (var node = library.sisci.open()) {
             assertThat(library.sisci.version()).isEqualTo("tiny");
             assertThat(node.adapter().query(Adapter.Query.SERIAL_NUMBER)).isEqualTo(1234);
-            // AUTO_ID has another number than in the header; with that, the id would be in use
+            // the library's number of AUTO_ID differs from the header's, with which the id would be
+            // in use
             try (var first = node.newSegment(SegmentOptions.withFreeId(7, 4096));
                     var second = node.newSegment(SegmentOptions.withFreeId(7, 4096))) {
                 assertThat(first.id()).isEqualTo(7);
@@ -66,32 +67,32 @@ class SisciTest {
     }
 
     @Test
-    void shouldRefuseAQuestionWhoseNumberNobodyTells() throws Exception {
-        var library = new TinyLibrary(Kind.SINGLE_THREADED);
+    void shouldRejectAQueryIfItsNumberIsUnknown() throws Exception {
+        var library = new TestLibrary(Kind.SINGLE_THREADED);
 
         try (var node = library.sisci.open()) {
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> node.adapter().query(Adapter.Query.SERIAL_NUMBER))
                     .withMessage(
-                            "%s does not export _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER, and its number is not public",
+                            "%s does not export _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER, and its number is not publicly documented.",
                             library.file);
         }
     }
 
     @Test
-    void shouldSayWhichFunctionALibraryLacks() throws Exception {
-        var library = new TinyLibrary(Kind.SINGLE_THREADED);
+    void shouldNameAMissingFunction() throws Exception {
+        var library = new TestLibrary(Kind.SINGLE_THREADED);
 
         try (var node = library.sisci.open()) {
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> node.requestDmaChannel(DmaChannel.Engine.ANY))
-                    .withMessage("%s has no function SCIRequestDMAChannel", library.file);
+                    .withMessage("%s has no function SCIRequestDMAChannel.", library.file);
         }
     }
 
     @Test
-    void shouldRefuseALibraryOfVersion1WhoseSizesHave32Bits() throws Exception {
-        var file = TinyLibrary.copy(Kind.VERSION_1);
+    void shouldRejectALibraryOfVersion1() throws Exception {
+        var file = TestLibrary.copy(Kind.VERSION_1);
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> Sisci.load(file))
@@ -99,11 +100,11 @@ class SisciTest {
     }
 
     @Test
-    void shouldRefuseALibraryThatIsAnother() {
+    void shouldRejectAnotherLibrary() {
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> Sisci.from(new Nothing()))
                 .withMessage(
-                        "nothing has no function _SISCI_PUBLIC_FUNC_MT_SCIInitialize, nor _SISCI_PUBLIC_FUNC_ST_SCIInitialize: it is another library.");
+                        "nothing has neither the function _SISCI_PUBLIC_FUNC_MT_SCIInitialize nor _SISCI_PUBLIC_FUNC_ST_SCIInitialize: it is not a libsisci.");
     }
 
     private static final class Nothing implements LibraryProvider {
@@ -119,21 +120,22 @@ class SisciTest {
     }
 
     @Test
-    void shouldSayWhereAnAbsentLibraryWasLookedForAndWhatElseThereIs() {
-        assumeFalse(Files.exists(Path.of("/opt/DIS/lib64/libsisci.so")), "this machine has SISCI");
+    void shouldReportTheSearchedPlacesAndTheAlternativesOfAMissingLibrary() {
+        assumeFalse(Files.exists(Path.of("/opt/DIS/lib64/libsisci.so")), "SISCI is installed");
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(Sisci::system)
                 .withMessageStartingWith(
-                        "libsisci.so could not be opened. Tried: the path of the dynamic linker (LD_LIBRARY_PATH is ")
-                .withMessageContaining("), /opt/DIS/lib64/libsisci.so. It comes with the driver")
+                        "libsisci.so could not be opened. Searched: the dynamic linker's search path (LD_LIBRARY_PATH is ")
+                .withMessageContaining(
+                        "), /opt/DIS/lib64/libsisci.so. The library comes with the driver")
                 .withMessageContaining("Dolphin's adapters")
                 .withMessageEndingWith(
-                        "Or go without: Sisci.software(), or Sisci.configured() and -Djrdma.fabric=software.");
+                        "To use the software fabric, call Sisci.software(), or Sisci.configured() with -Djrdma.fabric=software.");
     }
 
     @Test
-    void shouldSayWhatToAddForAFabricInSoftwareThatIsNotThere() {
+    void shouldNameTheMissingDependencyOfTheSoftwareFabric() {
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(Sisci::software)
                 .withMessageContaining("Add the dependency org.jrdma:sisci-soft")
@@ -141,20 +143,21 @@ class SisciTest {
     }
 
     @Test
-    void shouldRefuseAFabricThatIsNeitherSystemNorSoftware() {
+    void shouldRejectAnInvalidFabricProperty() {
         System.setProperty("jrdma.fabric", "hardware");
         try {
             assertThatIllegalArgumentException()
                     .isThrownBy(Sisci::configured)
-                    .withMessage("jrdma.fabric is \"hardware\"; it can be system or software");
+                    .withMessage(
+                            "Invalid value \"hardware\" of the system property jrdma.fabric. Set it to system or software.");
         } finally {
             System.clearProperty("jrdma.fabric");
         }
     }
 
     @Test
-    void shouldInitialiseWithTheFirstNodeAndTerminateWithTheLast() throws Exception {
-        var library = new TinyLibrary(Kind.SINGLE_THREADED);
+    void shouldInitializeWithTheFirstNodeAndTerminateWithTheLast() throws Exception {
+        var library = new TestLibrary(Kind.SINGLE_THREADED);
 
         var first = library.sisci.open();
         var second = library.sisci.open();
@@ -171,8 +174,8 @@ class SisciTest {
     }
 
     @Test
-    void shouldInitialiseALibraryOnceThatIsOpenedTwice() throws Exception {
-        var library = new TinyLibrary(Kind.SINGLE_THREADED);
+    void shouldInitializeALibraryOnceIfLoadedTwice() throws Exception {
+        var library = new TestLibrary(Kind.SINGLE_THREADED);
 
         var first = library.sisci.open();
         var second = Sisci.load(library.file).open();
@@ -185,12 +188,12 @@ class SisciTest {
 
     @Test
     void shouldTerminateAfterANodeThatCouldNotBeOpened() throws Exception {
-        var library = new TinyLibrary(Kind.SINGLE_THREADED);
+        var library = new TestLibrary(Kind.SINGLE_THREADED);
 
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> library.sisci.open(1))
                 .withMessage(
-                        "SCIGetLocalNodeId failed for adapter 1: NO_SUCH_ADAPTER (0x40000909). Adapters count from 0; the driver must have found it.")
+                        "SCIGetLocalNodeId failed for adapter 1: NO_SUCH_ADAPTER (0x40000909). Adapters are numbered from 0. Check that the driver is loaded and has found the adapter.")
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.NO_SUCH_ADAPTER))
                 .satisfies(
                         e -> assertThat(e.code()).isEqualTo(sisci_h.SCI_ERR_NO_SUCH_ADAPTERNO()));

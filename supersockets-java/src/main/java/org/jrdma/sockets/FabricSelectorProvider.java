@@ -15,11 +15,11 @@ import java.util.function.Supplier;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sockets.adaptor.ChannelAdaptors;
 import org.jrdma.sockets.channel.Adaptors;
-import org.jrdma.sockets.channel.AddressChoice;
 import org.jrdma.sockets.channel.FabricDatagramChannel;
 import org.jrdma.sockets.channel.FabricPipe;
 import org.jrdma.sockets.channel.FabricSelector;
 import org.jrdma.sockets.channel.ListenerChannel;
+import org.jrdma.sockets.channel.SocketReplacement;
 import org.jrdma.sockets.channel.StreamChannel;
 import org.jrdma.sockets.channel.StreamKind;
 import org.jrdma.sockets.internal.InternetFamily;
@@ -27,32 +27,38 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.policy.Preferences;
-import org.jrdma.sockets.policy.TransportList;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Channels that take the fastest path, for programs that know nothing of it: {@code
+ * A selector provider whose channels use the fastest available transport, for programs that use
+ * {@code java.nio.channels}: {@code
  * -Djava.nio.channels.spi.SelectorProvider=org.jrdma.sockets.FabricSelectorProvider}.
  *
- * <p>Each channel is made over the first transport of a list that this machine can use, {@code
- * -Djrdma.sockets.transports=supersockets,sisci,rsocket,smc,tcp} unless said otherwise; it becomes
- * another one where the policy, {@code -Djrdma.sockets.policy=FILE}, has a rule for the address
- * that it is bound or connected to. Datagram channels, pipes and channels within this machine are
- * made here too, for the same selector serves them all; those of another provider it refuses. Safe
- * for use by several threads.
+ * <p>Each channel is created over the first usable transport of a list, by default {@code
+ * -Djrdma.sockets.transports=supersockets,sisci,rsocket,smc,tcp}. The transport changes if the
+ * policy, {@code -Djrdma.sockets.policy=FILE}, has a rule for the address that the channel is bound
+ * or connected to.
+ *
+ * <p>This provider also creates datagram channels, pipes and channels for Unix domain sockets,
+ * because one selector must serve all channels of a program. The selector rejects channels of other
+ * providers. Safe for use by multiple threads.
  */
 public final class FabricSelectorProvider extends SelectorProvider {
 
     private final Supplier<Preferences> preferences;
     private final Adaptors adaptors;
 
-    /** For the JVM, which makes it at its first channel. Reads the system properties later. */
+    /**
+     * Creates the provider; called by the JVM when it opens its first channel. The system
+     * properties are read when a channel is opened.
+     */
     public FabricSelectorProvider() {
         this(Preferences::configured, ChannelAdaptors.OF_CHANNELS);
     }
 
     /**
-     * Over the first of these transports that this machine can use when a channel is made, whatever
-     * the policy.
+     * Creates a provider that uses the first of these transports that is usable when a channel is
+     * opened. The policy is ignored.
      */
     public FabricSelectorProvider(List<Transport> preferred) {
         this(Preferences.of(preferred));
@@ -67,92 +73,85 @@ public final class FabricSelectorProvider extends SelectorProvider {
         this.adaptors = adaptors;
     }
 
-    /** Refuses a missing native-access flag in words. */
-    private static void needPermission() {
-        NativeLibrary.needPermission();
+    private static void checkNativeAccess() {
+        NativeLibrary.checkNativeAccess();
+    }
+
+    /** Creates a stream or a listener for an open socket. */
+    @FunctionalInterface
+    private interface Constructor<C> {
+        C create(
+                SelectorProvider provider,
+                int descriptor,
+                StreamKind kind,
+                @Nullable SocketReplacement replacement,
+                Adaptors adaptors)
+                throws IOException;
+    }
+
+    /** Opens a channel for a protocol family, or for any internet family if it is null. */
+    private <C> C open(@Nullable ProtocolFamily family, Constructor<C> constructor)
+            throws IOException {
+        checkNativeAccess();
+        if (family == StandardProtocolFamily.UNIX) {
+            var descriptor = SocketCalls.socket(SocketCalls.AF_UNIX, SocketCalls.SOCK_STREAM, 0);
+            return constructor.create(
+                    this, SocketFailure.check(descriptor), StreamKind.unix(), null, adaptors);
+        }
+        var current = preferences.get();
+        var opened =
+                family == null
+                        ? current.standard().open()
+                        : current.standard().open(InternetFamily.of(family));
+        return constructor.create(
+                this,
+                opened.descriptor(),
+                StreamKind.internet(opened),
+                new SocketReplacement(current, family == null),
+                adaptors);
     }
 
     @Override
     public SocketChannel openSocketChannel() throws IOException {
-        needPermission();
-        var preferences = this.preferences.get();
-        return stream(preferences.standard().open(), new AddressChoice(preferences, true));
+        return open(null, StreamChannel::new);
     }
 
     @Override
     public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
-        needPermission();
-        return switch (Objects.requireNonNull(family)) {
-            case StandardProtocolFamily.UNIX ->
-                    new StreamChannel(this, unixSocket(), StreamKind.unix(), null, adaptors);
-            default -> {
-                var preferences = this.preferences.get();
-                yield stream(
-                        preferences.standard().open(InternetFamily.of(family)),
-                        new AddressChoice(preferences, false));
-            }
-        };
-    }
-
-    private SocketChannel stream(TransportList.OpenedSocket opened, AddressChoice choice) {
-        return new StreamChannel(
-                this, opened.descriptor(), StreamKind.internet(opened), choice, adaptors);
+        return open(Objects.requireNonNull(family), StreamChannel::new);
     }
 
     @Override
     public ServerSocketChannel openServerSocketChannel() throws IOException {
-        needPermission();
-        var preferences = this.preferences.get();
-        return listener(preferences.standard().open(), new AddressChoice(preferences, true));
+        return open(null, ListenerChannel::new);
     }
 
     @Override
     public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
-        needPermission();
-        return switch (Objects.requireNonNull(family)) {
-            case StandardProtocolFamily.UNIX ->
-                    new ListenerChannel(this, unixSocket(), StreamKind.unix(), null, adaptors);
-            default -> {
-                var preferences = this.preferences.get();
-                yield listener(
-                        preferences.standard().open(InternetFamily.of(family)),
-                        new AddressChoice(preferences, false));
-            }
-        };
-    }
-
-    private ServerSocketChannel listener(TransportList.OpenedSocket opened, AddressChoice choice)
-            throws IOException {
-        return new ListenerChannel(
-                this, opened.descriptor(), StreamKind.internet(opened), choice, adaptors);
-    }
-
-    private static int unixSocket() throws IOException {
-        return SocketFailure.check(
-                SocketCalls.socket(SocketCalls.AF_UNIX, SocketCalls.SOCK_STREAM, 0));
+        return open(Objects.requireNonNull(family), ListenerChannel::new);
     }
 
     @Override
     public DatagramChannel openDatagramChannel() throws IOException {
-        needPermission();
+        checkNativeAccess();
         return new FabricDatagramChannel(this, InternetFamily.standard(), adaptors);
     }
 
     @Override
     public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
-        needPermission();
+        checkNativeAccess();
         return new FabricDatagramChannel(this, InternetFamily.of(family), adaptors);
     }
 
     @Override
     public Pipe openPipe() throws IOException {
-        needPermission();
+        checkNativeAccess();
         return FabricPipe.open(this);
     }
 
     @Override
     public AbstractSelector openSelector() throws IOException {
-        needPermission();
+        checkNativeAccess();
         return new FabricSelector(this);
     }
 }

@@ -13,8 +13,9 @@ import org.jrdma.sockets.policy.Preferences;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listening sockets for programs that use {@link ServerSocket} and take a factory by its name. They
- * and what they accept are as {@link FabricSocketFactory} has it. Safe for use by several threads.
+ * A factory of server sockets, for programs that use {@link ServerSocket} and load a factory by its
+ * class name. The server sockets, and the sockets that they accept, behave like those of {@link
+ * FabricSocketFactory}. Safe for use by multiple threads.
  */
 public final class FabricServerSocketFactory extends ServerSocketFactory {
 
@@ -22,18 +23,21 @@ public final class FabricServerSocketFactory extends ServerSocketFactory {
 
     private final FabricSelectorProvider provider;
 
-    /** Over the configured transports; for whoever makes it by its name. */
+    /** Creates a factory for the configured transports, for programs that use reflection. */
     public FabricServerSocketFactory() {
         provider = new FabricSelectorProvider(Preferences::configured, ADAPTORS);
     }
 
-    /** Over the first of these transports that this machine can use, whatever the policy. */
+    /**
+     * Creates a factory that uses the first of these transports that is usable on this machine. The
+     * policy is ignored.
+     */
     public FabricServerSocketFactory(List<Transport> preferred) {
         var preferences = Preferences.of(preferred);
         provider = new FabricSelectorProvider(() -> preferences, ADAPTORS);
     }
 
-    /** For programs that ask the class for one, as JNDI does. */
+    /** Returns a new factory, for programs that call this method by reflection, as JNDI does. */
     public static ServerSocketFactory getDefault() {
         return new FabricServerSocketFactory();
     }

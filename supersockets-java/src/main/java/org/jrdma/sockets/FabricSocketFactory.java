@@ -10,36 +10,45 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import javax.net.SocketFactory;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.sockets.adaptor.ChannelAdaptors;
 import org.jrdma.sockets.channel.Adaptors;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.policy.Preferences;
 
 /**
- * Sockets for programs that use {@link Socket} and take a factory by its name. They fail as those
- * of {@link SocketFactory#getDefault()} do, {@code SocketException: Socket closed} where another
- * thread closes them. Two things differ: they have a channel, and an interrupt closes them on
- * threads of the platform too. Safe for use by several threads.
+ * A factory of sockets, for programs that use {@link Socket} and load a factory by its class name.
+ *
+ * <p>The sockets throw the same exceptions as those of {@link SocketFactory#getDefault()}, for
+ * example {@code SocketException: Socket closed} if another thread closes the socket. They differ
+ * in two ways: they have a channel, and an interrupt closes them on platform threads too. Safe for
+ * use by multiple threads.
  */
 public final class FabricSocketFactory extends SocketFactory {
 
     private static final Adaptors ADAPTORS = ChannelAdaptors.OF_FACTORIES;
-    private static final Duration WITHOUT_END = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final Supplier<Preferences> preferences;
     private final FabricSelectorProvider provider;
 
-    /** Over the configured transports; for whoever makes it by its name. */
+    /** Creates a factory for the configured transports, for programs that use reflection. */
     public FabricSocketFactory() {
         this(Preferences::configured);
     }
 
-    /** Over the first of these transports that leads to the peer, whatever the policy. */
+    /**
+     * Creates a factory that uses the first of these transports that reaches the peer. The policy
+     * is ignored.
+     */
     public FabricSocketFactory(List<Transport> preferred) {
-        this(fixed(Preferences.of(preferred)));
+        this(Preferences.of(preferred));
+    }
+
+    private FabricSocketFactory(Preferences preferences) {
+        this(() -> preferences);
     }
 
     private FabricSocketFactory(Supplier<Preferences> preferences) {
@@ -47,11 +56,7 @@ public final class FabricSocketFactory extends SocketFactory {
         this.provider = new FabricSelectorProvider(preferences, ADAPTORS);
     }
 
-    private static Supplier<Preferences> fixed(Preferences preferences) {
-        return () -> preferences;
-    }
-
-    /** For programs that ask the class for one, as JNDI does. */
+    /** Returns a new factory, for programs that call this method by reflection, as JNDI does. */
     public static SocketFactory getDefault() {
         return new FabricSocketFactory();
     }
@@ -61,10 +66,10 @@ public final class FabricSocketFactory extends SocketFactory {
         return provider.openSocketChannel().socket();
     }
 
-    /** Connects over the first transport and to the first address of the host that work. */
+    /** Connects over the first transport, and to the first address of the host, that succeeds. */
     @Override
     public Socket createSocket(String host, int port) throws IOException {
-        InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
+        InetAddress[] addresses = BlockingCalls.call(() -> InetAddress.getAllByName(host));
         return connect(host, addresses, port);
     }
 
@@ -75,35 +80,35 @@ public final class FabricSocketFactory extends SocketFactory {
 
     private Socket connect(String host, InetAddress[] addresses, int port) throws IOException {
         try {
-            var deadline = Deadline.after(WITHOUT_END);
+            var deadline = Deadline.after(FOREVER);
             return FabricSockets.connect(
                             host, addresses, port, preferences.get(), deadline, ADAPTORS)
                     .socket();
         } catch (FabricException e) {
-            throw asOfSockets(e);
+            throw socketException(e);
         }
     }
 
-    /** The exception that programs of the JDK's sockets catch: like that of the last transport. */
-    private static IOException asOfSockets(FabricException failure) {
+    /** Converts a failure to the type that the JDK's sockets throw: that of the last transport. */
+    private static IOException socketException(FabricException failure) {
         var all = failure.getSuppressed();
-        var told =
+        var converted =
                 switch (all.length == 0 ? failure : all[all.length - 1]) {
                     case ConnectException _ -> new ConnectException(failure.getMessage());
                     case NoRouteToHostException _ ->
                             new NoRouteToHostException(failure.getMessage());
                     default -> failure;
                 };
-        if (told != failure) {
-            told.initCause(failure);
+        if (converted != failure) {
+            converted.initCause(failure);
         }
-        return told;
+        return converted;
     }
 
     @Override
     public Socket createSocket(String host, int port, InetAddress localHost, int localPort)
             throws IOException {
-        InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
+        InetAddress[] addresses = BlockingCalls.call(() -> InetAddress.getAllByName(host));
         return createSocket(addresses[0], port, localHost, localPort);
     }
 

@@ -12,10 +12,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.sockets.adaptor.ChannelAdaptors;
 import org.jrdma.sockets.channel.Adaptors;
 import org.jrdma.sockets.channel.StreamChannel;
@@ -25,13 +25,10 @@ import org.jrdma.sockets.model.FabricSocketChannel;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.policy.Preferences;
 import org.jrdma.sockets.policy.TransportList;
-import org.jrdma.sockets.policy.TransportList.Refusal;
+import org.jrdma.sockets.policy.TransportList.UnusedTransport;
 import org.jrdma.sockets.transport.StreamTransport;
 
-/**
- * Streams on the fastest path there is, for programs that ask for them. Safe for use by several
- * threads.
- */
+/** Connects and listens over the fastest available transport. Safe for use by multiple threads. */
 public final class FabricSockets {
 
     private static final Adaptors ADAPTORS = ChannelAdaptors.OF_CHANNELS;
@@ -40,9 +37,11 @@ public final class FabricSockets {
     private FabricSockets() {}
 
     /**
-     * Connects over the first of the transports that leads to the peer: those that the policy has
-     * for it, {@code -Djrdma.sockets.policy=FILE}, or else {@code
-     * -Djrdma.sockets.transports=supersockets,sisci,rsocket,smc,tcp} unless said otherwise.
+     * Connects over the first transport that reaches the peer.
+     *
+     * <p>The transports are those that the policy, {@code -Djrdma.sockets.policy=FILE}, lists for
+     * the peer. If no rule matches, they are those of the property {@code
+     * jrdma.sockets.transports}, by default {@code supersockets,sisci,rsocket,smc,tcp}.
      *
      * @see #connect(String, int, List, Duration)
      */
@@ -52,16 +51,19 @@ public final class FabricSockets {
     }
 
     /**
-     * Connects over the first of these transports that leads to the peer, whatever the policy has
-     * for it; {@link Connections#of} says which one it is, and why none before it. A virtual thread
-     * that waits leaves its carrier.
+     * Connects over the first of {@code transports} that reaches the peer. Ignores the policy file.
+     * {@link Connections#of} reports the transport in use, and why the transports before it failed.
+     * A waiting virtual thread releases its carrier thread.
      *
-     * @param timeout for all attempts together: each has an equal part of what is left, so that a
-     *     path on which nothing comes back leaves time for the next; zero waits for nothing
-     * @throws IllegalArgumentException if it is negative
-     * @throws UnknownHostException if there is no such host
-     * @throws FabricTimeoutException if none leads there in this time
-     * @throws FabricException if none leads there at all; either says why of each
+     * @param timeout the total time for all attempts. Each attempt may use an equal part of the
+     *     remaining time, so that a transport whose peer does not respond leaves time for the next
+     *     one. With zero, no attempt waits.
+     * @throws IllegalArgumentException if the timeout is negative
+     * @throws UnknownHostException if the host is unknown
+     * @throws FabricTimeoutException if no transport connects within the timeout; the message has
+     *     the reason for each transport
+     * @throws FabricException if no transport connects; the message has the reason for each
+     *     transport
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
      */
     public static FabricSocketChannel connect(
@@ -76,11 +78,11 @@ public final class FabricSockets {
             throw new IllegalArgumentException("connect: timeout can't be negative");
         }
         var deadline = Deadline.after(timeout);
-        InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
+        InetAddress[] addresses = BlockingCalls.call(() -> InetAddress.getAllByName(host));
         return connect(host, addresses, port, preferences, deadline, adaptors);
     }
 
-    /** Connects to one of these addresses of a host. */
+    /** Connects to one of several addresses of a host. */
     static StreamChannel connect(
             String host,
             InetAddress[] addresses,
@@ -91,25 +93,28 @@ public final class FabricSockets {
             throws IOException {
         var attempts = attempts(addresses, port, preferences);
         var left = attempts.size();
-        var refusals = new ArrayList<Refusal>();
+        var unused = new ArrayList<UnusedTransport>();
         var failures = new ArrayList<IOException>();
         for (var attempt : attempts) {
             try {
                 var part = Duration.ofNanos(Math.max(0, deadline.remainingNanos()) / left--);
-                return connect(attempt, List.copyOf(refusals), Deadline.after(part), adaptors);
+                return connect(attempt, List.copyOf(unused), Deadline.after(part), adaptors);
             } catch (AsynchronousCloseException e) {
                 throw e; // interrupted
             } catch (IOException e) {
                 failures.add(e);
-                refusals.add(new Refusal(attempt.transport, e.getMessage()));
+                unused.add(new UnusedTransport(attempt.transport, e.getMessage()));
             }
         }
-        throw unreachable(host + ":" + port, refusals, failures);
+        throw unreachable(host + ":" + port, unused, failures);
     }
 
     private record Attempt(InetSocketAddress address, StreamTransport transport) {}
 
-    /** All addresses over what is preferred for each, then over what comes second, and so on. */
+    /**
+     * Returns the attempts: all addresses over the first transport of each, then over the second,
+     * and so on.
+     */
     private static List<Attempt> attempts(
             InetAddress[] addresses, int port, Preferences preferences) throws FabricException {
         var attempts = new ArrayList<Attempt>();
@@ -129,13 +134,13 @@ public final class FabricSockets {
     }
 
     private static StreamChannel connect(
-            Attempt attempt, List<Refusal> refusals, Deadline deadline, Adaptors adaptors)
+            Attempt attempt, List<UnusedTransport> unused, Deadline deadline, Adaptors adaptors)
             throws IOException {
         var family =
                 attempt.address.getAddress() instanceof Inet4Address
                         ? InternetFamily.IPV4
                         : InternetFamily.IPV6;
-        var opened = TransportList.open(attempt.transport, family, refusals);
+        var opened = TransportList.open(attempt.transport, family, unused);
         var channel =
                 new StreamChannel(
                         PROVIDER, opened.descriptor(), StreamKind.internet(opened), null, adaptors);
@@ -144,10 +149,10 @@ public final class FabricSockets {
     }
 
     private static FabricException unreachable(
-            String peer, List<Refusal> refusals, List<IOException> failures) {
+            String peer, List<UnusedTransport> unused, List<IOException> failures) {
         var message =
-                refusals.stream()
-                        .map(Refusal::toString)
+                unused.stream()
+                        .map(UnusedTransport::toString)
                         .distinct()
                         .collect(Collectors.joining("; ", peer + " cannot be reached. ", ""));
         var exception =
@@ -159,16 +164,14 @@ public final class FabricSockets {
     }
 
     /**
-     * Listens over the first of the transports that this machine can use: those that the policy has
-     * for the address, or else the configured ones.
+     * Listens over the first usable transport: one of those that the policy lists for the address,
+     * or of the configured ones.
      */
     public static ServerSocketChannel listen(InetSocketAddress address) throws IOException {
         return listen(address, PROVIDER);
     }
 
-    /**
-     * Listens over the first of these transports that this machine can use, whatever the policy.
-     */
+    /** Listens over the first of these transports that is usable. The policy is ignored. */
     public static ServerSocketChannel listen(InetSocketAddress address, List<Transport> preferred)
             throws IOException {
         return listen(address, new FabricSelectorProvider(preferred));
@@ -186,11 +189,11 @@ public final class FabricSockets {
     }
 
     /**
-     * Reads the policy again at once, which otherwise happens within a second of a change. Streams
-     * that are connected stay as they are. Nothing if there is no policy.
+     * Reads the policy file again immediately; otherwise a change takes effect within a second.
+     * Existing connections are not affected. Does nothing if no policy is configured.
      *
-     * @throws FabricException if the file is missing, or names the file and the line that is bad;
-     *     then the rules that were read before stay
+     * @throws FabricException if the file is missing or malformed; the message names the file and
+     *     the line. The previous rules remain in effect.
      */
     public static void reloadPolicy() throws FabricException {
         Preferences.configured().reload();

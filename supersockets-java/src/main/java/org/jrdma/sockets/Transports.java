@@ -52,17 +52,19 @@ public final class Transports {
     }
 
     /**
-     * The sockets of librdmacm, over RoCE and InfiniBand, to addresses that are reached from an
-     * address of an RDMA device. The system property {@code jrdma.sockets.rsocket.spin} is the
-     * number of microseconds for which a waiting thread spins before it sleeps (by default 30).
-     * {@code jrdma.sockets.rsocket.connections} is the number of connections to make room for with
-     * a librdmacm before version 53 (by default 256), each of which costs time at the start.
+     * The sockets of librdmacm, over RoCE and InfiniBand. They reach peers whose route starts at an
+     * address of an RDMA device.
+     *
+     * <p>The system property {@code jrdma.sockets.rsocket.spin} is the number of microseconds for
+     * which a waiting thread spins before it sleeps (by default 30). {@code
+     * jrdma.sockets.rsocket.connections} is the capacity of librdmacm's connection table before
+     * version 53 (by default 256). A larger table takes longer to initialize.
      */
     public static Transport rsocket() {
         return RsocketTransport.CONFIGURED;
     }
 
-    /** The kernel's sockets over RDMA (SMC), which fall back to TCP by themselves. */
+    /** The kernel's SMC sockets over RDMA, which fall back to TCP if the peer cannot use SMC. */
     public static Transport smc() {
         return FamilyTransport.SMC;
     }

@@ -1,9 +1,9 @@
 /**
- * Sockets on the fastest path there is.
+ * Sockets over the fastest available transport.
  *
- * <p>Programs that use {@code java.nio.channels} run unchanged over {@link
- * org.jrdma.sockets.FabricSelectorProvider}. A {@link org.jrdma.sockets.model.Transport} is a way
- * that a stream can take; each has a reason when it cannot be used.
+ * <p>Programs that use {@code java.nio.channels} run unmodified over {@link
+ * org.jrdma.sockets.FabricSelectorProvider}. A {@link org.jrdma.sockets.model.Transport} carries
+ * the bytes of a stream; an unusable transport reports the reason.
  */
 @NullMarked
 package org.jrdma.sockets;

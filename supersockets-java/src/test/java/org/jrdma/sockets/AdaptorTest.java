@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The sockets that programs ask channels for. */
+/** Tests of the sockets that channels return from their socket method. */
 @ParameterizedClass
 @MethodSource("org.jrdma.sockets.Implementation#offered")
 @Timeout(30)
@@ -55,7 +55,7 @@ class AdaptorTest {
     }
 
     @Test
-    void shouldKnowItsChannelAndItsAddresses() throws Exception {
+    void shouldReturnItsChannelAndItsAddresses() throws Exception {
         assertThat(client.getChannel()).isSameAs(pair.client());
         assertThat(pair.client().socket()).isSameAs(client);
         assertThat(client.getLocalSocketAddress()).isEqualTo(pair.client().getLocalAddress());
@@ -75,7 +75,7 @@ class AdaptorTest {
     }
 
     @Test
-    void shouldKnowThatItIsNotConnected() throws Exception {
+    void shouldReportThatItIsNotConnected() throws Exception {
         try (var channel = provider.openSocketChannel()) {
             var socket = channel.socket();
 
@@ -99,7 +99,7 @@ class AdaptorTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldCarryStreams(Kind kind) throws Exception {
+    void shouldTransferBytesByItsStreams(Kind kind) throws Exception {
         var echo =
                 Tasks.start(
                         kind,
@@ -128,7 +128,7 @@ class AdaptorTest {
     }
 
     @Test
-    void shouldSayHowMuchCanBeRead() throws Exception {
+    void shouldReportTheNumberOfAvailableBytes() throws Exception {
         assertThat(client.getInputStream().available()).isZero();
         server.getOutputStream().write(new byte[5]);
         assertThat(client.getInputStream().read()).isZero();
@@ -138,7 +138,7 @@ class AdaptorTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldGiveUpReadingWhenTheTimeIsOverAndGoOnAfterwards(Kind kind) throws Exception {
+    void shouldTimeOutAReadAndReadAgainAfterwards(Kind kind) throws Exception {
         client.setSoTimeout(100);
         assertThat(client.getSoTimeout()).isEqualTo(100);
         var input = client.getInputStream();
@@ -153,7 +153,7 @@ class AdaptorTest {
     }
 
     @Test
-    void shouldNotLetAWriterWaitForAReader() throws Exception {
+    void shouldNotBlockAWriterDuringARead() throws Exception {
         var reader = Tasks.start(() -> client.getInputStream().read()).awaitWaiting();
 
         client.getOutputStream().write(1);
@@ -165,7 +165,7 @@ class AdaptorTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellAReaderOfTheClose(Kind kind) throws Exception {
+    void shouldEndAReadWhenTheChannelIsClosed(Kind kind) throws Exception {
         var input = client.getInputStream();
         var output = client.getOutputStream();
         var reader = Tasks.start(kind, () -> input.read()).awaitWaiting();
@@ -189,7 +189,7 @@ class AdaptorTest {
     }
 
     @Test
-    void shouldRefuseStreamsOfAChannelThatDoesNotBlock() throws Exception {
+    void shouldRejectStreamsOfANonBlockingChannel() throws Exception {
         pair.client().configureBlocking(false);
 
         assertThatExceptionOfType(IllegalBlockingModeException.class)
@@ -226,14 +226,14 @@ class AdaptorTest {
     }
 
     @Test
-    void shouldSendUrgentDataAmongTheOthersWhereTheyAreWanted() throws Exception {
+    void shouldReceiveUrgentDataInlineIfRequested() throws Exception {
         server.setOOBInline(true);
         if (implementation.differsIn(Difference.NO_URGENT_DATA)) {
             assertThatThrownBy(() -> client.sendUrgentData(65))
                     .isExactlyInstanceOf(SocketException.class)
                     .hasMessage(
-                            "Urgent data cannot go over "
-                                    + implementation.name().toLowerCase(Locale.ROOT));
+                            "The transport %s does not support urgent data"
+                                    .formatted(implementation.name().toLowerCase(Locale.ROOT)));
             return;
         }
 
@@ -243,7 +243,7 @@ class AdaptorTest {
     }
 
     @Test
-    void shouldConnectWithinATimeOut() throws Exception {
+    void shouldConnectWithATimeout() throws Exception {
         try (var listener = ChannelPair.listener(provider);
                 var channel = provider.openSocketChannel()) {
             channel.socket().connect(listener.getLocalAddress(), 1_000);
@@ -256,7 +256,7 @@ class AdaptorTest {
     }
 
     @Test
-    void shouldRefuseToConnectWhereNobodyListens() throws Exception {
+    void shouldFailToConnectWithoutAListener() throws Exception {
         InetSocketAddress nobody;
         try (var listener = ChannelPair.listener(provider)) {
             nobody = (InetSocketAddress) listener.getLocalAddress();
@@ -281,7 +281,7 @@ class AdaptorTest {
     }
 
     @Test
-    void shouldListenByItsSocket() throws Exception {
+    void shouldListenAndAcceptByItsSocket() throws Exception {
         try (var listener = provider.openServerSocketChannel()) {
             ServerSocket socket = listener.socket();
             assertThat(socket.isBound()).isFalse();
@@ -311,7 +311,7 @@ class AdaptorTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellWhoAcceptsOfTheClose(Kind kind) throws Exception {
+    void shouldEndAnAcceptWhenTheListenerIsClosed(Kind kind) throws Exception {
         var socket = ChannelPair.listener(provider).socket();
         var acceptor = Tasks.start(kind, socket::accept).awaitWaiting();
 
@@ -327,7 +327,7 @@ class AdaptorTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldGiveUpAcceptingWhenTheTimeIsOver(Kind kind) throws Exception {
+    void shouldTimeOutAnAccept(Kind kind) throws Exception {
         try (var listener = ChannelPair.listener(provider)) {
             var socket = listener.socket();
             socket.setSoTimeout(100);

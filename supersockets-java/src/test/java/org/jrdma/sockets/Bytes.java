@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.util.Random;
 
-/** Bytes to send, and what has come of them. */
+/** Test data to send, and helpers that receive it. */
 final class Bytes {
 
     private Bytes() {}
@@ -16,7 +16,7 @@ final class Bytes {
         return ByteBuffer.wrap(text.getBytes(US_ASCII));
     }
 
-    /** Many, each time the same. */
+    /** Returns a repeatable sequence of bytes. */
     static byte[] many(int count) {
         var bytes = new byte[count];
         new Random(1).nextBytes(bytes);
@@ -27,7 +27,7 @@ final class Bytes {
         return ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
     }
 
-    /** So many characters of text, or fewer at the end of the stream. */
+    /** Reads a number of characters, or fewer at the end of the stream. */
     static String read(ReadableByteChannel channel, int count) throws IOException {
         return new String(readBytes(channel, count), US_ASCII);
     }

@@ -8,22 +8,25 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 
-/** Two ends of a connection within this machine. */
+/** Both ends of a connection within this machine. */
 record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCloseable {
 
     private static final String PROPERTY = "jrdma.test.address";
 
-    /** Loopback; where RDMA devices are to be reached, an address that one of them has. */
-    static final InetAddress HERE =
+    /**
+     * The address of this machine: loopback, or the address of an RDMA device that a property
+     * names.
+     */
+    static final InetAddress ADDRESS =
             System.getProperty(PROPERTY) == null
                     ? InetAddress.getLoopbackAddress()
                     : InetAddress.ofLiteral(System.getProperty(PROPERTY));
 
-    static final InetSocketAddress ANY_PORT = new InetSocketAddress(HERE, 0);
+    static final InetSocketAddress ANY_PORT = new InetSocketAddress(ADDRESS, 0);
 
-    /** What tells a process that this one starts of the address. */
+    /** Returns the JVM option that passes the address to a child process. */
     static String optionForChild() {
-        return "-D%s=%s".formatted(PROPERTY, HERE.getHostAddress());
+        return "-D%s=%s".formatted(PROPERTY, ADDRESS.getHostAddress());
     }
 
     static ChannelPair open(SelectorProvider provider) throws IOException {
@@ -34,17 +37,18 @@ record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCl
         }
     }
 
-    /** Whose both ends have taken the way that the implementation is named for. */
+    /** Connects a pair, both ends of which use the transport of the implementation. */
     static ChannelPair open(Implementation implementation) throws IOException {
         for (var left = implementation.tries(); ; left--) {
             var pair = open(implementation.provider());
-            if (implementation.isTaken(pair.client) && implementation.isTaken(pair.server)) {
+            if (implementation.usesTransport(pair.client)
+                    && implementation.usesTransport(pair.server)) {
                 return pair;
             }
             try (pair) {
                 if (left == 1) {
-                    implementation.assertTaken(pair.client); // fails, and says why
-                    implementation.assertTaken(pair.server);
+                    implementation.assertTransport(pair.client); // fails with the reason
+                    implementation.assertTransport(pair.server);
                 }
             }
         }
@@ -54,7 +58,10 @@ record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCl
         return provider.openServerSocketChannel().bind(ANY_PORT);
     }
 
-    /** Writes until there is room for nothing more; how much. The channel does not block then. */
+    /**
+     * Makes the channel non-blocking and writes until the send buffer is full; returns the number
+     * of bytes.
+     */
     static int fill(SocketChannel channel) throws IOException {
         channel.configureBlocking(false);
         var written = 0;

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Another JVM with the classes of this one. */
+/** A child JVM with the class path of this one. */
 final class ChildJvm {
 
     private ChildJvm() {}
 
-    /** For a main class, with options of the JVM; its errors go to its output. */
+    /** Starts a main class with JVM options; the error stream is merged into the output. */
     static ProcessBuilder of(Class<?> program, List<String> options, String... arguments) {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

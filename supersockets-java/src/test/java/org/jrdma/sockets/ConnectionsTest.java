@@ -32,7 +32,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the registry tells of connections; how it is kept is in {@link FabricSocketsTest}. */
+/**
+ * Tests of the reports of connections. {@link FabricSocketsTest} tests how the streams are
+ * recorded.
+ */
 @Timeout(30)
 class ConnectionsTest {
 
@@ -59,7 +62,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldPrintThePeersAndHowEachIsConnected() throws Exception {
+    void shouldPrintTheConnectionsOfEachPeer() throws Exception {
         assertThat(
                         report(
                                 List.of(
@@ -72,7 +75,7 @@ class ConnectionsTest {
                         """
                         storage01
                            smc: 2 (to 8003); 3,000 bytes received, 6,000 sent; since 2026-11-22T11:16:40Z
-                           tcp: 1 (to 8003) [fall-back: smc: no]; 5 bytes received, 10 sent; since 2026-11-22T11:00:05Z
+                           tcp: 1 (to 8003) [fallback: smc: no]; 5 bytes received, 10 sent; since 2026-11-22T11:00:05Z
                         storage02
                            tcp: 2 (at 9000); 3 bytes received, 6 sent; since 2026-11-22T11:00:01Z
                         """);
@@ -80,7 +83,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldReadWhatAProcessHasWritten() throws Exception {
+    void shouldReadAReportThatAProcessHasWritten() throws Exception {
         var written =
                 snapshot(
                         List.of(
@@ -92,7 +95,8 @@ class ConnectionsTest {
 
         assertThat(read.connections())
                 .extracting(ConnectionsMXBean.Line::whyNotFaster)
-                .containsExactly("smc: no way", ""); // a line remains a line
+                // a control character does not start a new line
+                .containsExactly("smc: no way", "");
         assertThat(read.connections().getLast()).isEqualTo(written.connections().getLast());
         assertThat(read.report()).isEqualTo(written.report().replace("\tno\nway", " no way"));
         assertThat(read)
@@ -112,27 +116,31 @@ class ConnectionsTest {
                 "jrdma sockets\tprocess 1\ta.B\t2026-11-22T11:00:00Z\trunning\nCOLUMNS\nlocal\tpeer",
                 "jrdma sockets\tprocess 1\ta.B\t2026-11-22T11:00:00Z\trunning\nCOLUMNS\na\tb\ttrue\ttcp\tmany\t2\t3\t4"
             })
-    void shouldRefuseAFileOfAnotherKind(String text) throws Exception {
+    void shouldRejectAFileThatIsNotAReport(String text) throws Exception {
         var columns = snapshot(List.of()).lines().getLast();
         var file = Files.writeString(folder.resolve("file"), text.replace("COLUMNS", columns));
 
         assertThatThrownBy(() -> ConnectionsSnapshot.read(file))
                 .isInstanceOf(FabricException.class)
-                .hasMessage(file + " is no file that a process writes with -Djrdma.sockets.report");
+                .hasMessage(
+                        file
+                                + " is not a report that a process writes with -Djrdma.sockets.report");
     }
 
     @Test
-    void shouldSayThatThereIsNoSuchFile() {
+    void shouldRejectAMissingFile() {
         assertThatThrownBy(() -> ConnectionsSnapshot.read(folder.resolve("none")))
                 .hasMessage("There is no file " + folder.resolve("none"));
     }
 
-    /** A stream to itself, for as long as its input lasts; one more is closed before. */
+    /**
+     * Connects two streams to itself, closes one of them, and keeps the other until its input ends.
+     */
     public static final class Storage {
 
         private Storage() {}
 
-        /** Says the port when it is connected. */
+        /** Prints the port when the streams are connected. */
         public static void main(String... arguments) throws Exception {
             try (var listener = ChannelPair.listener(Implementation.TCP.provider())) {
                 var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
@@ -143,13 +151,13 @@ class ConnectionsTest {
                     client.write(Bytes.of("abc"));
                     Bytes.read(server, 3);
                     while (System.getProperty(ConnectionsMXBean.PROPERTY) == null) {
-                        Thread.sleep(10); // what the first connection brings is there
+                        Thread.sleep(10); // waits until the reports have started
                     }
                     System.out.println(port);
                     while (System.in.read() >= 0) {
-                        // nobody writes
+                        // reaches the end of the input
                     }
-                    System.exit(0); // with both open
+                    System.exit(0); // with both streams open
                 }
             }
         }
@@ -169,7 +177,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldWriteItselfIntoAFileWhileItRunsAndWhenItEnds() throws Exception {
+    void shouldWriteAReportWhileTheProcessRunsAndWhenItExits() throws Exception {
         var process = start("-Djrdma.sockets.report=" + folder.resolve("report-%p"));
         var file = folder.resolve("report-" + process.pid());
         try (var output = process.inputReader()) {
@@ -193,7 +201,7 @@ class ConnectionsTest {
                             "127.0.0.1\n   tcp: 1 (at %s); 3 bytes received, 0 sent; since "
                                     .formatted(port))
                     .contains(
-                            "   tcp: 1 (to %s) [fall-back: %s]; 0 bytes received, 3 sent; since "
+                            "   tcp: 1 (to %s) [fallback: %s]; 0 bytes received, 3 sent; since "
                                     .formatted(port, WHY_ABSENT))
                     .hasLineCount(3);
             try (var files = Files.list(folder)) {
@@ -205,7 +213,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldNotWriteThroughALinkThatAnotherHasLaid() throws Exception {
+    void shouldNotFollowASymbolicLinkThatAnotherUserHasCreated() throws Exception {
         var file = folder.resolve("report");
         var other = Files.writeString(folder.resolve("other"), "of another");
         Files.createSymbolicLink(folder.resolve("report.new"), other);
@@ -222,10 +230,10 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldLiveOnWhereItsFileCannotBeWritten() throws Exception {
+    void shouldContinueIfTheReportCannotBeWritten() throws Exception {
         var process = start("-Djrdma.sockets.report=/nowhere/report");
         try (var output = process.inputReader()) {
-            process.getOutputStream().close(); // after which it writes once more
+            process.getOutputStream().close(); // after which the file is written once more
 
             assertThat(output.lines().toList())
                     .noneMatch(line -> line.contains("\tat "))
@@ -240,7 +248,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldRecordWhatIsOpenAtTheEndOfARecording() throws Exception {
+    void shouldRecordTheOpenStreamsAtTheEndOfARecording() throws Exception {
         var file = folder.resolve("recording.jfr");
         var process = start("-XX:StartFlightRecording:filename=" + file);
         try (var output = process.inputReader()) {
@@ -284,7 +292,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldTellBothEndsOfAConnectionOverJmx() throws Exception {
+    void shouldReportBothEndsOfAConnectionOverJmx() throws Exception {
         try (var listener = ChannelPair.listener(Implementation.TCP.provider());
                 var client =
                         FabricSockets.connect(
@@ -313,11 +321,11 @@ class ConnectionsTest {
                             tuple(other, own, true, "tcp", "", 3L, 0L));
             assertThat(bean.getReport()).contains("127.0.0.1\n").contains(WHY_ABSENT);
             assertThat(bean.getSuperSocketsCounters()).isNotNull();
-            bean.reloadPolicy(); // there is none
+            bean.reloadPolicy(); // dis_ssocks_stat is not installed
         }
     }
 
-    /** The bean is registered soon after the first connection, on another thread. */
+    /** Waits for the bean, which another thread registers soon after the first connection. */
     private static ConnectionsMXBean bean() throws Exception {
         var server = ManagementFactory.getPlatformMBeanServer();
         var name = new ObjectName(ConnectionsMXBean.NAME);
@@ -328,13 +336,13 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldTellTheFlightRecorderOfConnectionsAndFallBacks() throws Exception {
+    void shouldRecordConnectionsAndFallbacksInTheFlightRecorder() throws Exception {
         String peer;
         var file = folder.resolve("recording.jfr");
         try (var recording = new Recording();
                 var listener = ChannelPair.listener(Implementation.TCP.provider())) {
             recording.enable("org.jrdma.SocketConnection");
-            recording.enable("org.jrdma.SocketFallBack");
+            recording.enable("org.jrdma.SocketFallback");
             recording.start();
             peer = Connection.name(listener.getLocalAddress());
             try (var client =
@@ -354,10 +362,10 @@ class ConnectionsTest {
                         .filter(event -> event.getString("peer").equals(peer))
                         .toList();
         assertThat(events).hasSize(2);
-        var fallBack = events.getFirst();
-        assertThat(fallBack.getEventType().getName()).isEqualTo("org.jrdma.SocketFallBack");
-        assertThat(fallBack.getString("preferred")).isEqualTo(WHY_ABSENT);
-        assertThat(fallBack.getString("taken")).isEqualTo("tcp");
+        var fallback = events.getFirst();
+        assertThat(fallback.getEventType().getName()).isEqualTo("org.jrdma.SocketFallback");
+        assertThat(fallback.getString("preferred")).isEqualTo(WHY_ABSENT);
+        assertThat(fallback.getString("used")).isEqualTo("tcp");
         var connection = events.getLast();
         assertThat(connection.getEventType().getName()).isEqualTo("org.jrdma.SocketConnection");
         assertThat(connection.getString("transport")).isEqualTo("tcp");
@@ -368,7 +376,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldTellWhatTheDriversProgramPrints() throws Exception {
+    void shouldReturnTheOutputOfTheDriversProgram() throws Exception {
         var counters =
                 new DriverCounters(List.of(folder.resolve("none"), program("echo \"$1 7\"")));
 
@@ -377,7 +385,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldTellWhyTheDriversProgramFails() throws Exception {
+    void shouldReturnTheErrorOutputOfTheDriversProgram() throws Exception {
         var failing = program("echo no driver >&2; exit 3");
 
         assertThat(new DriverCounters(List.of(failing)).read())

@@ -17,24 +17,24 @@ import org.jrdma.sockets.channel.ChannelOption;
 import org.jrdma.sockets.channel.DatagramCalls;
 import org.jrdma.sockets.channel.MulticastMemberships;
 import org.jrdma.sockets.channel.StreamKind;
-import org.jrdma.sockets.internal.SmcSockets;
+import org.jrdma.sockets.internal.SmcFallbacks;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The numbers of the system, which no header in Java gives. */
+/** Compares constants of the system, which no generated header has, with the C headers. */
 class ConstantsTest {
 
     private static final List<Class<?>> WITH_NUMBERS =
             List.of(
                     SocketCalls.class,
-                    SmcSockets.class,
+                    SmcFallbacks.class,
                     ChannelOption.class,
                     StreamKind.class,
                     DatagramCalls.class,
                     MulticastMemberships.class);
 
-    /** What has another name here. */
+    /** The C expressions of constants that have another name here. */
     private static final Map<String, String> IN_C =
             Map.of(
                     "AGAIN", "-EAGAIN",
@@ -49,7 +49,7 @@ class ConstantsTest {
     @TempDir private Path folder;
 
     @Test
-    void shouldBeThoseOfTheCompiler() throws Exception {
+    void shouldHaveTheValuesOfTheCHeaders() throws Exception {
         if (CCompiler.find().isEmpty()) {
             throw Missing.missing("no C compiler: install one, or set CC");
         }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 
-/** What a stream carries: bytes of which each tells its place, and no two streams have the same. */
+/** The content of a stream. Each byte depends on its position and on the seed of the stream. */
 record Content(long seed) {
 
     byte at(long index) {
@@ -13,7 +13,7 @@ record Content(long seed) {
         return (byte) ((word ^ (word >>> 32)) >>> ((index & 7) * 8));
     }
 
-    /** So many bytes from a place on. */
+    /** Returns {@code count} bytes from a position on. */
     ByteBuffer bytes(long from, int count, boolean direct) {
         var buffer = direct ? ByteBuffer.allocateDirect(count) : ByteBuffer.allocate(count);
         for (var i = 0; i < count; i++) {
@@ -22,7 +22,9 @@ record Content(long seed) {
         return buffer;
     }
 
-    /** That a buffer has the bytes from a place on, up to its position. */
+    /**
+     * Checks the bytes of a buffer up to its position, which start at {@code from} in the stream.
+     */
     void check(ByteBuffer buffer, long from) {
         for (var i = 0; i < buffer.position(); i++) {
             if (buffer.get(i) != at(from + i)) {

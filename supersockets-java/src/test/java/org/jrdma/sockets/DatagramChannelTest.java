@@ -81,7 +81,7 @@ class DatagramChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldLoseWhatThereIsNoRoomFor(BufferKind kind) throws Exception {
+    void shouldDiscardTheBytesThatExceedTheBuffer(BufferKind kind) throws Exception {
         here.send(Bytes.of("abcdef"), there.getLocalAddress());
         here.send(Bytes.of("xyz"), there.getLocalAddress());
 
@@ -102,7 +102,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldBindItselfWhenItIsUsed() throws Exception {
+    void shouldBindTheChannelWhenItIsFirstUsed() throws Exception {
         try (var channel = provider.openDatagramChannel()) {
             assertThat(channel.getLocalAddress()).isNull();
 
@@ -117,7 +117,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldReadAndWriteWithItsPeerOnly() throws Exception {
+    void shouldReadAndWriteOnlyWithItsPeer() throws Exception {
         assertThatExceptionOfType(NotYetConnectedException.class)
                 .isThrownBy(() -> here.read(ByteBuffer.allocate(1)));
         assertThatExceptionOfType(NotYetConnectedException.class)
@@ -150,7 +150,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldHearEverybodyAgainOnceDisconnected() throws Exception {
+    void shouldReceiveFromAnyPeerAfterADisconnect() throws Exception {
         var before = here.getLocalAddress();
         here.connect(there.getLocalAddress());
         assertThat(here.disconnect()).isSameAs(here);
@@ -166,7 +166,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldTellThatNobodyIsThere() throws Exception {
+    void shouldReportAnUnreachablePort() throws Exception {
         var nobody = there.getLocalAddress();
         there.close();
         here.connect(nobody);
@@ -178,7 +178,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldRefuseADatagramThatIsTooLong() throws Exception {
+    void shouldRejectADatagramThatIsTooLong() throws Exception {
         for (var tooLong :
                 new ByteBuffer[] {
                     ByteBuffer.allocate(70_000),
@@ -198,7 +198,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldReceiveNothingWithoutBlockingWhereNothingIs() throws Exception {
+    void shouldReturnNullFromANonBlockingReceiveWithoutADatagram() throws Exception {
         here.configureBlocking(false);
         assertThat(here.receive(ByteBuffer.allocate(1))).isNull();
         here.connect(there.getLocalAddress());
@@ -207,7 +207,7 @@ class DatagramChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellAReceiverOfTheClose(Kind kind) throws Exception {
+    void shouldEndAReceiveWhenTheChannelIsClosed(Kind kind) throws Exception {
         var receiver = Tasks.start(kind, () -> here.receive(ByteBuffer.allocate(1)));
         receiver.awaitWaiting();
 
@@ -222,7 +222,7 @@ class DatagramChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldCloseTheChannelOfAReceiverThatIsInterrupted(Kind kind) throws Exception {
+    void shouldCloseTheChannelWhenAReceiveIsInterrupted(Kind kind) throws Exception {
         var receiver = Tasks.start(kind, () -> here.receive(ByteBuffer.allocate(1)));
         receiver.awaitWaiting();
 
@@ -233,7 +233,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldBeSelected() throws Exception {
+    void shouldBeSelectedWhenItIsReady() throws Exception {
         here.configureBlocking(false);
         try (var selector = provider.openSelector()) {
             var key = here.register(selector, SelectionKey.OP_READ);
@@ -294,9 +294,11 @@ class DatagramChannelTest {
 
     @ParameterizedTest
     @EnumSource(names = {"INET", "INET6"})
-    void shouldHearAGroupOnlyWhileItIsAMember(StandardProtocolFamily family) throws Exception {
+    void shouldReceiveFromAMulticastGroupOnlyWhileItIsAMember(StandardProtocolFamily family)
+            throws Exception {
         var loopback = NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress());
-        var group = InetAddress.ofLiteral("239.1.2.3"); // one of IPv4 is for both
+        // an IPv4 group works for channels of both families
+        var group = InetAddress.ofLiteral("239.1.2.3");
         try (var member = provider.openDatagramChannel(family).bind(null);
                 var sender = provider.openDatagramChannel(StandardProtocolFamily.INET)) {
             member.configureBlocking(false);
@@ -325,7 +327,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldNotHearTheSourcesThatItBlocks() throws Exception {
+    void shouldNotReceiveFromABlockedSource() throws Exception {
         var loopback = NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress());
         var group = InetAddress.ofLiteral("239.1.2.4");
         var source = InetAddress.getLoopbackAddress();
@@ -365,7 +367,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldRefuseGroupsThatAreNone() throws Exception {
+    void shouldRejectInvalidMulticastGroups() throws Exception {
         var loopback = NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress());
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> here.join(InetAddress.getLoopbackAddress(), loopback));
@@ -386,7 +388,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldBeASocketForPackets() throws Exception {
+    void shouldSendAndReceivePacketsByItsSocket() throws Exception {
         var sender = here.socket();
         var receiver = there.socket();
         assertThat(sender.getChannel()).isSameAs(here);
@@ -415,7 +417,7 @@ class DatagramChannelTest {
     }
 
     @Test
-    void shouldConnectItsSocketAgainAndAgain() throws Exception {
+    void shouldConnectItsSocketRepeatedly() throws Exception {
         var socket = here.socket();
         socket.connect(there.getLocalAddress());
         assertThat(socket.getRemoteSocketAddress()).isEqualTo(there.getLocalAddress());

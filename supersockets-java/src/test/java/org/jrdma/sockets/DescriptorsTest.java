@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is closed is gone, for a descriptor that is used after its close is another's. */
+/**
+ * Tests that closed objects release their descriptors, because a leaked or reused descriptor
+ * affects other channels.
+ */
 @Timeout(60)
 class DescriptorsTest {
 
@@ -28,7 +31,7 @@ class DescriptorsTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldGiveBackTheDescriptorsOfAllThatIsClosed(Kind kind) throws Exception {
+    void shouldReleaseTheDescriptorsOfClosedObjects(Kind kind) throws Exception {
         use(kind);
         var before = open();
 
@@ -56,7 +59,7 @@ class DescriptorsTest {
     }
 
     @Test
-    void shouldKeepFewAlarmsAfterManyThreadsHaveWaited() throws Exception {
+    void shouldKeepFewEventDescriptorsAfterManyThreadsHaveWaited() throws Exception {
         use(Kind.PLATFORM);
         var before = open();
         try (var listener = ChannelPair.listener(provider)) {
@@ -81,7 +84,7 @@ class DescriptorsTest {
     }
 
     @Test
-    void shouldWaitWhereNoDescriptorIsLeft() throws Exception {
+    void shouldWaitIfNoDescriptorIsLeft() throws Exception {
         var child = ChildJvm.of(Exhausted.class, List.of("--enable-native-access=ALL-UNNAMED"));
         child.command().addAll(0, List.of("sh", "-c", "ulimit -n 200 && exec \"$@\"", "sh"));
         var process = child.start();
@@ -92,10 +95,7 @@ class DescriptorsTest {
         }
     }
 
-    /**
-     * Takes all descriptors that the process may have, and then waits with more threads than
-     * before.
-     */
+    /** Uses up the descriptors of the process, and then waits with more threads than before. */
     static final class Exhausted {
 
         public static void main(String... arguments) throws Exception {
@@ -117,7 +117,7 @@ class DescriptorsTest {
             }
         }
 
-        /** Of several at once. */
+        /** Exchanges bytes over several pairs at once. */
         private static void exchange(ChannelPair... pairs) throws Exception {
             var readers = new ArrayList<Tasks.Task<Integer>>();
             for (var pair : pairs) {

@@ -4,71 +4,71 @@ import static org.jrdma.sockets.Implementation.RSOCKET;
 import static org.jrdma.sockets.Implementation.SISCI;
 import static org.jrdma.sockets.Implementation.SMC;
 import static org.jrdma.sockets.Implementation.SUPERSOCKETS;
-import static org.jrdma.sockets.Implementation.SUPERSOCKETS_OF_SMC;
+import static org.jrdma.sockets.Implementation.SUPERSOCKETS_OVER_SMC;
 import static org.jrdma.sockets.Implementation.TCP;
 
 import java.util.Set;
 
 /**
- * Where a transport may differ from the JDK's channels, and why, as docs/sockets-differences.md
- * tells users. The tests of the points named here ask for the one answer or for the other;
- * everywhere else there is one answer.
+ * The points in which a transport may differ from the JDK's channels, and the reasons, as users
+ * read them in docs/sockets-differences.md. Tests of these points accept the behavior of the
+ * transport; all other tests require the behavior of the JDK.
  */
 enum Difference {
-    CLOSED_LISTENER_FREES_ITS_PORT_AT_ONCE(
-            "The JDK keeps the descriptor of a closed channel until its selector selects again, and a listener's port with it; these channels end at once.",
+    CLOSED_LISTENER_RELEASES_ITS_PORT_IMMEDIATELY(
+            "The JDK keeps the descriptor of a closed channel, and with it a listener's port, until its selector selects again. The channels of this SDK release both immediately.",
             TCP,
             SUPERSOCKETS,
             SISCI,
             RSOCKET,
             SMC,
-            SUPERSOCKETS_OF_SMC),
+            SUPERSOCKETS_OVER_SMC),
 
-    LISTENS_ON_IPV4_ALONE(
-            "SuperSockets are for IPv4; a listener that is opened without a family hears that alone.",
+    LISTENS_ONLY_ON_IPV4(
+            "SuperSockets support only IPv4. A listener that is opened without a protocol family accepts only IPv4 connections.",
             SUPERSOCKETS,
-            SUPERSOCKETS_OF_SMC),
+            SUPERSOCKETS_OVER_SMC),
 
     NO_PEER_CREDENTIALS(
-            "The credentials of a peer within this machine, SO_PEERCRED, are not offered.",
+            "The option SO_PEERCRED, the credentials of a Unix domain peer, is not supported.",
             TCP,
             SUPERSOCKETS,
             SISCI,
             RSOCKET,
             SMC,
-            SUPERSOCKETS_OF_SMC),
+            SUPERSOCKETS_OVER_SMC),
 
     NO_URGENT_DATA(
-            "Urgent data are refused. A ring in memory, here or at a peer, has no byte that overtakes others, and whether the peer wants it among them is the peer's option, which is not known here.",
+            "Urgent data is rejected. The ring buffers of a stream have no byte that overtakes others, and this end does not know whether the peer wants urgent data inline.",
             SISCI,
             RSOCKET),
 
-    END_WAITS_TEN_SECONDS_FOR_ROOM(
-            "The last word of a stream needs room at the peer, as bytes do, and this process is all that keeps it until there is some. Who receives nothing for ten seconds after the close gets all bytes, and then a reset instead of the end.",
+    END_TIMES_OUT_AFTER_TEN_SECONDS(
+            "The last message of a stream needs free buffer space at the peer, and only this process keeps it until then. A peer that receives nothing for ten seconds after the close gets all bytes, and then a reset instead of the end.",
             RSOCKET),
 
-    SHUTDOWN_LEAVES_WHO_WAITS(
-            "The kernel's SMC tells nobody who waits of a direction that is shut down on this side; a close is told.",
+    SHUTDOWN_DOES_NOT_WAKE_WAITING_THREADS(
+            "The kernel's SMC does not wake up threads that wait for a direction that this end shuts down. A close wakes them up.",
             SMC,
-            SUPERSOCKETS_OF_SMC),
+            SUPERSOCKETS_OVER_SMC),
 
     CLOSE_WITHOUT_LINGERING_IS_NO_RESET(
-            "A close with SO_LINGER of 0 is one like another in the kernel's SMC: its peer reads an end.",
+            "In the kernel's SMC, a close with SO_LINGER of 0 is a normal close: the peer reads the end of the stream.",
             SMC,
-            SUPERSOCKETS_OF_SMC),
+            SUPERSOCKETS_OVER_SMC),
 
     INTERRUPT_CLOSES_A_FACTORYS_SOCKET(
-            "A socket of a factory has a channel, and so an interrupt closes it on a thread of the platform too; those of the JDK's factories heed one on virtual threads alone.",
+            "A socket of a factory has a channel, so an interrupt closes it on platform threads too. An interrupt closes a socket of the JDK's factories only on virtual threads.",
             TCP,
             SUPERSOCKETS,
             SISCI,
             RSOCKET,
             SMC,
-            SUPERSOCKETS_OF_SMC);
+            SUPERSOCKETS_OVER_SMC);
 
     private final String reason;
 
-    @SuppressWarnings("ImmutableEnumChecker") // it is one of Set.of
+    @SuppressWarnings("ImmutableEnumChecker") // Set.of returns an immutable set
     private final Set<Implementation> transports;
 
     Difference(String reason, Implementation... transports) {
@@ -76,7 +76,7 @@ enum Difference {
         this.transports = Set.of(transports);
     }
 
-    /** What differs, and why, for users. */
+    /** Returns the difference and its reason, for users. */
     String reason() {
         return reason;
     }

@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
-/** What users read of the differences is what the tests allow. */
+/** Compares the documentation of the differences with the differences that the tests allow. */
 class DifferencesTableTest {
 
-    private static final Path FILE = Path.of("../docs/sockets-differences.md");
+    private static final Path FILE = Path.of("../docs/reference/sockets-differences.md");
 
     private static final String COMMAND =
             "mvn test -pl supersockets-java -am -Dtest=DifferencesTableTest -Djrdma.write=true -Dsurefire.failIfNoSpecifiedTests=false";
@@ -28,23 +28,23 @@ class DifferencesTableTest {
                     Implementation.TCP);
 
     @Test
-    void shouldHoldWhatTheTestsAllow() throws IOException {
+    void shouldContainTheDifferencesThatTheTestsAllow() throws IOException {
         var content = content();
         if (Boolean.getBoolean("jrdma.write")) {
             Files.writeString(FILE, content);
         }
 
-        assertThat(FILE).as("To write it anew: " + COMMAND).hasContent(content);
+        assertThat(FILE).as("Generate the file with: " + COMMAND).hasContent(content);
     }
 
     private static String content() {
         return """
         # Where sockets differ from the JDK's
 
-        The same tests run against the JDK's own channels and sockets and against each transport: results, exceptions and their messages. These are all the points where a transport
-        may answer otherwise.
+        The same tests run against the JDK's own channels and sockets and against each transport: results, exceptions and their messages. The table
+        lists all differences.
 
-        This file is generated. To write it anew:
+        This file is generated. To generate it again:
 
             %s
 

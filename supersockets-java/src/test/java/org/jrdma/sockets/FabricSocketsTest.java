@@ -38,7 +38,10 @@ class FabricSocketsTest {
 
     private static final Transport ABSENT = Transports.supersockets(Path.of("/nowhere/family"));
 
-    /** Its sockets, of family 1, can be made but know nothing of IPv4. */
+    /**
+     * A transport of address family 1 (AF_UNIX): its sockets can be opened but cannot be bound to
+     * IPv4.
+     */
     private static final Transport UNABLE = Transports.supersockets(Implementation.familyFile("1"));
 
     private ServerSocketChannel listener;
@@ -59,7 +62,7 @@ class FabricSocketsTest {
     }
 
     @Test
-    void shouldFallBackAndSayWhy() throws Exception {
+    void shouldFallBackAndReportTheReason() throws Exception {
         var before = Instant.now();
         try (var channel =
                         FabricSockets.connect(
@@ -76,17 +79,17 @@ class FabricSocketsTest {
                     .hasToString(
                             "127.0.0.1:%d tcp (supersockets: driver not loaded: there is no /nowhere/family; supersockets: Invalid argument)"
                                     .formatted(port));
-            assertThat(connection.isFallBack()).isTrue();
+            assertThat(connection.isFallback()).isTrue();
             assertThat(connection.bytesSent()).isEqualTo(3);
             assertThat(connection.bytesReceived()).isZero();
             assertThat(connection.since()).isBetween(before, Instant.now());
             assertThat(Connections.of(server).bytesReceived()).isEqualTo(3);
-            assertThat(Connections.of(server).isFallBack()).isFalse();
+            assertThat(Connections.of(server).isFallback()).isFalse();
         }
     }
 
     @Test
-    void shouldTakeTheFirstThatLeadsThere() throws Exception {
+    void shouldUseTheFirstTransportThatReachesThePeer() throws Exception {
         var supersockets = Transports.supersockets(Implementation.familyFile("2"));
         try (var channel =
                 FabricSockets.connect(
@@ -101,7 +104,7 @@ class FabricSocketsTest {
     }
 
     @Test
-    void shouldAskTheDescriptorItselfForItsFamily() throws Exception {
+    void shouldReportTheAddressFamilyOfTheDescriptor() throws Exception {
         var family = Implementation.familyFile("2");
         var supersockets = Transports.supersockets(family);
         try (var channel =
@@ -113,7 +116,7 @@ class FabricSocketsTest {
     }
 
     @Test
-    void shouldListWhatIsOpen() throws Exception {
+    void shouldListTheOpenStreams() throws Exception {
         var channel = FabricSockets.connect("127.0.0.1", port, ofSeconds(10));
         var server = listener.accept();
         var peer = channel.getRemoteAddress();
@@ -136,7 +139,7 @@ class FabricSocketsTest {
     }
 
     @Test
-    void shouldSayOfEachTransportWhyItDoesNotLeadThere() throws Exception {
+    void shouldReportForEachTransportWhyItDoesNotReachThePeer() throws Exception {
         listener.close();
 
         assertThatThrownBy(() ->
@@ -155,7 +158,7 @@ class FabricSocketsTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldGiveUpWhenTheTimeIsOver(Kind kind) throws Exception {
+    void shouldTimeOut(Kind kind) throws Exception {
         try (var silent = new SilentListener()) {
             var start = System.nanoTime();
             var connecting =
@@ -179,7 +182,7 @@ class FabricSocketsTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldStopConnectingWhenItIsInterrupted(Kind kind) throws Exception {
+    void shouldStopConnectingWhenTheThreadIsInterrupted(Kind kind) throws Exception {
         try (var silent = new SilentListener()) {
             var connecting =
                     Tasks.start(
@@ -195,7 +198,7 @@ class FabricSocketsTest {
         }
     }
 
-    /** Listens, but its queue is full: the kernel drops whoever comes. */
+    /** A listener whose accept queue is full, so that the kernel drops connection requests. */
     private static final class SilentListener implements AutoCloseable {
 
         private final ServerSocketChannel listener = ServerSocketChannel.open();
@@ -226,14 +229,14 @@ class FabricSocketsTest {
     }
 
     @Test
-    void shouldRefuseATimeThatIsNone() {
+    void shouldRejectANegativeTimeout() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> FabricSockets.connect("127.0.0.1", port, ofSeconds(-1)))
                 .withMessage("connect: timeout can't be negative");
     }
 
     @Test
-    void shouldRefuseToListenWhereAnotherDoes() throws Exception {
+    void shouldRejectASecondListenerAtAPort() throws Exception {
         assertThatExceptionOfType(BindException.class)
                 .isThrownBy(() ->
                         FabricSockets.listen(
@@ -241,7 +244,7 @@ class FabricSocketsTest {
     }
 
     @Test
-    void shouldMakeSocketsForProgramsThatTakeFactories() throws Exception {
+    void shouldCreateSocketsByTheFactories() throws Exception {
         var loopback = InetAddress.ofLiteral("127.0.0.1");
         try (var server = new FabricServerSocketFactory().createServerSocket(0, 5, loopback)) {
             var factory = new FabricSocketFactory();
@@ -265,7 +268,7 @@ class FabricSocketsTest {
     }
 
     @Test
-    void shouldFailAsSocketsDoForProgramsThatTakeFactories() throws Exception {
+    void shouldThrowTheExceptionsOfSocketsFromTheFactories() throws Exception {
         var loopback = InetAddress.ofLiteral("127.0.0.1");
         var factory = new FabricSocketFactory();
         int nobodys;
@@ -280,9 +283,9 @@ class FabricSocketsTest {
                 .isThrownBy(() -> factory.createSocket(loopback, nobodys));
     }
 
-    /** As JNDI asks for them. */
+    /** Like JNDI, which calls these methods by reflection. */
     @Test
-    void shouldBeTheDefaultOfTheirClasses() {
+    void shouldReturnTheFactoriesAsDefaults() {
         assertThat(FabricSocketFactory.getDefault()).isInstanceOf(FabricSocketFactory.class);
         assertThat(FabricServerSocketFactory.getDefault())
                 .isInstanceOf(FabricServerSocketFactory.class);

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The sockets of factories, beside those of the JDK's factories. */
+/** Compares the sockets of the factories with those of the JDK's factories. */
 @ParameterizedClass
 @MethodSource("org.jrdma.sockets.Implementation#offered")
 @Timeout(30)
@@ -41,7 +41,8 @@ class FactoryTest {
 
     @BeforeEach
     void open() throws IOException {
-        listener = implementation.serverSocketFactory().createServerSocket(0, 5, ChannelPair.HERE);
+        listener =
+                implementation.serverSocketFactory().createServerSocket(0, 5, ChannelPair.ADDRESS);
         client = connect();
         server = listener.accept();
     }
@@ -49,7 +50,7 @@ class FactoryTest {
     private Socket connect() throws IOException {
         return implementation
                 .socketFactory()
-                .createSocket(ChannelPair.HERE, listener.getLocalPort());
+                .createSocket(ChannelPair.ADDRESS, listener.getLocalPort());
     }
 
     @AfterEach
@@ -68,17 +69,17 @@ class FactoryTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellAReaderOfTheClose(Kind kind) throws Exception {
-        assertTellsAReaderOfTheClose(kind, client);
+    void shouldEndAReadWhenTheChannelIsClosed(Kind kind) throws Exception {
+        assertThatACloseEndsARead(kind, client);
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellAReaderOfWhatWasAcceptedOfTheClose(Kind kind) throws Exception {
-        assertTellsAReaderOfTheClose(kind, server);
+    void shouldEndAReadWhenTheAcceptedSocketIsClosed(Kind kind) throws Exception {
+        assertThatACloseEndsARead(kind, server);
     }
 
-    private static void assertTellsAReaderOfTheClose(Kind kind, Socket socket) throws Exception {
+    private static void assertThatACloseEndsARead(Kind kind, Socket socket) throws Exception {
         var reader = Tasks.start(kind, socket.getInputStream()::read).awaitWaiting();
 
         socket.close();
@@ -90,7 +91,7 @@ class FactoryTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellWhoAcceptsOfTheClose(Kind kind) throws Exception {
+    void shouldEndAnAcceptWhenTheListenerIsClosed(Kind kind) throws Exception {
         var acceptor = Tasks.start(kind, listener::accept).awaitWaiting();
 
         listener.close();
@@ -106,7 +107,7 @@ class FactoryTest {
     }
 
     @Test
-    void shouldTellAVirtualThreadThatTheInterruptHasClosedIt() throws Exception {
+    void shouldReportToAVirtualThreadThatAnInterruptHasClosedTheSocket() throws Exception {
         var reader = Tasks.start(Kind.VIRTUAL, client.getInputStream()::read).awaitWaiting();
 
         reader.thread().interrupt();
@@ -118,7 +119,7 @@ class FactoryTest {
     }
 
     @Test
-    void shouldHeedAnInterruptOfAPlatformThreadWhereItIsKnownTo() throws Exception {
+    void shouldCloseTheSocketOnAnInterruptOfAPlatformThreadOnlyIfDocumented() throws Exception {
         var reader = Tasks.start(client.getInputStream()::read).awaitWaiting();
 
         reader.thread().interrupt();
@@ -134,7 +135,7 @@ class FactoryTest {
     }
 
     @Test
-    void shouldRefuseWhatIsAskedOfAClosedSocket() throws Exception {
+    void shouldRejectOperationsOnAClosedSocket() throws Exception {
         var input = client.getInputStream();
         var output = client.getOutputStream();
 
@@ -161,7 +162,7 @@ class FactoryTest {
     }
 
     @Test
-    void shouldKnowWhatItWasConnectedToWhenItIsClosed() throws Exception {
+    void shouldReportItsPeerAfterItIsClosed() throws Exception {
         var port = client.getLocalPort();
 
         client.close();
@@ -173,7 +174,7 @@ class FactoryTest {
         assertThat(client)
                 .hasToString(
                         "Socket[addr=%s,port=%d,localport=%d]"
-                                .formatted(ChannelPair.HERE, listener.getLocalPort(), port));
+                                .formatted(ChannelPair.ADDRESS, listener.getLocalPort(), port));
         assertThat(listener.isBound()).isTrue();
         assertThat(listener)
                 .hasToString(
@@ -182,7 +183,7 @@ class FactoryTest {
     }
 
     @Test
-    void shouldRefuseTimesThatAreNone() throws Exception {
+    void shouldRejectInvalidTimes() throws Exception {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> client.setSoTimeout(-1))
                 .withMessage("timeout can't be negative");
@@ -203,9 +204,9 @@ class FactoryTest {
                 .withMessage("tc is not in range 0 -- 255");
     }
 
-    /** 0 is no time-out at all. */
+    /** A timeout of 0 means no timeout. */
     @Test
-    void shouldWaitWithoutEndWhereTheTimeIsZero() throws Exception {
+    void shouldWaitForeverIfTheTimeoutIsZero() throws Exception {
         try (var other = implementation.socketFactory().createSocket()) {
             other.connect(listener.getLocalSocketAddress(), 0);
             assertThat(other.isConnected()).isTrue();
@@ -218,11 +219,11 @@ class FactoryTest {
         assertThat(reader.get()).isEqualTo(7);
         client.setSoLinger(true, 70_000);
         assertThat(client.getSoLinger()).isEqualTo(65_535);
-        client.setSoLinger(false, 0); // or its close may wait
+        client.setSoLinger(false, 0); // otherwise its close may wait
     }
 
     @Test
-    void shouldGiveUpWhenTheTimeIsOver() throws Exception {
+    void shouldTimeOut() throws Exception {
         client.setSoTimeout(50);
         listener.setSoTimeout(50);
 
@@ -235,7 +236,7 @@ class FactoryTest {
     }
 
     @Test
-    void shouldRefuseToWriteAfterItsOwnEnd() throws Exception {
+    void shouldRejectWritesAfterTheShutdownOfTheOutput() throws Exception {
         var output = client.getOutputStream();
         var input = client.getInputStream();
 
@@ -250,7 +251,7 @@ class FactoryTest {
     }
 
     @Test
-    void shouldRefuseToBeConnectedOrBoundTwice() throws Exception {
+    void shouldRejectASecondConnectOrBind() throws Exception {
         assertRefused(() -> client.connect(listener.getLocalSocketAddress()), "Already connected");
         assertRefused(() -> client.bind(null), "Already bound");
         assertRefused(() -> listener.bind(null), "Already bound");
@@ -258,22 +259,23 @@ class FactoryTest {
                 .isThrownBy(() ->
                         implementation
                                 .serverSocketFactory()
-                                .createServerSocket(listener.getLocalPort(), 5, ChannelPair.HERE));
+                                .createServerSocket(
+                                        listener.getLocalPort(), 5, ChannelPair.ADDRESS));
     }
 
     @Test
-    void shouldNotBeConnectedWhereNobodyListens() throws Exception {
+    void shouldNotBeConnectedWithoutAListener() throws Exception {
         var nobody = listener.getLocalPort();
         listener.close();
         var factory = implementation.socketFactory();
 
         assertThatExceptionOfType(ConnectException.class)
-                .isThrownBy(() -> factory.createSocket(ChannelPair.HERE, nobody))
+                .isThrownBy(() -> factory.createSocket(ChannelPair.ADDRESS, nobody))
                 .withMessageContaining("Connection refused");
         var unconnected = factory.createSocket();
         assertThatExceptionOfType(ConnectException.class)
-                .isThrownBy(
-                        () -> unconnected.connect(new InetSocketAddress(ChannelPair.HERE, nobody)));
+                .isThrownBy(() ->
+                        unconnected.connect(new InetSocketAddress(ChannelPair.ADDRESS, nobody)));
         assertThat(unconnected.isClosed()).isTrue();
         assertThat(unconnected.isConnected()).isFalse();
         var toNowhere = factory.createSocket();
@@ -281,7 +283,7 @@ class FactoryTest {
                 .isThrownBy(() ->
                         toNowhere.connect(InetSocketAddress.createUnresolved("no.invalid", 1)));
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> factory.createSocket(ChannelPair.HERE, 65_536));
+                .isThrownBy(() -> factory.createSocket(ChannelPair.ADDRESS, 65_536));
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> implementation.serverSocketFactory().createServerSocket(-1));
     }

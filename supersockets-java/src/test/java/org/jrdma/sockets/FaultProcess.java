@@ -13,12 +13,15 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A process that is to be killed: one end of several streams, which it writes or reads without end.
- * Of what it writes it leaves word in a file, which outlives it.
+ * A process that tests kill: one end of several streams, which it reads or writes until it is
+ * killed. A writing process records its progress in a file, which the test reads afterwards.
  */
 final class FaultProcess {
 
-    /** For each stream: up to where it is writing, and what the channel has taken. */
+    /**
+     * The size of one stream's entry: the position up to which it may have written, and the number
+     * of bytes that the channel has taken.
+     */
     private static final int ENTRY = 2 * Long.BYTES;
 
     private FaultProcess() {}
@@ -28,20 +31,23 @@ final class FaultProcess {
         for (var left = implementation.tries(); ; left--) {
             var channel = implementation.provider().openSocketChannel();
             channel.connect(peer);
-            if (implementation.isTaken(channel)) {
+            if (implementation.usesTransport(channel)) {
                 return channel;
             }
             if (left == 1) {
-                implementation.assertTaken(channel); // fails, and says why
+                implementation.assertTransport(channel); // fails with the reason
             }
             channel.close();
         }
     }
 
-    /** With the transport, the port, how many streams, the seed, "writes" or "reads", the file. */
+    /**
+     * Arguments: the implementation, the port, the number of streams, the seed, "writes" or
+     * "reads", and the file.
+     */
     public static void main(String... arguments) throws Exception {
         var implementation = Implementation.valueOf(arguments[0]);
-        var peer = new InetSocketAddress(ChannelPair.HERE, Integer.parseInt(arguments[1]));
+        var peer = new InetSocketAddress(ChannelPair.ADDRESS, Integer.parseInt(arguments[1]));
         var streams = Integer.parseInt(arguments[2]);
         var seed = Long.parseLong(arguments[3]);
         var written = map(Path.of(arguments[5]), streams);
@@ -93,20 +99,20 @@ final class FaultProcess {
     }
 
     /**
-     * What a stream's writer had done when it was killed.
+     * The recorded progress of one stream's writer.
      *
-     * @param begun up to where it may have written
-     * @param taken up to where it has written for certain
+     * @param begun the position up to which it may have written
+     * @param taken the position up to which it has certainly written
      */
-    record Word(long begun, long taken) {}
+    record Progress(long begun, long taken) {}
 
-    /** Of each stream. */
-    static List<Word> read(Path file, int streams) throws IOException {
+    /** Reads the recorded progress of all streams. */
+    static List<Progress> read(Path file, int streams) throws IOException {
         var written = map(file, streams);
-        var words = new ArrayList<Word>();
+        var progress = new ArrayList<Progress>();
         for (var i = 0; i < streams; i++) {
-            words.add(new Word(written.getLong(i * ENTRY), written.getLong(i * ENTRY + 8)));
+            progress.add(new Progress(written.getLong(i * ENTRY), written.getLong(i * ENTRY + 8)));
         }
-        return words;
+        return progress;
     }
 }

@@ -26,9 +26,9 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Faults by the hundred, 520 for each implementation, in streams whose every byte is known:
- * whatever happens, a reader gets all that was written and then the end, or the beginning of it and
- * then an exception. {@code -Djrdma.sockets.seed=} repeats a run, as far as threads do.
+ * Injects hundreds of faults, 520 for each implementation, into streams of known content. In each
+ * case a reader receives all bytes and then the end, or a prefix and then an exception. {@code
+ * -Djrdma.sockets.seed=} repeats a run, except for the scheduling of threads.
  */
 @ParameterizedClass
 @MethodSource("org.jrdma.sockets.Implementation#offered")
@@ -53,28 +53,30 @@ class FaultTest {
     private SelectorProvider provider;
 
     @BeforeAll
-    static void tellSeed() {
+    static void printSeed() {
         System.out.println("-Djrdma.sockets.seed=" + SEED);
     }
 
     @BeforeEach
-    void takeProvider() {
+    void initProvider() {
         provider = implementation.provider();
     }
 
     @FunctionalInterface
     private interface Fault {
-        void happen(ChannelPair pair, Content content, int bytes, Random random) throws Exception;
+        void inject(ChannelPair pair, Content content, int bytes, Random random) throws Exception;
     }
 
-    /** Each with a pair of its own, whose ends block or do not. */
+    /**
+     * Repeats a fault with a new pair of channels, each end of which is randomly blocking or not.
+     */
     private void times(int count, Fault fault) throws Exception {
         for (var i = 0; i < count; i++) {
             var random = new Random(SEED + i);
             try (var pair = ChannelPair.open(implementation)) {
                 pair.client().configureBlocking(random.nextBoolean());
                 pair.server().configureBlocking(random.nextBoolean());
-                fault.happen(
+                fault.inject(
                         pair, new Content(random.nextLong()), random.nextInt(MOST_BYTES), random);
             } catch (Throwable e) {
                 throw new AssertionError("fault %d of seed %d".formatted(i, SEED), e);
@@ -86,7 +88,7 @@ class FaultTest {
         return random.nextBoolean() ? Kind.PLATFORM : Kind.VIRTUAL;
     }
 
-    /** What a writer does when it has written. */
+    /** An operation after the last write. */
     @FunctionalInterface
     private interface Ending {
         void end(SocketChannel channel) throws Exception;
@@ -115,7 +117,7 @@ class FaultTest {
     }
 
     @Test
-    void shouldEndOneDirectionWithAllItsBytesAndLeaveTheOther() throws Exception {
+    void shouldEndOneDirectionWithAllItsBytesAndKeepTheOther() throws Exception {
         times(
                 HALF_CLOSES,
                 (pair, content, bytes, random) -> {
@@ -153,7 +155,7 @@ class FaultTest {
 
                     read.assertAllOrAPrefixOf(writer.get());
                     var late = writing(pair.server(), content, MOST_BYTES * 64L, random).get();
-                    assertThat(late.failure()).as("writing to who is gone").isNotNull();
+                    assertThat(late.failure()).as("a write to a closed reader").isNotNull();
                 });
     }
 
@@ -169,7 +171,8 @@ class FaultTest {
         times(
                 SLOW_READERS,
                 (pair, content, bytes, random) -> {
-                    // Smaller ones, and TCP waits for its timers between loopback's large segments.
+                    // Small buffers, because with large segments on loopback TCP waits for its
+                    // timers.
                     pair.server().setOption(StandardSocketOptions.SO_RCVBUF, 128 * 1024);
                     pair.client().setOption(StandardSocketOptions.SO_SNDBUF, 128 * 1024);
                     var writer =
@@ -183,7 +186,7 @@ class FaultTest {
     }
 
     @Test
-    void shouldTellAWriterThatItsReaderIsGone() throws Exception {
+    void shouldFailWritesAfterTheReaderHasClosed() throws Exception {
         times(
                 LOST_READERS,
                 (pair, content, bytes, random) -> {
@@ -200,7 +203,7 @@ class FaultTest {
     }
 
     @Test
-    void shouldEndTheStreamsOfAWriterThatIsKilled() throws Exception {
+    void shouldEndTheStreamsOfAKilledWriter() throws Exception {
         for (var kill = 0; kill < KILLS / 2; kill++) {
             var seed = SEED + kill;
             var file = folder.resolve("written" + kill);
@@ -238,7 +241,7 @@ class FaultTest {
     }
 
     @Test
-    void shouldTellWritersThatTheirReaderIsKilled() throws Exception {
+    void shouldFailTheWritesToAKilledReader() throws Exception {
         for (var kill = 0; kill < KILLS / 2; kill++) {
             var seed = SEED + kill;
             var writers = new ArrayList<Task<Transfer>>();
@@ -261,7 +264,7 @@ class FaultTest {
         }
     }
 
-    /** The streams to a process, by their numbers there. */
+    /** Streams to a process, indexed by their numbers in that process. */
     private record Streams(Process process, List<SocketChannel> channels) implements AutoCloseable {
         @Override
         public void close() throws IOException {
@@ -272,7 +275,7 @@ class FaultTest {
         }
     }
 
-    /** A process to be killed, connected. */
+    /** A connected process that will be killed. */
     private Streams killed(String does, long seed, Path file) throws Exception {
         try (var listener = ChannelPair.listener(provider)) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
@@ -296,10 +299,10 @@ class FaultTest {
                 var channel = listener.accept();
                 var number = ByteBuffer.allocate(1);
                 if (channel.read(number) < 0) {
-                    channel.close(); // it fell back, and the process connects again
+                    channel.close(); // fell back to another transport; the process connects again
                     continue;
                 }
-                implementation.assertTaken(channel);
+                implementation.assertTransport(channel);
                 channels[number.get(0)] = Objects.requireNonNull(channel);
                 left--;
             }

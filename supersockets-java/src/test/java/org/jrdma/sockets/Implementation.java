@@ -18,45 +18,45 @@ import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.model.Transport;
 
 /**
- * Whose channels a conformance test tries. The JDK's are the reference: what is stated of the
- * others is stated of them first.
+ * The channels that a conformance test uses. The JDK's channels are the reference: each test runs
+ * with them too.
  */
 enum Implementation {
     JDK("", SelectorProvider.provider(), List.of()),
     TCP("tcp", List.of(Transports.tcp())),
 
-    /** The transport as a whole, without the driver: its family has the number of IPv4. */
+    /** The complete transport without the driver: the address family is that of IPv4. */
     SUPERSOCKETS(
             "supersockets", List.of(Transports.supersockets(familyFile("2\n")), Transports.tcp())),
 
-    /** Both ends on one node of the software fabric, in this process or in a child of it. */
-    SISCI("sisci", List.of(SisciNodes.oneForAllProcesses().transport(""), Transports.tcp())),
+    /** Both ends on one node of the software fabric, in this process or in a child process. */
+    SISCI("sisci", List.of(SisciNodes.sharedNode().transport(""), Transports.tcp())),
 
-    /** Where a kernel has RDMA devices, in the guest, and at an address of one of them. */
+    /** Requires a kernel with RDMA devices, in the guest, and uses the address of one of them. */
     RSOCKET("rsocket", List.of(Transports.rsocket(), Transports.tcp())),
 
-    /**
-     * Where a kernel has SMC: in the guest, through the memory that it shares with itself, its
-     * loopback device.
-     */
+    /** Requires a kernel with SMC, in the guest. Uses the SMC loopback device. */
     SMC("smc", List.of(Transports.smc(), Transports.tcp())),
 
-    /** SuperSockets' code with a family that is not IPv4, as the driver's is none: SMC's. */
-    SUPERSOCKETS_OF_SMC(
+    /**
+     * The SuperSockets transport with the address family of SMC, because the driver's family is not
+     * that of IPv4 either.
+     */
+    SUPERSOCKETS_OVER_SMC(
             "supersockets", List.of(Transports.supersockets(familyFile("43\n")), Transports.tcp()));
 
-    private static final Set<Implementation> OF_A_REAL_KERNEL =
-            Set.of(RSOCKET, SMC, SUPERSOCKETS_OF_SMC);
+    private static final Set<Implementation> REAL_KERNEL =
+            Set.of(RSOCKET, SMC, SUPERSOCKETS_OVER_SMC);
 
     private static final String PROPERTY = "jrdma.test.implementations";
 
-    /** As {@link Connection#transport} has it; none of the JDK's. */
+    /** The name in {@link Connection#transport}; empty for the JDK. */
     private final String transport;
 
-    @SuppressWarnings("ImmutableEnumChecker") // nothing that a test sees of it changes
+    @SuppressWarnings("ImmutableEnumChecker") // its visible state does not change
     private final SelectorProvider provider;
 
-    @SuppressWarnings("ImmutableEnumChecker") // nor of these
+    @SuppressWarnings("ImmutableEnumChecker") // the list is immutable
     private final List<Transport> transports;
 
     Implementation(String transport, List<Transport> transports) {
@@ -69,20 +69,23 @@ enum Implementation {
         this.transports = transports;
     }
 
-    /** Those that this run is to try: all that need no device, unless a property names others. */
+    /**
+     * Returns the implementations of this run: those that need no device, unless a property names
+     * others.
+     */
     static Stream<Implementation> offered() {
         var named = System.getProperty(PROPERTY);
         return named == null
-                ? Arrays.stream(values()).filter(each -> !OF_A_REAL_KERNEL.contains(each))
+                ? Arrays.stream(values()).filter(each -> !REAL_KERNEL.contains(each))
                 : Arrays.stream(named.split(",", -1))
                         .map(Implementation::valueOf)
                         .peek(Implementation::prepare);
     }
 
     private void prepare() {
-        if (this == SMC || this == SUPERSOCKETS_OF_SMC) {
+        if (this == SMC || this == SUPERSOCKETS_OVER_SMC) {
             try {
-                SmcIdentifier.give();
+                SmcIdentifier.ensure();
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -104,34 +107,34 @@ enum Implementation {
     }
 
     /**
-     * Fails unless the bytes of a connected channel go the way that this is named for: TCP, which
-     * they fall back to, would pass all the tests in its place.
+     * Fails unless a connected channel uses the transport of this implementation. A fallback to TCP
+     * would pass all tests.
      */
-    void assertTaken(SocketChannel channel) {
-        if (!isTaken(channel)) {
-            fail("%s, where %s was to be taken".formatted(Connections.of(channel), transport));
+    void assertTransport(SocketChannel channel) {
+        if (!usesTransport(channel)) {
+            fail("%s; expected transport: %s".formatted(Connections.of(channel), transport));
         }
     }
 
-    /** Whether they do. */
-    boolean isTaken(SocketChannel channel) {
+    /** Returns true if a channel uses the transport of this implementation. */
+    boolean usesTransport(SocketChannel channel) {
         return this == JDK || Connections.of(channel).transport().equals(transport);
     }
 
     /**
-     * How often to connect until they do. The kernel's software device, when all else is busy, may
-     * not answer in time; then it is right to fall back.
+     * Returns the number of attempts to connect. A busy software device of the kernel may not
+     * respond in time, so that a fallback to TCP is correct.
      */
     int tries() {
         return this == RSOCKET ? 5 : 1;
     }
 
-    /** Whether this is known to differ from the JDK in a point that is listed. */
+    /** Returns true if this implementation is known to have a difference. */
     boolean differsIn(Difference difference) {
         return this != JDK && difference.transports().contains(this);
     }
 
-    /** A file as the driver publishes it. */
+    /** Creates a file like the one that the driver publishes. */
     static Path familyFile(String content) {
         try {
             var file = Files.createTempFile("family", "");

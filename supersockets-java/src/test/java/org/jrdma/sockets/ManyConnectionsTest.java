@@ -24,7 +24,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Connections by the thousand, both ends of them on one selector and its one thread. */
+/** Thousands of connections, both ends of which are on one selector and its thread. */
 @ParameterizedClass
 @MethodSource("org.jrdma.sockets.Implementation#offered")
 @Timeout(180)
@@ -34,7 +34,7 @@ class ManyConnectionsTest {
     private static final int CHURNED = QUICK ? 1_000 : 10_000;
     private static final int AT_ONCE = QUICK ? 250 : 1_000;
 
-    /** Of rsockets, each of which has rings of its own that the device must know. */
+    /** Fewer for rsockets, each of which has buffers that the device must register. */
     private static final int CHURNED_RSOCKETS = QUICK ? 200 : 1_000;
 
     private static final int RSOCKETS_AT_ONCE = 200;
@@ -48,8 +48,8 @@ class ManyConnectionsTest {
     }
 
     @Test
-    void shouldOpenAndCloseManyWithinTwoMinutes() throws Exception {
-        exchange(50, 64, 50); // whatever is made once is made
+    void shouldOpenAndCloseManyConnectionsWithinTwoMinutes() throws Exception {
+        exchange(50, 64, 50); // the first connection creates objects that remain
         var before = descriptors();
         var start = System.nanoTime();
 
@@ -60,7 +60,7 @@ class ManyConnectionsTest {
     }
 
     @Test
-    void shouldKeepManyOpenAtOnceAndTheirBytesApart() throws Exception {
+    void shouldKeepTheBytesOfManyOpenConnectionsApart() throws Exception {
         exchange(50, 64, 50);
         var before = descriptors();
 
@@ -72,10 +72,10 @@ class ManyConnectionsTest {
     }
 
     /**
-     * Connects {@code count} times. Each connection sends bytes of its own, has them sent back and
-     * checks them, when {@code atOnce} of them are open, and is closed.
+     * Opens {@code count} connections. When {@code atOnce} of them are open, each sends its own
+     * bytes, receives them back, checks them, and is closed.
      *
-     * @return how many were open at once
+     * @return the maximum number of open connections
      */
     private int exchange(int count, int bytes, int atOnce) throws Exception {
         var done = new CompletableFuture<Integer>();
@@ -95,7 +95,10 @@ class ManyConnectionsTest {
         return most;
     }
 
-    /** Some ends take a moment: an rsocket's, until the peer has what was sent. */
+    /**
+     * Waits until descriptors are released. Some closes take time: an rsocket's, until the peer has
+     * received what was sent.
+     */
     private static void awaitDescriptors(long most) throws Exception {
         var deadline = Deadline.after(Duration.ofSeconds(20));
         while (descriptors() > most && !deadline.hasPassed()) {
@@ -111,8 +114,12 @@ class ManyConnectionsTest {
     }
 
     /**
-     * Of a client: what it has sent and has had sent back. Of a server's end: what it has still to
-     * send back.
+     * One end of a connection.
+     *
+     * @param isClient true for the client's end
+     * @param number the number of the connection
+     * @param buffer the bytes that a client has sent and received back, or that a server's end
+     *     still has to send back
      */
     private record End(boolean isClient, int number, ByteBuffer buffer) {}
 
@@ -149,7 +156,7 @@ class ManyConnectionsTest {
             listener.register(selector, SelectionKey.OP_ACCEPT);
         }
 
-        /** To the end of the last connection, at both of its ends. */
+        /** Runs until both ends of the last connection are closed. */
         int run() throws IOException {
             while (finished < count || serverEnds > 0) {
                 while (opened < count && opened - finished < atOnce) {
@@ -192,7 +199,7 @@ class ManyConnectionsTest {
 
         private void accept() throws IOException {
             for (var end = listener.accept(); end != null; end = listener.accept()) {
-                implementation.assertTaken(end);
+                implementation.assertTransport(end);
                 end.configureBlocking(false);
                 end.register(
                         selector,
@@ -202,9 +209,9 @@ class ManyConnectionsTest {
             }
         }
 
-        /** Sends when as many are connected as are to be at once. */
+        /** Sends when all connections that are to be open at once are established. */
         private void established(SelectionKey key) throws IOException {
-            implementation.assertTaken((SocketChannel) key.channel());
+            implementation.assertTransport((SocketChannel) key.channel());
             key.interestOps(0);
             connected++;
             most = Math.max(most, connected - finished);
@@ -222,7 +229,7 @@ class ManyConnectionsTest {
         private void send(SelectionKey key) throws IOException {
             var end = (End) key.attachment();
             var sent = ((SocketChannel) key.channel()).write(ByteBuffer.wrap(bytesOf(end.number)));
-            assertThat(sent).isEqualTo(bytes); // a socket's buffer has room for as little
+            assertThat(sent).isEqualTo(bytes); // the send buffer of a socket holds these few bytes
             key.interestOps(SelectionKey.OP_READ);
         }
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a {@link FabricSocketChannel} can more than others. */
+/** Tests of the methods that {@link FabricSocketChannel} adds to a socket channel. */
 @Timeout(30)
 class MemorySegmentTest {
 
@@ -40,7 +40,7 @@ class MemorySegmentTest {
     }
 
     @Test
-    void shouldRefuseMemoryThatIsGone() throws Exception {
+    void shouldRejectClosedMemory() throws Exception {
         try (var pair = ChannelPair.open(Implementation.TCP.provider())) {
             var client = (FabricSocketChannel) pair.client();
             MemorySegment gone;
@@ -58,7 +58,7 @@ class MemorySegmentTest {
 
     @ParameterizedTest
     @EnumSource(names = {"TCP", "SISCI"})
-    void shouldRefuseMemoryOnTheHeap(Implementation implementation) throws Exception {
+    void shouldRejectMemoryOnTheHeap(Implementation implementation) throws Exception {
         try (var pair = ChannelPair.open(implementation.provider())) {
             var client = (FabricSocketChannel) pair.client();
             var heap = MemorySegment.ofArray(new byte[1]);
@@ -72,8 +72,7 @@ class MemorySegmentTest {
 
     @ParameterizedTest
     @EnumSource(names = {"TCP", "SISCI"})
-    void shouldNotReadIntoMemoryThatIsReadOnlyOrGone(Implementation implementation)
-            throws Exception {
+    void shouldNotReadIntoReadOnlyOrClosedMemory(Implementation implementation) throws Exception {
         try (var pair = ChannelPair.open(implementation.provider())) {
             var arena = Arena.ofConfined();
             var server = (FabricSocketChannel) pair.server();

@@ -42,7 +42,7 @@ class PipeTest {
     }
 
     @Test
-    void shouldCarryBytesToTheEnd() throws Exception {
+    void shouldTransferAllBytesAndThenTheEnd() throws Exception {
         assertThat(pipe.sink().write(new ByteBuffer[] {Bytes.of("ab"), Bytes.of("c")}))
                 .isEqualTo(3);
         pipe.sink().close();
@@ -54,7 +54,7 @@ class PipeTest {
     }
 
     @Test
-    void shouldRefuseToWriteToNobody() throws Exception {
+    void shouldFailToWriteWithoutAReader() throws Exception {
         pipe.source().close();
 
         assertThatThrownBy(() -> pipe.sink().write(Bytes.of("a")))
@@ -63,7 +63,7 @@ class PipeTest {
     }
 
     @Test
-    void shouldNotWaitWhenItDoesNotBlock() throws Exception {
+    void shouldNotWaitInNonBlockingMode() throws Exception {
         pipe.source().configureBlocking(false);
         pipe.sink().configureBlocking(false);
 
@@ -76,7 +76,7 @@ class PipeTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellAReaderOfTheClose(Kind kind) throws Exception {
+    void shouldEndAReadWhenTheChannelIsClosed(Kind kind) throws Exception {
         var reader = Tasks.start(kind, () -> pipe.source().read(ByteBuffer.allocate(1)));
         reader.awaitWaiting();
 
@@ -87,7 +87,7 @@ class PipeTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldCloseTheEndOfAReaderThatIsInterrupted(Kind kind) throws Exception {
+    void shouldCloseTheSourceWhenAReadIsInterrupted(Kind kind) throws Exception {
         var reader = Tasks.start(kind, () -> pipe.source().read(ByteBuffer.allocate(1)));
         reader.awaitWaiting();
 

@@ -40,7 +40,7 @@ class PolicyTest {
 
     private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
 
-    /** Its number is that of IPv4, so that it works here. */
+    /** SuperSockets with the address family of IPv4, usable without the driver. */
     private static final Transport SUPERSOCKETS =
             Transports.supersockets(Implementation.familyFile("2"));
 
@@ -87,7 +87,7 @@ class PolicyTest {
         "192.0.2.7, 1, 'tcp'",
         "192.0.2.8, 1, 'none'"
     })
-    void shouldDecideByTheFirstRuleThatFits(String host, int port, String transports) {
+    void shouldApplyTheFirstRuleThatMatches(String host, int port, String transports) {
         var policy =
                 Policy.parse(
                         "policy",
@@ -96,8 +96,8 @@ class PolicyTest {
                                 "",
                                 "listen  * * tcp",
                                 "connect storage01,fd00::/16  8003-8008,9000  smc # and TCP",
-                                "connect *                    22              tcp no-fall-back",
-                                "connect storage01,10.76.0.0/15 *     supersockets no-fall-back",
+                                "connect *                    22              tcp no-fallback",
+                                "connect storage01,10.76.0.0/15 *     supersockets no-fallback",
                                 "connect 192.0.2.7 * tcp"));
         var known =
                 host.equalsIgnoreCase("storage01")
@@ -118,21 +118,22 @@ class PolicyTest {
 
     @ParameterizedTest
     @CsvSource({
-        "accept * * tcp, '\"accept\" begins no rule; connect and listen do'",
-        "connect * *, 'a rule is: connect or listen, hosts, ports, transports, and no-fall-back if need be'",
-        "connect * * tcp x y, 'a rule is: connect or listen, hosts, ports, transports, and no-fall-back if need be'",
-        "connect * * tcp fall-back, '\"fall-back\" after the transports; no-fall-back may stand there'",
-        "connect * * avian, 'there is no transport \"avian\"; there are '",
-        "connect 10.77.0.0/33 * tcp, '\"10.77.0.0/33\": the prefix of such a network has 0 to 32 bits'",
-        "connect 10.77.0.300 * tcp, '\"10.77.0.300\" is no address'",
-        "connect storage/16 * tcp, '\"storage/16\" is no address'",
-        "connect -storage * tcp, '\"-storage\" is no host: '",
-        "'connect a,,b * tcp', '\"\" is no host: '",
-        "connect * 0 tcp, '\"0\" is no port: one as 8003, a range as 8003-8008, up to 65535, or *'",
-        "connect * 9-8 tcp, '\"9-8\" is no port: '",
-        "connect * http tcp, '\"http\" is no port: '"
+        "accept * * tcp, 'a rule starts with connect or listen, not with \"accept\"'",
+        "connect * *, 'a rule has the fields connect or listen, hosts, ports, transports, and optionally no-fallback'",
+        "connect * * tcp x y, 'a rule has the fields connect or listen, hosts, ports, transports, and optionally no-fallback'",
+        "connect * * tcp no-tcp, 'unexpected \"no-tcp\" after the transports; only no-fallback is allowed there'",
+        "connect * * avian, 'unknown transport \"avian\"; the transports are '",
+        "connect 10.77.0.0/33 * tcp, '\"10.77.0.0/33\" has an invalid prefix length; expected 0 to 32 bits'",
+        "connect 10.77.0.300 * tcp, '\"10.77.0.300\" is not an address'",
+        "connect storage/16 * tcp, '\"storage/16\" is not an address'",
+        "connect -storage * tcp, '\"-storage\" is not a host; '",
+        "'connect a,,b * tcp', '\"\" is not a host; '",
+        "connect * 0 tcp, '\"0\" is not a port; expected a port such as 8003, a range such as 8003-8008, up to 65535, or *'",
+        "connect * 9-8 tcp, '\"9-8\" is not a port; '",
+        "connect * http tcp, '\"http\" is not a port; '"
     })
-    void shouldRefuseABadLineWithFileAndNumber(String line, String message) throws Exception {
+    void shouldRejectAMalformedLineWithItsFileAndNumber(String line, String message)
+            throws Exception {
         var policy = policy(ofHours(1), "connect * * tcp", line);
 
         assertThatExceptionOfType(FabricException.class)
@@ -141,7 +142,7 @@ class PolicyTest {
     }
 
     @Test
-    void shouldRefuseConnectionsWhereThePolicyIsMissing() throws Exception {
+    void shouldRejectConnectionsIfThePolicyIsMissing() throws Exception {
         var provider =
                 new FabricSelectorProvider(
                         Preferences.of(STANDARD, new PolicyFile(file, ofHours(1))));
@@ -154,12 +155,13 @@ class PolicyTest {
     }
 
     @Test
-    void shouldSayInWordsWhyThePolicyCannotBeRead() throws Exception {
+    void shouldReportWhyThePolicyCannotBeRead() throws Exception {
         Files.write(file, new byte[] {'c', (byte) 0xff});
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> new PolicyFile(file, ofHours(1)).current())
                 .withMessage(
-                        "jrdma.sockets.policy: %s cannot be read: it is no text in UTF-8", file);
+                        "jrdma.sockets.policy: %s cannot be read: the file is not UTF-8 text",
+                        file);
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> new PolicyFile(file.getParent(), ofHours(1)).current())
                 .withMessage(
@@ -168,12 +170,12 @@ class PolicyTest {
     }
 
     @Test
-    void shouldNoticeAChangeAndKeepTheOldRulesForABadOne() throws Exception {
+    void shouldApplyAChangeAndKeepTheOldRulesIfItIsMalformed() throws Exception {
         var policy = policy(Duration.ZERO, "connect * * tcp");
         var peer = new InetSocketAddress(LOOPBACK, 9);
         assertThat(names(policy.current().forPeer(peer))).isEqualTo("tcp");
 
-        Files.write(file, List.of("connect * * smc no-fall-back"));
+        Files.write(file, List.of("connect * * smc no-fallback"));
         assertThat(names(policy.current().forPeer(peer))).isEqualTo("smc");
 
         Files.write(file, List.of("connect * * nothing of this kind"));
@@ -190,7 +192,7 @@ class PolicyTest {
     }
 
     @Test
-    void shouldReloadBeforeItsTime() throws Exception {
+    void shouldReloadThePolicyOnRequest() throws Exception {
         var policy = policy(ofHours(1), "connect * * tcp");
         var preferences = Preferences.of(STANDARD, policy);
         var peer = new InetSocketAddress(LOOPBACK, 9);
@@ -204,7 +206,7 @@ class PolicyTest {
     }
 
     @Test
-    void shouldMakeAnotherSocketOfAChannelWhoseAddressHasARule() throws Exception {
+    void shouldReplaceTheSocketOfAChannelIfARuleMatchesItsAddress() throws Exception {
         var provider = provider("connect 127.0.0.1 * tcp", "connect 127.0.0.2 * smc,tcp");
         try (var listener = ChannelPair.listener(provider);
                 var channel = provider.openSocketChannel();
@@ -219,7 +221,7 @@ class PolicyTest {
                 assertThat(transport(each)).isEqualTo("supersockets");
                 each.connect(listener.getLocalAddress());
                 assertThat(transport(each)).isEqualTo("tcp");
-                assertThat(Connections.of(each).isFallBack()).isFalse();
+                assertThat(Connections.of(each).isFallback()).isFalse();
                 try (var accepted = listener.accept()) {
                     assertThat(accepted.getRemoteAddress()).isEqualTo(each.getLocalAddress());
                     each.write(Bytes.of("a"));
@@ -237,7 +239,7 @@ class PolicyTest {
     }
 
     @Test
-    void shouldListenAsThePolicySays() throws Exception {
+    void shouldListenOverTheTransportOfThePolicy() throws Exception {
         var any = provider();
         int port;
         try (var probe = ChannelPair.listener(any)) {
@@ -255,10 +257,10 @@ class PolicyTest {
     }
 
     @Test
-    void shouldTakeNothingElseWhereFallBackIsNotAllowed() throws Exception {
+    void shouldUseNoOtherTransportIfFallbackIsNotAllowed() throws Exception {
         var absent = Transports.smc().whyNot();
         assumeTrue(absent.isPresent(), "this kernel has SMC");
-        var provider = provider("connect 127.0.0.1 * smc no-fall-back");
+        var provider = provider("connect 127.0.0.1 * smc no-fallback");
         try (var listener = ChannelPair.listener(provider);
                 var channel = provider.openSocketChannel()) {
             assertThatThrownBy(() -> channel.connect(listener.getLocalAddress()))
@@ -269,7 +271,7 @@ class PolicyTest {
     }
 
     @Test
-    void shouldConnectOverWhatThePolicyHasForEachAddress() throws Exception {
+    void shouldConnectOverTheTransportThatThePolicyHasForEachAddress() throws Exception {
         var listening = provider();
         var preferences =
                 Preferences.of(STANDARD, policy(ofHours(1), "connect localhost,127.0.0.1 * tcp"));

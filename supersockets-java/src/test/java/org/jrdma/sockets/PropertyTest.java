@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The provider as the JVM finds it, which is decided once for a JVM. */
+/**
+ * Tests of the provider as the JVM loads it. Each test needs a JVM of its own, because the JVM
+ * loads the provider once.
+ */
 @Timeout(60)
 class PropertyTest {
 
@@ -29,7 +32,7 @@ class PropertyTest {
             "-Djava.nio.channels.spi.SelectorProvider=" + FabricSelectorProvider.class.getName();
 
     @Test
-    void shouldServeAProgramThatKnowsNothingOfIt() throws Exception {
+    void shouldServeAnUnmodifiedProgram() throws Exception {
         var output =
                 run(
                         "--enable-native-access=ALL-UNNAMED",
@@ -41,23 +44,23 @@ class PropertyTest {
     }
 
     @Test
-    void shouldSayWhichOptionIsMissing() throws Exception {
+    void shouldReportWhichOptionIsMissing() throws Exception {
         assertThat(run("--illegal-native-access=deny", PROVIDER))
                 .contains("Start java with --enable-native-access=");
     }
 
     @Test
-    void shouldSayWhichPropertyIsWrong() throws Exception {
+    void shouldReportWhichPropertyIsInvalid() throws Exception {
         assertThat(
                         run(
                                 "--enable-native-access=ALL-UNNAMED",
                                 PROVIDER,
                                 "-Djrdma.sockets.transports=avian"))
-                .contains("jrdma.sockets.transports: there is no transport \"avian\"");
+                .contains("jrdma.sockets.transports: unknown transport \"avian\"");
     }
 
     @Test
-    void shouldNotFallBackToATcpThatThePropertyLeavesOut() throws Exception {
+    void shouldNotFallBackToTcpIfThePropertyDoesNotListIt() throws Exception {
         assertThat(
                         run(
                                 "--enable-native-access=ALL-UNNAMED",
@@ -74,12 +77,12 @@ class PropertyTest {
                                 "-Djrdma.sockets.transports=sisci",
                                 "-Djrdma.sockets.sisci.hosts=/nowhere/hosts"))
                 .contains(
-                        "ConnectException: there is no table of hosts /nowhere/hosts",
-                        "SocketChannel.open"); // and not from where it listens
+                        "ConnectException: there is no hosts file /nowhere/hosts",
+                        "SocketChannel.open"); // and not in the listener
     }
 
     @Test
-    void shouldSayWhichLineOfThePolicyIsWrong(@TempDir Path folder) throws Exception {
+    void shouldReportWhichLineOfThePolicyIsMalformed(@TempDir Path folder) throws Exception {
         var policy =
                 Files.writeString(folder.resolve("policy"), "connect * * tcp\nlisten * * avian");
 
@@ -88,11 +91,11 @@ class PropertyTest {
                                 "--enable-native-access=ALL-UNNAMED",
                                 PROVIDER,
                                 "-Djrdma.sockets.policy=" + policy))
-                .contains(policy + ":2: there is no transport \"avian\"");
+                .contains(policy + ":2: unknown transport \"avian\"");
     }
 
     @Test
-    void shouldFollowThePolicy(@TempDir Path folder) throws Exception {
+    void shouldApplyThePolicy(@TempDir Path folder) throws Exception {
         var policy =
                 Files.writeString(folder.resolve("policy"), "connect 127.0.0.1 * supersockets");
 
@@ -108,14 +111,14 @@ class PropertyTest {
     }
 
     @Test
-    void shouldSayWhatIsWrongWithTheTableOfHosts(@TempDir Path folder) throws Exception {
+    void shouldReportWhatIsWrongWithTheHostsFile(@TempDir Path folder) throws Exception {
         var hosts = folder.resolve("hosts");
         assertThat(runOverSisci(hosts))
-                .contains("over tcp (sisci: there is no table of hosts " + hosts + ")");
+                .contains("over tcp (sisci: there is no hosts file " + hosts + ")");
 
         Files.writeString(hosts, "storage01 8\n");
         assertThat(runOverSisci(hosts))
-                .contains("over tcp (sisci: %s:1: \"storage01\" begins no line".formatted(hosts));
+                .contains("over tcp (sisci: %s:1: unexpected \"storage01\"".formatted(hosts));
     }
 
     private static String runOverSisci(Path hosts) throws Exception {
@@ -132,7 +135,7 @@ class PropertyTest {
         return new String(process.getInputStream().readAllBytes(), UTF_8);
     }
 
-    /** Uses nothing but {@code java.nio.channels}. */
+    /** A program that uses only {@code java.nio.channels}. */
     static final class Program {
         public static void main(String... arguments) throws Exception {
             var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Rsockets on a kernel's RoCE device, which the guest has at this address. */
+/** Tests rsockets on the RoCE device of the guest's kernel, at its address. */
 @Tag("real-kernel")
 @Timeout(60)
 class RsocketTest {
@@ -63,7 +63,7 @@ class RsocketTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldCarryAStreamToItsEnd(Kind kind) throws Exception {
+    void shouldTransferAStreamUpToItsEnd(Kind kind) throws Exception {
         var content = new Content(7);
         var bytes = 4L << 20;
         try (var listener = listener(ROCE, PREFERRED);
@@ -74,7 +74,7 @@ class RsocketTest {
             assertThat(Connections.of(client))
                     .hasToString("10.77.0.1:%d rsocket".formatted(port(listener)));
             assertThat(Connections.of(server).transport()).isEqualTo("rsocket");
-            assertThat(Connections.of(server).isFallBack()).isFalse();
+            assertThat(Connections.of(server).isFallback()).isFalse();
             assertThat(client.getLocalAddress()).isEqualTo(server.getRemoteAddress());
 
             var writer =
@@ -106,7 +106,7 @@ class RsocketTest {
                     assertThat(Bytes.read(server, 3)).isEqualTo("tcp");
                     assertThat(Connections.of(server).transport()).isEqualTo("tcp");
                     assertThat(Connections.of(server).whyNotFaster())
-                            .isEqualTo("rsocket: the client did not come by it");
+                            .isEqualTo("rsocket: the client did not connect over it");
                 }
             }
             try (var client =
@@ -120,7 +120,7 @@ class RsocketTest {
     }
 
     @Test
-    void shouldSayThatAPortIsTaken() throws Exception {
+    void shouldReportThatAPortIsInUse() throws Exception {
         var address = new InetSocketAddress(ROCE, 4_711);
         var door = RsocketTransport.CONFIGURED.listen(address, 5, 0);
         try {
@@ -134,7 +134,7 @@ class RsocketTest {
     }
 
     @Test
-    void shouldFallBackWhereNoRsocketListens() throws Exception {
+    void shouldFallBackIfNoRsocketListens() throws Exception {
         try (var listener = listener(ROCE, List.of(Transports.tcp()));
                 var client =
                         FabricSockets.connect(
@@ -154,7 +154,7 @@ class RsocketTest {
     }
 
     @Test
-    void shouldFallBackWhereNoDeviceLeads() throws Exception {
+    void shouldFallBackIfNoDeviceReachesThePeer() throws Exception {
         for (var host : List.of(InetAddress.ofLiteral("127.0.0.1"), IWARP)) {
             var name = host.getHostAddress();
             try (var listener = listener(host, PREFERRED);
@@ -163,7 +163,7 @@ class RsocketTest {
                     var server = listener.accept()) {
                 assertThat(Connections.of(client).whyNotFaster())
                         .isEqualTo(
-                                "rsocket: %s is reached from %s, which is no address of an RDMA device"
+                                "rsocket: %s is reached from %s, which is not an address of an RDMA device"
                                         .formatted(name, name));
                 assertThat(Connections.of(server).whyNotFaster())
                         .isEqualTo("rsocket: no RDMA device has the address " + name);
@@ -171,9 +171,9 @@ class RsocketTest {
         }
     }
 
-    /** In a process of librdmacm's before version 53: without more room than for 256. */
+    /** Before version 53, librdmacm holds only 256 connections in a process. */
     @Test
-    void shouldHaveRoomForAHundredBothOfWhoseEndsAreHere() throws Exception {
+    void shouldHoldAHundredConnectionsWithBothEndsInOneProcess() throws Exception {
         var pairs = new ArrayList<ChannelPair>();
         try (var listener = listener(ROCE, ALONE)) {
             for (var i = 0; i < 100; i++) {
@@ -187,7 +187,7 @@ class RsocketTest {
     }
 
     @Test
-    void shouldLetInManyWhoComeAtOnceWhereFewMayWait() throws Exception {
+    void shouldAcceptManySimultaneousClientsWithASmallBacklog() throws Exception {
         var clients = new ArrayList<Tasks.Task<SocketChannel>>();
         try (var listener = new FabricSelectorProvider(ALONE).openServerSocketChannel()) {
             listener.bind(new InetSocketAddress(ROCE, 0), 1);
@@ -207,9 +207,9 @@ class RsocketTest {
         }
     }
 
-    /** The library waits for each of them, until its device has given up too. */
+    /** The library waits for each client until its device has given up too. */
     @Test
-    void shouldCloseAListenerAtWhichManyGaveUp() throws Exception {
+    void shouldCloseAListenerAfterManyClientsGaveUp() throws Exception {
         var clients = new ArrayList<CompletableFuture<? extends SocketChannel>>();
         var listener = new FabricSelectorProvider(ALONE).openServerSocketChannel();
         listener.bind(new InetSocketAddress(ROCE, 0), 1);
@@ -239,9 +239,9 @@ class RsocketTest {
         }
     }
 
-    /** They have no room to be told of it, for which each close waits. */
+    /** The peers' receive queues are full, so each close waits to send its last message. */
     @Test
-    void shouldCloseWhereManyPeersReceiveNothing() throws Exception {
+    void shouldCloseManyStreamsWhosePeersReceiveNothing() throws Exception {
         var stalled = new ArrayList<ChannelPair>();
         try (var listener = listener(ROCE, ALONE);
                 var pair = connect(listener)) {
@@ -265,7 +265,7 @@ class RsocketTest {
     }
 
     @Test
-    void shouldBindWhatConnects() throws Exception {
+    void shouldBindAClient() throws Exception {
         var provider = new FabricSelectorProvider(PREFERRED);
         try (var listener = listener(ROCE, PREFERRED);
                 var client = provider.openSocketChannel()) {

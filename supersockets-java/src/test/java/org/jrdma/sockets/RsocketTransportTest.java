@@ -16,7 +16,7 @@ import org.jrdma.sockets.transport.RsocketTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Of a machine that has no rsockets; those that there are have {@link RsocketTest}. */
+/** Tests on a machine without RDMA devices; {@link RsocketTest} uses a device. */
 @Timeout(30)
 class RsocketTransportTest {
 
@@ -30,7 +30,7 @@ class RsocketTransportTest {
             });
 
     @Test
-    void shouldSayWhyItCannotBeUsedAndNotAskAtOnceAgain() {
+    void shouldReportWhyItIsUnusableAndCacheTheReason() {
         assertThat(absent.whyNot()).hasValue(WHY_NOT);
         assertThat(absent.whyNot()).hasValue(WHY_NOT);
 
@@ -38,25 +38,25 @@ class RsocketTransportTest {
     }
 
     @Test
-    void shouldNotTakeTheSoftwareFabricForTheKernels() {
+    void shouldRejectTheSoftwareFabric() {
         assertThatThrownBy(() -> RsocketTransport.find("software"))
                 .isInstanceOf(FabricException.class)
                 .hasMessage(
-                        "librdmacm reaches the kernel's RDMA devices alone, not those of the software fabric that jrdma.fabric names");
+                        "librdmacm supports only the RDMA devices of the kernel, not those of the software fabric that jrdma.fabric selects");
     }
 
     @Test
-    void shouldBeFoundByItsName() {
+    void shouldBeSelectedByItsName() {
         assertThat(TransportList.parse("rsocket,tcp").preferred())
                 .containsExactly(RsocketTransport.CONFIGURED, FamilyTransport.TCP);
-        assertThat(Policy.parse("policy", List.of("connect * * rsocket no-fall-back")).rules())
+        assertThat(Policy.parse("policy", List.of("connect * * rsocket no-fallback")).rules())
                 .first()
                 .extracting(rule -> rule.transports().preferred())
                 .isEqualTo(List.of(Transports.rsocket()));
     }
 
     @Test
-    void shouldGiveTheReasonsOfBothEndsOfAFallBack() throws Exception {
+    void shouldReportTheReasonsForAFallbackAtBothEnds() throws Exception {
         var preferred = List.of(absent, Transports.tcp());
         try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, preferred);
                 var client = new FabricSelectorProvider(preferred).openSocketChannel()) {
@@ -73,7 +73,7 @@ class RsocketTransportTest {
     }
 
     @Test
-    void shouldTryOneWayPastTheKernelAfterTheOther() throws Exception {
+    void shouldTryTheKernelBypassesInOrder() throws Exception {
         var node = SisciNodes.anyOfItsOwn();
         var preferred = List.of(absent, node.transport(""), Transports.tcp());
         try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, preferred);
@@ -91,7 +91,7 @@ class RsocketTransportTest {
     }
 
     @Test
-    void shouldRefuseWhereNothingElseMayBeTaken() throws Exception {
+    void shouldFailToConnectIfNoOtherTransportIsAllowed() throws Exception {
         try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, List.of(Transports.tcp()))) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             assertThatThrownBy(() ->

@@ -21,15 +21,18 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The C program rstream of rdmacm-utils as the peer: what it sends has each byte in order. */
+/**
+ * Tests with the C program rstream of rdmacm-utils as the peer, which sends consecutive byte
+ * values.
+ */
 @Tag("real-kernel")
 @Timeout(60)
 class RstreamTest {
 
-    private static final InetAddress HERE = InetAddress.ofLiteral("10.77.0.1");
+    private static final InetAddress ADDRESS = InetAddress.ofLiteral("10.77.0.1");
     private static final List<Transport> RSOCKET = List.of(Transports.rsocket());
 
-    /** What both sides send each other before they begin. */
+    /** The bytes that both sides exchange first. */
     private static final int GREETING = 16;
 
     private static final int TRANSFER = 40_000;
@@ -54,7 +57,7 @@ class RstreamTest {
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 
-    /** Bytes that count on and on, as rstream's do, over all that one direction carries. */
+    /** Consecutive byte values, as rstream sends them, over all bytes of one direction. */
     private static final class Counting {
 
         private final SocketChannel channel;
@@ -92,10 +95,10 @@ class RstreamTest {
     }
 
     @Test
-    void shouldServeRstream() throws Exception {
-        try (var listener = FabricSockets.listen(new InetSocketAddress(HERE, 0), RSOCKET)) {
+    void shouldServeAnRstreamClient() throws Exception {
+        try (var listener = FabricSockets.listen(new InetSocketAddress(ADDRESS, 0), RSOCKET)) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
-            var client = rstream(port, "-s", HERE.getHostAddress());
+            var client = rstream(port, "-s", ADDRESS.getHostAddress());
             try (var channel = listener.accept()) {
                 assertThat(Connections.of(channel).transport()).isEqualTo("rsocket");
                 var stream = new Counting(channel);
@@ -114,9 +117,9 @@ class RstreamTest {
     }
 
     @Test
-    void shouldBeServedByRstream() throws Exception {
+    void shouldConnectToAnRstreamServer() throws Exception {
         var port = freePort();
-        var server = rstream(port, "-b", HERE.getHostAddress());
+        var server = rstream(port, "-b", ADDRESS.getHostAddress());
         try (var channel = connectOnceItListens(port)) {
             var stream = new Counting(channel);
             stream.send(GREETING);
@@ -136,7 +139,7 @@ class RstreamTest {
         var deadline = Deadline.after(ofSeconds(20));
         while (true) {
             try {
-                return FabricSockets.connect(HERE.getHostAddress(), port, RSOCKET, ofSeconds(5));
+                return FabricSockets.connect(ADDRESS.getHostAddress(), port, RSOCKET, ofSeconds(5));
             } catch (FabricException e) {
                 if (deadline.hasPassed()) {
                     throw e;
@@ -147,7 +150,7 @@ class RstreamTest {
     }
 
     private static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0, 1, HERE)) {
+        try (var socket = new ServerSocket(0, 1, ADDRESS)) {
             return socket.getLocalPort();
         }
     }

@@ -53,7 +53,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldSelectWhatIsReadyAndNothingElse() throws Exception {
+    void shouldSelectOnlyReadyChannels() throws Exception {
         var key = pair.client().register(selector, SelectionKey.OP_READ, "attached");
         assertThat(selector.selectNow()).isZero();
         assertThat(selector.selectedKeys()).isEmpty();
@@ -72,7 +72,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldTellOfASelectedKeyAgainOnlyOnceItIsRemovedOrReadyForMore() throws Exception {
+    void shouldReportASelectedKeyAgainOnlyIfItIsRemovedOrReadyForMore() throws Exception {
         var key = pair.client().register(selector, SelectionKey.OP_READ);
         pair.server().write(Bytes.of("a"));
 
@@ -88,7 +88,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldTellOfWhatComesAfterAReadThatItWasNotAskedBefore() throws Exception {
+    void shouldReportBytesThatArriveAfterAReadWithoutASelection() throws Exception {
         pair.client().register(selector, SelectionKey.OP_READ);
         for (var i = 0; i < 100; i++) {
             assertThat(selector.selectNow()).isZero();
@@ -103,7 +103,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldKeepTheSelectedKeysFromBeingAddedTo() throws Exception {
+    void shouldRejectAdditionsToTheSelectedKeys() throws Exception {
         var key = pair.client().register(selector, SelectionKey.OP_WRITE);
         selector.select();
 
@@ -143,7 +143,7 @@ class SelectorTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldWakeUpWhoeverSelects(Kind kind) throws Exception {
+    void shouldWakeUpAThreadInASelection(Kind kind) throws Exception {
         var selecting = Tasks.start(kind, () -> selector.select()).awaitWaiting();
 
         assertThat(selector.wakeup()).isSameAs(selector);
@@ -152,7 +152,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldNotWaitOnceAfterAWakeUpThatCameFirst() throws Exception {
+    void shouldNotWaitInTheFirstSelectionAfterAWakeUp() throws Exception {
         selector.wakeup();
         selector.wakeup();
 
@@ -163,7 +163,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldForgetAWakeUpInASelectionThatDoesNotWait() throws Exception {
+    void shouldConsumeAWakeUpInASelectionThatDoesNotWait() throws Exception {
         selector.wakeup();
         selector.selectNow();
 
@@ -174,7 +174,7 @@ class SelectorTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldWaitAsLongAsItIsTold(Kind kind) throws Exception {
+    void shouldWaitUntilTheTimeout(Kind kind) throws Exception {
         var nanos =
                 Tasks.start(
                         kind,
@@ -191,7 +191,7 @@ class SelectorTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldReturnToAThreadThatIsInterrupted(Kind kind) throws Exception {
+    void shouldReturnWhenTheThreadIsInterrupted(Kind kind) throws Exception {
         var selecting =
                 Tasks.start(
                                 kind,
@@ -209,7 +209,7 @@ class SelectorTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldSeeWhatHappensWhileItSelects(Kind kind) throws Exception {
+    void shouldReportEventsThatOccurDuringASelection(Kind kind) throws Exception {
         pair.client().register(selector, SelectionKey.OP_READ);
         var selecting = Tasks.start(kind, () -> selector.select()).awaitWaiting();
 
@@ -219,7 +219,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldTakeNoticeOfAChangedInterestInTheNextSelection() throws Exception {
+    void shouldApplyAChangedInterestSetInTheNextSelection() throws Exception {
         var key = pair.client().register(selector, SelectionKey.OP_READ);
         var selecting = Tasks.start(() -> selector.select()).awaitWaiting();
 
@@ -245,7 +245,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldSelectNothingOfAChannelOfWhichNothingIsWanted() throws Exception {
+    void shouldNotSelectAChannelWithAnEmptyInterestSet() throws Exception {
         pair.client().register(selector, 0);
         pair.server().close();
 
@@ -253,7 +253,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldTellOfTheEndAsSomethingToRead() throws Exception {
+    void shouldReportTheEndOfAStreamAsReadable() throws Exception {
         var key = pair.client().register(selector, SelectionKey.OP_READ);
         pair.server().close();
 
@@ -301,7 +301,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldRefuseOperationsThatAChannelHasNot() throws Exception {
+    void shouldRejectOperationsThatAChannelDoesNotSupport() throws Exception {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> pair.client().register(selector, SelectionKey.OP_ACCEPT));
         var key = pair.client().register(selector, 0);
@@ -314,7 +314,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldRefuseTheChannelsOfOthers() throws Exception {
+    void shouldRejectChannelsOfOtherProviders() throws Exception {
         var other =
                 implementation == Implementation.JDK
                         ? Implementation.TCP.provider()
@@ -337,7 +337,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldGoOnSelectingWhenAChannelIsClosedMeanwhile() throws Exception {
+    void shouldContinueASelectionWhenAChannelIsClosed() throws Exception {
         pair.client().register(selector, SelectionKey.OP_READ);
         var selecting = Tasks.start(() -> selector.select()).awaitWaiting();
 
@@ -349,7 +349,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldSelectANewChannelInAClosedOnesPlace() throws Exception {
+    void shouldSelectANewChannelThatReusesADescriptorNumber() throws Exception {
         for (var i = 0; i < 20; i++) {
             try (var next = ChannelPair.open(implementation)) {
                 next.client().configureBlocking(false);
@@ -383,7 +383,7 @@ class SelectorTest {
     }
 
     @Test
-    void shouldSelectWhoWantsToConnect() throws Exception {
+    void shouldSelectAConnectingChannel() throws Exception {
         try (var listener = ChannelPair.listener(provider);
                 var client = provider.openSocketChannel()) {
             listener.configureBlocking(false);
@@ -410,7 +410,8 @@ class SelectorTest {
         listener.close();
 
         try (var next = provider.openServerSocketChannel()) {
-            if (!implementation.differsIn(Difference.CLOSED_LISTENER_FREES_ITS_PORT_AT_ONCE)) {
+            if (!implementation.differsIn(
+                    Difference.CLOSED_LISTENER_RELEASES_ITS_PORT_IMMEDIATELY)) {
                 assertThatExceptionOfType(BindException.class).isThrownBy(() -> next.bind(address));
                 selector.selectNow();
             }

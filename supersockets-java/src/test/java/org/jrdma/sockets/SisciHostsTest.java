@@ -21,7 +21,7 @@ class SisciHostsTest {
     }
 
     @Test
-    void shouldFindNodesByTheirNamesAndAddresses() throws Exception {
+    void shouldFindNodesByNameAndAddress() throws Exception {
         var hosts =
                 SisciHosts.read(
                         Implementation.familyFile(
@@ -42,25 +42,25 @@ class SisciHostsTest {
     }
 
     @Test
-    void shouldTakeTheAddressesOfThisMachineForItsOwnNodes() throws Exception {
+    void shouldMapTheAddressesOfThisMachineToItsNode() throws Exception {
         var hosts = SisciHosts.readIfThere(Path.of("/nowhere/dishosts.conf"));
 
         assertThat(hosts.nodeOf(address("127.0.0.1"), OWN)).isEqualTo(OWN);
         assertThat(hosts.nodeOf(address("::1"), OWN)).isEqualTo(OWN);
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> hosts.nodeOf(address("192.0.2.1"), OWN))
-                .withMessage("/nowhere/dishosts.conf names no node for 192.0.2.1");
+                .withMessage("/nowhere/dishosts.conf has no node for 192.0.2.1");
     }
 
     @Test
-    void shouldRefuseATableThatIsMissing() {
+    void shouldRejectAMissingHostsFile() {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> SisciHosts.read(Path.of("/nowhere/hosts")))
-                .withMessage("there is no table of hosts /nowhere/hosts");
+                .withMessage("there is no hosts file /nowhere/hosts");
     }
 
     @Test
-    void shouldRefuseATableThatCannotBeRead(@TempDir Path folder) {
+    void shouldRejectAnUnreadableHostsFile(@TempDir Path folder) {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> SisciHosts.read(folder))
                 .withMessageStartingWith(folder + " cannot be read: ");
@@ -70,16 +70,16 @@ class SisciHostsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "storage02 8|\"storage02\" begins no line; HOSTNAME: does",
-                "hostname: storage02|\"hostname:\" begins no line; HOSTNAME: does",
+                "storage02 8|unexpected \"storage02\"; a line starts with a keyword such as HOSTNAME:",
+                "hostname: storage02|unexpected \"hostname:\"; a line starts with a keyword such as HOSTNAME:",
                 "HOSTNAME:|HOSTNAME: needs a name or an address",
-                "ADAPTER: two_a0 8|ADAPTER: needs a name, a node and the number of an adapter",
-                "ADAPTER: two_a0 eight 0|\"eight\" is no node",
-                "ADAPTER: two_a0 -8 0|\"-8\" is no node",
+                "ADAPTER: two_a0 8|ADAPTER: needs the name of an adapter, the id of a node and the number of the adapter",
+                "ADAPTER: two_a0 eight 0|\"eight\" is not a node id",
+                "ADAPTER: two_a0 -8 0|\"-8\" is not a node id",
                 "SOCKET: storage02|SOCKET: needs a name or an address, and the name of an adapter",
-                "SOCKET: storage02 two_a0|there is no adapter two_a0"
+                "SOCKET: storage02 two_a0|unknown adapter two_a0"
             })
-    void shouldRefuseALineThatMakesNoSense(String line, String reason) {
+    void shouldRejectAMalformedLine(String line, String reason) {
         var table =
                 Implementation.familyFile(
                         """

@@ -25,17 +25,17 @@ record SisciNodes(SoftSisci software, Sisci library) {
         }
     }
 
-    /** One of a fabric that nobody else is in. */
+    /** Creates a node of a new fabric. */
     static SisciNodes anyOfItsOwn() {
         return of(SoftSisciOptions.in(newFabric()));
     }
 
-    /** Node 4 of a fabric that this process shares with those that it starts. */
-    static SisciNodes oneForAllProcesses() {
+    /** Returns node 4 of a fabric that this process shares with its child processes. */
+    static SisciNodes sharedNode() {
         return of(SoftSisciOptions.in(Shared.FABRIC).asNode(4));
     }
 
-    /** What tells a process that this one starts of the fabric. */
+    /** Returns the JVM option that passes the fabric to a child process. */
     static String optionForChild() {
         return "-D%s=%s".formatted(PROPERTY, Shared.FABRIC);
     }
@@ -64,11 +64,11 @@ record SisciNodes(SoftSisci software, Sisci library) {
             }
             Files.deleteIfExists(folder);
         } catch (IOException _) {
-            // another process of the fabric is still there, and deletes it
+            // another process of the fabric still exists, and deletes it
         }
     }
 
-    /** Streams from and to this node, with a table of hosts. */
+    /** Returns a transport from and to this node, with a table of hosts. */
     Transport transport(String hosts) {
         return Transports.sisci(library, Implementation.familyFile(hosts));
     }

@@ -40,7 +40,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What is SISCI's own; what it has in common with the JDK's channels, the conformance tests show.
+ * Tests of SISCI's own behavior; the conformance tests cover what it has in common with the JDK's
+ * channels.
  */
 @Timeout(60)
 class SisciTransportTest {
@@ -52,7 +53,7 @@ class SisciTransportTest {
     private static final int STREAMS = 40;
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
-    /** All of 127.0.0.1 is node 8. */
+    /** Maps all of 127.0.0.1 to node 8. */
     private static final String SERVER_IS_NODE_8 =
             """
             # a table as Dolphin's tools write it
@@ -62,7 +63,7 @@ class SisciTransportTest {
             """;
 
     @Test
-    void shouldCarryTheBytesPastTheKernel() throws Exception {
+    void shouldTransferTheBytesOverTheKernelBypass() throws Exception {
         try (var pair = ChannelPair.open(OWN_NODE)) {
             pair.client().write(Bytes.of("abc"));
             assertThat(Bytes.read(pair.server(), 3)).isEqualTo("abc");
@@ -71,14 +72,14 @@ class SisciTransportTest {
                 var connection = Connections.of(end);
                 assertThat(((FabricSocketChannel) end).transport().name()).isEqualTo("sisci");
                 assertThat(connection.transport()).isEqualTo("sisci");
-                assertThat(connection.isFallBack()).isFalse();
+                assertThat(connection.isFallback()).isFalse();
                 assertThat(connection.bytesSent() + connection.bytesReceived()).isEqualTo(3);
             }
         }
     }
 
     @Test
-    void shouldGoByTcpToAListenerThatIsThereForTcpAlone() throws Exception {
+    void shouldFallBackToTcpIfTheListenerUsesOnlyTcp() throws Exception {
         try (var listener = ChannelPair.listener(Implementation.TCP.provider());
                 var client = OWN_NODE.openSocketChannel()) {
             client.connect(listener.getLocalAddress());
@@ -86,14 +87,14 @@ class SisciTransportTest {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             assertThat(Connections.of(client))
                     .hasToString(
-                            "127.0.0.1:%d tcp (sisci: Connection refused: nobody listens at port %d of node 4)"
+                            "127.0.0.1:%d tcp (sisci: Connection refused: no listener at port %d of node 4)"
                                     .formatted(port, port));
         }
     }
 
-    /** A program asks once, when it is told that the connection is there. */
+    /** A program calls finishConnect only once, when the selector reports the connection. */
     @Test
-    void shouldGoByTcpWithoutBlockingToo() throws Exception {
+    void shouldFallBackToTcpInNonBlockingMode() throws Exception {
         try (var listener = ChannelPair.listener(Implementation.TCP.provider());
                 var selector = OWN_NODE.openSelector();
                 var client = OWN_NODE.openSocketChannel()) {
@@ -110,7 +111,7 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldLetClientsOfBothKindsInAtOnePort() throws Exception {
+    void shouldAcceptClientsOfBothTransportsAtOnePort() throws Exception {
         try (var listener = ChannelPair.listener(OWN_NODE);
                 var selector = OWN_NODE.openSelector();
                 var slow = Implementation.JDK.provider().openSocketChannel();
@@ -123,7 +124,7 @@ class SisciTransportTest {
             try (var accepted = listener.accept()) {
                 assertThat(Connections.of(accepted).transport()).isEqualTo("tcp");
                 assertThat(Connections.of(accepted).whyNotFaster())
-                        .isEqualTo("sisci: the client did not come by it");
+                        .isEqualTo("sisci: the client did not connect over it");
             }
             selector.selectedKeys().clear();
             assertThat(selector.selectNow()).isZero();
@@ -139,7 +140,7 @@ class SisciTransportTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldWakeWhoAccepts(Kind kind) throws Exception {
+    void shouldWakeUpAThreadInAccept(Kind kind) throws Exception {
         try (var listener = ChannelPair.listener(OWN_NODE);
                 var client = OWN_NODE.openSocketChannel()) {
             var accepting = Tasks.start(kind, listener::accept).awaitWaiting();
@@ -153,7 +154,7 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldTellWhyItLeadsNowhere() throws Exception {
+    void shouldReportWhyItDoesNotReachThePeer() throws Exception {
         var own = SisciNodes.anyOfItsOwn();
         var only = List.of(own.transport(""));
         try (var listener =
@@ -164,17 +165,17 @@ class SisciTransportTest {
             assertThatThrownBy(() -> FabricSockets.connect("127.0.0.2", port, only, ofSeconds(5)))
                     .isExactlyInstanceOf(FabricException.class)
                     .hasMessage(
-                            "127.0.0.2:%d cannot be reached. sisci: node 4: its listener at this port is for another address"
+                            "127.0.0.2:%d cannot be reached. sisci: node 4: its listener at this port is bound to another address"
                                     .formatted(port));
             assertThatThrownBy(() -> FabricSockets.connect("192.0.2.1", port, only, ofSeconds(5)))
                     .isExactlyInstanceOf(FabricException.class)
-                    .hasMessageContaining("names no node for 192.0.2.1");
+                    .hasMessageContaining("has no node for 192.0.2.1");
         }
     }
 
     /** The listener of another container may have that port of the node. */
     @Test
-    void shouldNotTakeTheListenerOfAnotherAddressForThatOfTheWanted() throws Exception {
+    void shouldNotConnectToAListenerAtAnotherAddress() throws Exception {
         var nodes = SisciNodes.anyOfItsOwn();
         var only = List.of(nodes.transport("HOSTNAME: 192.0.2.1\nADAPTER: a 4 0"));
         try (var listener =
@@ -182,14 +183,14 @@ class SisciTransportTest {
                                 new InetSocketAddress(InetAddress.ofLiteral("0.0.0.0"), 0), only);
                 var client = new FabricSelectorProvider(only).openSocketChannel()) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
-            client.bind(ChannelPair.ANY_PORT); // so that it needs no route
+            client.bind(ChannelPair.ANY_PORT); // avoids the need for a route
 
             assertThatThrownBy(() -> client.connect(new InetSocketAddress("192.0.2.1", port)))
-                    .hasMessageContaining("its listener at this port is for another address");
+                    .hasMessageContaining("its listener at this port is bound to another address");
         }
     }
 
-    /** More than can wait to be accepted, in a process with as many threads as a web server has. */
+    /** More clients than the backlog, in a process with as many threads as a web server has. */
     @Test
     void shouldConnectManyAtOnce() throws Exception {
         var provider = new FabricSelectorProvider(List.of(SisciNodes.anyOfItsOwn().transport("")));
@@ -242,7 +243,7 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldNotLetInMoreThanCanWait() throws Exception {
+    void shouldNotAcceptMoreClientsThanTheBacklog() throws Exception {
         var only = List.of(SisciNodes.anyOfItsOwn().transport(""));
         try (var listener = new FabricSelectorProvider(only).openServerSocketChannel()) {
             listener.bind(ChannelPair.ANY_PORT, 1);
@@ -251,7 +252,7 @@ class SisciTransportTest {
                     var _ = FabricSockets.connect("127.0.0.1", port, only, ofSeconds(5))) {
                 assertThatThrownBy(
                                 () -> FabricSockets.connect("127.0.0.1", port, only, ofSeconds(5)))
-                        .hasMessageContaining("too many wait to be accepted there");
+                        .hasMessageContaining("its accept queue is full");
 
                 listener.accept().close();
 
@@ -261,7 +262,7 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldResetWhoWasNeverAccepted() throws Exception {
+    void shouldResetConnectionsThatWereNotAccepted() throws Exception {
         try (var client = OWN_NODE.openSocketChannel()) {
             try (var listener = ChannelPair.listener(OWN_NODE)) {
                 client.connect(listener.getLocalAddress());
@@ -274,26 +275,26 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldSayWhyItCannotBeUsed() {
+    void shouldReportWhyItIsUnusable() {
         assertThat(Transports.sisci().whyNot()).get().asString().contains("libsisci");
         var node = SisciNodes.anyOfItsOwn();
         for (var table :
                 new String[][] {
                     {"HOSTNAME:", ":1: HOSTNAME: needs a name or an address"},
                     {"ADAPTER: a 4 0", ":1: ADAPTER: before any HOSTNAME:"},
-                    {"\nHOSTNAME: a\nADAPTER: a_a0 four 0", ":3: \"four\" is no node"},
+                    {"\nHOSTNAME: a\nADAPTER: a_a0 four 0", ":3: \"four\" is not a node id"},
                     {
                         "HOSTNAME: a\nADAPTER: a_a0",
-                        ":2: ADAPTER: needs a name, a node and the number of an adapter"
+                        ":2: ADAPTER: needs the name of an adapter, the id of a node and the number of the adapter"
                     },
-                    {"SOCKET: a b_a0", ":1: there is no adapter b_a0"}
+                    {"SOCKET: a b_a0", ":1: unknown adapter b_a0"}
                 }) {
             assertThat(node.transport(table[0]).whyNot()).get().asString().endsWith(table[1]);
         }
     }
 
     @Test
-    void shouldTakeTheRingForTheReceiveBuffer() throws Exception {
+    void shouldUseTheReceiveBufferSizeForTheRing() throws Exception {
         try (var listener = OWN_NODE.openServerSocketChannel();
                 var client = OWN_NODE.openSocketChannel()) {
             listener.setOption(StandardSocketOptions.SO_RCVBUF, 16_384);
@@ -309,7 +310,7 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldGiveBackItsMemoryAndItsDescriptors() throws Exception {
+    void shouldReleaseItsMemoryAndItsDescriptors() throws Exception {
         var folder = SisciNodes.newFabric();
         var provider = SisciNodes.of(SoftSisciOptions.in(folder)).provider("");
         ChannelPair.open(provider).close();
@@ -329,10 +330,10 @@ class SisciTransportTest {
     }
 
     /**
-     * Who waits for its peer to leave is looked at again and again, and needs no thread for each.
+     * The scans check streams that wait for their peer to close, so none of them needs a thread.
      */
     @Test
-    void shouldEndManyStreamsAtOnceOnFewThreads() throws Exception {
+    void shouldCloseManyStreamsAtOnceOnFewThreads() throws Exception {
         var pairs = new ArrayList<ChannelPair>();
         for (var i = 0; i < 100; i++) {
             pairs.add(ChannelPair.open(OWN_NODE));
@@ -357,7 +358,7 @@ class SisciTransportTest {
         }
     }
 
-    /** Two nodes of one fabric: node 8 listens, and the other finds it by the table. */
+    /** Two nodes of one fabric: node 8 listens, and the other finds it in the table of hosts. */
     private record TwoNodes(SisciNodes client, SisciNodes server) {
 
         static TwoNodes with(FaultOptions faults) {
@@ -376,10 +377,10 @@ class SisciTransportTest {
         }
     }
 
-    /** In weak memory what is not flushed does not arrive, or not in order. */
+    /** With weakly ordered memory, stores that are not flushed arrive late or in another order. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldCarryMuchBetweenTwoNodesBothWays(boolean weak) throws Exception {
+    void shouldTransferManyBytesInBothDirectionsBetweenTwoNodes(boolean weak) throws Exception {
         var much = Bytes.many(weak ? 1_000_000 : 5_000_000);
         try (var pair = TwoNodes.with(FaultOptions.NONE.withWeakMemory(weak)).connect()) {
             var readers = new ArrayList<Tasks.Task<byte[]>>();
@@ -407,13 +408,12 @@ class SisciTransportTest {
     }
 
     /**
-     * Streams of which each has a byte of its own, and which end in all ways, with bytes that
-     * nobody has read: whatever the next reads is its own.
+     * Streams that each send a byte value of their own and end in all ways, also with unread bytes.
+     * Each stream reads only its own bytes.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldTakeTheSegmentsOfTheStreamBeforeAndShowNoneOfItsBytes(boolean weak)
-            throws Exception {
+    void shouldReuseSegmentsWithoutExposingBytesOfThePreviousStream(boolean weak) throws Exception {
         var folder = SisciNodes.newFabric();
         var segments = new HashSet<String>();
         try (var link = Link.open(folder, FaultOptions.NONE.withWeakMemory(weak))) {
@@ -422,12 +422,12 @@ class SisciTransportTest {
                     segments.addAll(segments(folder));
                     exchange(pair, (byte) (i + 1), i);
                 }
-                Thread.sleep(2); // it takes a moment until both ends know that both are closed
+                Thread.sleep(2); // both ends need a moment to notice that both are closed
             }
 
-            assertThat(segments).hasSizeLessThan(STREAMS); // two for each if none was taken again
+            assertThat(segments).hasSizeLessThan(STREAMS); // two for each stream without reuse
             var end = System.nanoTime() + ofSeconds(20).toNanos();
-            while (segments(folder).size() > 1) { // the listener's own
+            while (segments(folder).size() > 1) { // the listener's segment
                 assertThat(System.nanoTime()).as("not within 20 s").isLessThan(end);
                 Thread.sleep(10);
             }
@@ -456,7 +456,7 @@ class SisciTransportTest {
         }
     }
 
-    /** Node 4, and a listener of node 8 that stays. */
+    /** Node 4, and a listener of node 8 that remains open. */
     private record Link(TwoNodes nodes, FabricSelectorProvider client, ServerSocketChannel listener)
             implements AutoCloseable {
 
@@ -497,7 +497,7 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldConnectAnewWhereTheLinkWasCutAfterTheStreamBefore() throws Exception {
+    void shouldConnectWithNewSegmentsIfTheLinkFailedAfterThePreviousStream() throws Exception {
         try (var link = Link.open(SisciNodes.newFabric(), FaultOptions.NONE)) {
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 1, 0);
@@ -511,9 +511,9 @@ class SisciTransportTest {
         }
     }
 
-    /** Its port is another's then, to whom the segments do not lead. */
+    /** The port then has another listener, to which the segments do not belong. */
     @Test
-    void shouldConnectToWhoListensThereNow() throws Exception {
+    void shouldConnectToTheCurrentListenerOfAPort() throws Exception {
         try (var link = Link.open(SisciNodes.newFabric(), FaultOptions.NONE)) {
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 1, 0);
@@ -531,7 +531,7 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldGiveAPrefixAndThenAnErrorWhenTheLinkIsCut() throws Exception {
+    void shouldDeliverAPrefixAndThenAnErrorWhenTheLinkFails() throws Exception {
         var nodes = TwoNodes.with(FaultOptions.NONE);
         var much = Bytes.many(1_000_000);
         try (var pair = nodes.connect()) {
@@ -565,9 +565,9 @@ class SisciTransportTest {
         }
     }
 
-    /** As one does who is in a try statement, before the peer has seen anything. */
+    /** Closes immediately, like a try statement, before the peer has seen anything. */
     @Test
-    void shouldNotPassForWholeWhatIsClosedAfterTheLinkWasCut() throws Exception {
+    void shouldNotReportACompleteStreamIfItIsClosedAfterTheLinkFailed() throws Exception {
         var nodes = TwoNodes.with(FaultOptions.NONE);
         try (var pair = nodes.connect()) {
             pair.client().write(Bytes.of("a begin"));
@@ -586,7 +586,7 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldGoByTcpWhereTheLinkIsCut() throws Exception {
+    void shouldFallBackToTcpIfTheLinkHasFailed() throws Exception {
         var nodes = TwoNodes.with(FaultOptions.NONE);
         nodes.connect().close();
         nodes.server().software().cutLink(0);
@@ -601,28 +601,29 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldLeaveTimeForTcpWhereAListenerIsSilent() throws Exception {
+    void shouldLeaveTimeForTcpIfAListenerDoesNotReply() throws Exception {
         var nodes = TwoNodes.with(FaultOptions.NONE.withDelay(ofSeconds(5)));
         try (var listener = ChannelPair.listener(nodes.server().provider(""));
                 var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
             client.socket().connect(listener.getLocalAddress(), 2_000);
 
             assertThat(Connections.of(client).transport()).isEqualTo("tcp");
-            assertThat(Connections.of(client).whyNotFaster()).contains("does not answer");
+            assertThat(Connections.of(client).whyNotFaster()).contains("did not reply");
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldGiveAPrefixAndThenAnErrorWhenThePeerIsKilled(Kind kind) throws Exception {
+    void shouldDeliverAPrefixAndThenAnErrorWhenThePeerIsKilled(Kind kind) throws Exception {
         assertThat(receiveFromAnotherProcess(kind, "halt"))
                 .isEqualTo(Sender.SENT + " SocketException");
     }
 
-    /** What was sent is here: it needs nobody to be read. */
+    /** The bytes are in this end's memory, and can be read without the peer. */
     @ParameterizedTest
     @EnumSource
-    void shouldGiveAllBytesAndThenTheEndWhenThePeerHasClosedAndIsGone(Kind kind) throws Exception {
+    void shouldDeliverAllBytesAndThenTheEndAfterThePeerHasClosedAndExited(Kind kind)
+            throws Exception {
         assertThat(receiveFromAnotherProcess(kind, "close")).isEqualTo(Sender.SENT + " end");
     }
 
@@ -635,7 +636,7 @@ class SisciTransportTest {
             try (var accepted = listener.accept()) {
                 assertThat(Connections.of(accepted).transport()).isEqualTo("sisci");
                 if (itsEnd.equals("close")) {
-                    process.waitFor(); // and read what is left of it
+                    process.waitFor(); // and then reads the remaining bytes
                 }
                 var result = Tasks.start(kind, () -> readToTheEnd(accepted)).result().get();
                 assertThatExceptionOfType(IOException.class)
@@ -662,7 +663,7 @@ class SisciTransportTest {
         }
     }
 
-    /** Sends, and is then killed as far as anyone can see. */
+    /** Sends, and then ends without closing, like a killed process. */
     static final class Sender {
 
         static final int SENT = 50_000;
@@ -698,9 +699,9 @@ class SisciTransportTest {
                 .start();
     }
 
-    /** What the two had in common waits for another stream when the one is killed. */
+    /** The segments that two processes share wait for another stream when one process is killed. */
     @Test
-    void shouldConnectToWhoListensWhereAProcessWasKilled() throws Exception {
+    void shouldConnectToTheNextListenerAfterAProcessWasKilled() throws Exception {
         var folder = SisciNodes.newFabric();
         var own = SisciNodes.of(SoftSisciOptions.in(folder).asNode(4)).provider("");
         var process =
@@ -736,7 +737,7 @@ class SisciTransportTest {
         }
     }
 
-    /** Says its port, and ends each stream when its peer does. */
+    /** Prints its port, and ends each stream when its peer does. */
     static final class Listener {
         public static void main(String... arguments) throws Exception {
             var fabric = SoftSisciOptions.in(Path.of(arguments[0])).asNode(4);
@@ -752,7 +753,7 @@ class SisciTransportTest {
     }
 
     @Test
-    void shouldGiveUpConnectingWhenTheChannelIsClosed() throws Exception {
+    void shouldStopConnectingWhenTheChannelIsClosed() throws Exception {
         var slow = TwoNodes.with(FaultOptions.NONE.withDelay(ofMillis(300)));
         try (var listener = ChannelPair.listener(slow.server().provider(""))) {
             var client = slow.client().provider(SERVER_IS_NODE_8).openSocketChannel();
@@ -768,13 +769,13 @@ class SisciTransportTest {
                         .isExactlyInstanceOf(SocketException.class)
                         .hasMessage("Connection reset");
             } catch (SocketTimeoutException _) {
-                // the client had not sent its greeting yet
+                // the client has not sent its request yet
             }
         }
     }
 
     @Test
-    void shouldRefuseToListenTwiceAndGoOnByTcp() throws Exception {
+    void shouldRejectASecondListenerAndContinueWithTcp() throws Exception {
         var nodes = SisciNodes.anyOfItsOwn();
         try (var first = ChannelPair.listener(nodes.provider(""));
                 ServerSocketChannel second = nodes.provider("").openServerSocketChannel();

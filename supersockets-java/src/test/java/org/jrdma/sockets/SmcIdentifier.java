@@ -10,9 +10,9 @@ import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
- * The name that hosts have in common which share memory by SMC (UEID). A kernel has none of its
- * own, and without one streams go over TCP on the loopback device too. What {@code smcd ueid add}
- * does, for this machine as a whole, and as root: in the guest.
+ * The name that hosts have in common which share memory by SMC (UEID). A kernel has none by
+ * default; without one, streams over the loopback device fall back to TCP too. {@link #ensure} does
+ * what {@code smcd ueid add} does, for the whole machine, as root in the guest.
  */
 final class SmcIdentifier {
 
@@ -37,8 +37,8 @@ final class SmcIdentifier {
 
     private SmcIdentifier() {}
 
-    /** From now on this machine has one; a second time changes nothing. */
-    static void give() throws SocketException {
+    /** Adds an identifier to this machine, unless it has one. */
+    static void ensure() throws SocketException {
         var descriptor = check("socket", SocketCalls.socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC));
         try {
             var family =
@@ -66,10 +66,10 @@ final class SmcIdentifier {
             }
             at += Math.max(4, (answer.getShort(at) + 3) & ~3);
         }
-        throw new SocketException("this kernel has no " + FAMILY.strip());
+        throw new SocketException("The kernel has no " + FAMILY.strip());
     }
 
-    /** A request with one attribute, and the answer. */
+    /** Sends a request with one attribute; returns the response. */
     private static ByteBuffer ask(
             int descriptor, short type, byte command, short attribute, String text)
             throws SocketException {

@@ -55,12 +55,12 @@ class StreamChannelTest {
     private SelectorProvider provider;
 
     @BeforeEach
-    void takeProvider() {
+    void initProvider() {
         provider = implementation.provider();
     }
 
     @Test
-    void shouldRefuseReadsAndWritesBeforeAConnection() throws Exception {
+    void shouldRejectReadsAndWritesBeforeAConnection() throws Exception {
         try (var channel = provider.openSocketChannel()) {
             assertThatExceptionOfType(NotYetConnectedException.class)
                     .isThrownBy(() -> channel.read(ByteBuffer.allocate(1)));
@@ -85,7 +85,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldConnectAndExchangeBytesBothWays() throws Exception {
+    void shouldConnectAndTransferBytesInBothDirections() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             assertThat(pair.client().write(Bytes.of("question"))).isEqualTo(8);
             assertThat(Bytes.read(pair.server(), 8)).isEqualTo("question");
@@ -100,7 +100,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldTakeAConnectionToTheWildcardAddressForOneToThisMachine() throws Exception {
+    void shouldConnectToThisMachineByTheWildcardAddress() throws Exception {
         var loopback = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (var listener = provider.openServerSocketChannel().bind(loopback);
                 var client = provider.openSocketChannel()) {
@@ -143,7 +143,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldRefuseASecondConnectionAndKeepTheFirst() throws Exception {
+    void shouldRejectASecondConnectionAndKeepTheFirst() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             assertThatExceptionOfType(AlreadyConnectedException.class)
                     .isThrownBy(() -> pair.client().connect(pair.client().getRemoteAddress()));
@@ -154,7 +154,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldConnectWithoutBlocking() throws Exception {
+    void shouldConnectInNonBlockingMode() throws Exception {
         try (var listener = ChannelPair.listener(provider);
                 var selector = provider.openSelector();
                 var client = provider.openSocketChannel()) {
@@ -171,14 +171,14 @@ class StreamChannelTest {
                 assertThat(client.finishConnect()).isTrue();
             }
             assertThat(client.isConnected()).isTrue();
-            implementation.assertTaken(client);
+            implementation.assertTransport(client);
             assertThat(client.isConnectionPending()).isFalse();
             assertThat(client.read(ByteBuffer.allocate(1))).isZero();
         }
     }
 
     @Test
-    void shouldTellOfARefusedConnectionWhenItIsFinished() throws Exception {
+    void shouldReportARefusedConnectionInFinishConnect() throws Exception {
         var nobody = unusedAddress();
         try (var selector = provider.openSelector()) {
             var client = provider.openSocketChannel();
@@ -197,7 +197,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldRefuseAddressesThatLeadNowhere() throws Exception {
+    void shouldRejectUnusableAddresses() throws Exception {
         try (var channel = provider.openSocketChannel()) {
             assertThatExceptionOfType(UnresolvedAddressException.class)
                     .isThrownBy(
@@ -211,7 +211,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldRefuseIpv6OfAChannelForIpv4() throws Exception {
+    void shouldRejectIpv6OnAChannelForIpv4() throws Exception {
         try (var channel = provider.openSocketChannel(StandardProtocolFamily.INET)) {
             assertThatExceptionOfType(UnsupportedAddressTypeException.class)
                     .isThrownBy(() ->
@@ -221,7 +221,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldBindOnceAndToAFreePortOnly() throws Exception {
+    void shouldBindOnlyOnceAndOnlyToAFreePort() throws Exception {
         try (var listener = ChannelPair.listener(provider);
                 var channel = provider.openSocketChannel()) {
             assertThatThrownBy(() -> channel.bind(listener.getLocalAddress()))
@@ -239,7 +239,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldRefuseToAcceptBeforeItListens() throws Exception {
+    void shouldRejectAcceptBeforeItListens() throws Exception {
         try (var listener = provider.openServerSocketChannel()) {
             assertThatExceptionOfType(NotYetBoundException.class).isThrownBy(listener::accept);
             assertThat(listener.getLocalAddress()).isNull();
@@ -249,7 +249,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldListenAtAllAddressesWithoutOneOfItsOwn() throws Exception {
+    void shouldListenAtAllAddressesByDefault() throws Exception {
         try (var listener = provider.openServerSocketChannel().bind(null)) {
             var local = (InetSocketAddress) listener.getLocalAddress();
             assertThat(local.getAddress().isAnyLocalAddress()).isTrue();
@@ -260,7 +260,7 @@ class StreamChannelTest {
             }
             try (var client = provider.openSocketChannel()) {
                 var ipv6 = new InetSocketAddress(InetAddress.ofLiteral("::1"), local.getPort());
-                if (implementation.differsIn(Difference.LISTENS_ON_IPV4_ALONE)) {
+                if (implementation.differsIn(Difference.LISTENS_ONLY_ON_IPV4)) {
                     assertThatExceptionOfType(ConnectException.class)
                             .isThrownBy(() -> client.connect(ipv6));
                 } else {
@@ -271,7 +271,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldAcceptNothingWithoutBlockingWhereNothingIs() throws Exception {
+    void shouldReturnNullFromANonBlockingAcceptWithoutAClient() throws Exception {
         try (var listener = ChannelPair.listener(provider)) {
             listener.configureBlocking(false);
 
@@ -296,7 +296,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldReadNothingMoreAfterItsInputIsShutDown() throws Exception {
+    void shouldReadTheEndAfterItsInputIsShutDown() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             pair.server().write(Bytes.of("unread"));
             pair.client().shutdownInput();
@@ -307,13 +307,13 @@ class StreamChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldReleaseAReaderWhoseInputIsShutDown(Kind kind) throws Exception {
+    void shouldEndAReadWhenTheInputIsShutDown(Kind kind) throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             var reader = Tasks.start(kind, () -> pair.client().read(ByteBuffer.allocate(1)));
             reader.awaitWaiting();
 
             pair.client().shutdownInput();
-            if (implementation.differsIn(Difference.SHUTDOWN_LEAVES_WHO_WAITS)) {
+            if (implementation.differsIn(Difference.SHUTDOWN_DOES_NOT_WAKE_WAITING_THREADS)) {
                 pair.server().close();
             }
 
@@ -373,7 +373,7 @@ class StreamChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldWriteAllOfMuchWhenItBlocks(Kind kind) throws Exception {
+    void shouldWriteAllBytesInBlockingMode(Kind kind) throws Exception {
         var much = Bytes.many(3_000_001);
         try (var pair = ChannelPair.open(implementation)) {
             var reader = Tasks.start(kind, () -> Bytes.readBytes(pair.server(), 3 * much.length));
@@ -411,7 +411,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldWriteWhatThereIsRoomForWhenItDoesNotBlock() throws Exception {
+    void shouldWriteAPartInNonBlockingMode() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             pair.client().configureBlocking(false);
             assertThat(pair.client().read(ByteBuffer.allocate(1))).isZero();
@@ -433,7 +433,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldReadAndWriteAtOnce() throws Exception {
+    void shouldReadAndWriteConcurrently() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             var reader = Tasks.start(() -> Bytes.read(pair.client(), 1)).awaitWaiting();
 
@@ -447,7 +447,7 @@ class StreamChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellAReaderOfTheClose(Kind kind) throws Exception {
+    void shouldEndAReadWhenTheChannelIsClosed(Kind kind) throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             var reader = Tasks.start(kind, () -> pair.client().read(ByteBuffer.allocate(1)));
             reader.awaitWaiting();
@@ -461,7 +461,7 @@ class StreamChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellAWriterOfTheClose(Kind kind) throws Exception {
+    void shouldEndAWriteWhenTheChannelIsClosed(Kind kind) throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             var writer =
                     Tasks.start(
@@ -480,12 +480,12 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldKeepAllBytesForWhoReadsLate() throws Exception {
+    void shouldKeepAllBytesForALateReader() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             var written = ChannelPair.fill(pair.client());
             pair.client().close();
 
-            var isForgotten = implementation.differsIn(Difference.END_WAITS_TEN_SECONDS_FOR_ROOM);
+            var isForgotten = implementation.differsIn(Difference.END_TIMES_OUT_AFTER_TEN_SECONDS);
             Thread.sleep(isForgotten ? 12_000 : 200);
 
             assertThat(Bytes.readBytes(pair.server(), written)).hasSize(written);
@@ -501,7 +501,7 @@ class StreamChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldReleaseAWriterWhoseOutputIsShutDown(Kind kind) throws Exception {
+    void shouldEndAWriteWhenTheOutputIsShutDown(Kind kind) throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             var writer =
                     Tasks.start(
@@ -514,7 +514,7 @@ class StreamChannelTest {
             writer.awaitWaiting();
 
             pair.client().shutdownOutput();
-            if (implementation.differsIn(Difference.SHUTDOWN_LEAVES_WHO_WAITS)) {
+            if (implementation.differsIn(Difference.SHUTDOWN_DOES_NOT_WAKE_WAITING_THREADS)) {
                 pair.server().close();
             }
 
@@ -525,7 +525,7 @@ class StreamChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellWhoAcceptsOfTheClose(Kind kind) throws Exception {
+    void shouldEndAnAcceptWhenTheListenerIsClosed(Kind kind) throws Exception {
         var listener = ChannelPair.listener(provider);
         var acceptor = Tasks.start(kind, listener::accept).awaitWaiting();
 
@@ -536,7 +536,7 @@ class StreamChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldCloseTheChannelOfAReaderThatIsInterrupted(Kind kind) throws Exception {
+    void shouldCloseTheChannelWhenAReadIsInterrupted(Kind kind) throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             var reader =
                     Tasks.start(
@@ -559,7 +559,7 @@ class StreamChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldCloseTheChannelOfAThreadThatComesInterrupted(Kind kind) throws Exception {
+    void shouldCloseTheChannelIfTheThreadIsAlreadyInterrupted(Kind kind) throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             var writer =
                     Tasks.start(
@@ -575,7 +575,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldNotMindAnInterruptWithoutBlocking() throws Exception {
+    void shouldIgnoreAnInterruptInNonBlockingMode() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             pair.client().configureBlocking(false);
             Thread.currentThread().interrupt();
@@ -587,7 +587,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldTellOfAResetEveryTime() throws Exception {
+    void shouldReportAResetInEachRead() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
             pair.server().setOption(StandardSocketOptions.SO_LINGER, 0);
             pair.server().close();
@@ -608,7 +608,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldRefuseEverythingOnceItIsClosed() throws Exception {
+    void shouldRejectAllOperationsAfterItIsClosed() throws Exception {
         var channel = provider.openSocketChannel();
         channel.close();
         channel.close();
@@ -661,7 +661,7 @@ class StreamChannelTest {
     }
 
     @Test
-    void shouldRefuseOptionsThatItHasNotAndValuesThatAreNone() throws Exception {
+    void shouldRejectUnsupportedOptionsAndInvalidValues() throws Exception {
         try (var channel = provider.openSocketChannel()) {
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> channel.setOption(StandardSocketOptions.SO_BROADCAST, true))
@@ -702,7 +702,7 @@ class StreamChannelTest {
     private InetSocketAddress unusedAddress() throws IOException {
         try (var listener = ChannelPair.listener(provider)) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
-            return new InetSocketAddress(ChannelPair.HERE, port);
+            return new InetSocketAddress(ChannelPair.ADDRESS, port);
         }
     }
 }

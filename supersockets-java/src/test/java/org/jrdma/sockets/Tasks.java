@@ -6,36 +6,36 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Threads of tests, of either kind. */
+/** Runs the tasks of tests on threads of both kinds. */
 public final class Tasks {
 
     private static final Set<String> WAITING_CALLS = Set.of("poll", "epollWait");
 
     private Tasks() {}
 
-    /** The kinds of thread that a channel is used by. */
+    /** The kinds of threads that use a channel. */
     enum Kind {
         PLATFORM,
         VIRTUAL
     }
 
-    /** A thread, and what becomes of its task. */
+    /** A thread and the result of its task. */
     public record Task<T>(Thread thread, CompletableFuture<T> result) {
 
         public T get() throws Exception {
             return result.get(10, TimeUnit.SECONDS);
         }
 
-        /** What it threw. */
+        /** Returns the exception that the task has thrown. */
         Throwable failure() throws Exception {
             return result.handle((_, thrown) -> thrown).get(10, TimeUnit.SECONDS);
         }
 
-        /** Returns when the thread waits: parked, or for a while in a call to the kernel. */
+        /** Waits until the thread is parked, or blocked in a system call. */
         public Task<T> awaitWaiting() throws InterruptedException {
             for (var seen = 0; seen < 3; seen = waits() ? seen + 1 : 0) {
                 if (result.isDone()) {
-                    throw new AssertionError("it did not wait: " + result);
+                    throw new AssertionError("The thread did not wait: " + result);
                 }
                 Thread.sleep(10);
             }
@@ -50,7 +50,9 @@ public final class Tasks {
             };
         }
 
-        /** A call of the JDK's is on top, or one of ours that waits is somewhere. */
+        /**
+         * Returns true if the top frame is a native method, or a frame is one of our waiting calls.
+         */
         private static boolean isInKernel(StackTraceElement[] stack) {
             return stack.length > 0
                     && (stack[0].isNativeMethod()

@@ -13,22 +13,23 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one direction of a stream has ended.
+ * The result of one direction of a stream.
  *
- * @param bytes what was read and was right, or what the channel has taken to write
- * @param failure what it ended with; null if that was the end, or all was written
+ * @param bytes the number of correct bytes that were read, or that the channel has taken
+ * @param failure the exception that ended the transfer; null if it ended with the end of the
+ *     stream, or if all bytes were written
  */
 record Transfer(long bytes, @Nullable IOException failure) {
 
     private static final int LARGEST = 64 * 1024;
 
-    /** How fast one reads or writes. */
+    /** The speed of a reader or writer. */
     enum Pace {
         QUICK,
         SLOW
     }
 
-    /** Reads to the end or to an exception, {@code most} bytes at the most, and checks each. */
+    /** Reads until the end, an exception, or {@code most} bytes, and checks each byte. */
     static Transfer read(
             SocketChannel channel, Content content, long most, Pace pace, Random random) {
         var done = 0L;
@@ -57,10 +58,10 @@ record Transfer(long bytes, @Nullable IOException failure) {
     }
 
     /**
-     * Writes all, or until an exception.
+     * Writes all bytes, or until an exception.
      *
-     * @param before told up to which byte a write is about to go
-     * @param after told what the channel has taken
+     * @param before receives the position up to which the next write goes
+     * @param after receives the number of bytes that the channel has taken
      */
     static Transfer write(
             SocketChannel channel,
@@ -98,7 +99,10 @@ record Transfer(long bytes, @Nullable IOException failure) {
         }
     }
 
-    /** What was written so, ended here as it may: with all of it, or a part and an exception. */
+    /**
+     * Checks that this end has read all bytes that were written, or a prefix followed by an
+     * exception.
+     */
     void assertAllOrAPrefixOf(Transfer written) {
         if (failure == null) {
             assertThat(bytes).as("bytes before the end").isEqualTo(written.bytes);
@@ -107,7 +111,7 @@ record Transfer(long bytes, @Nullable IOException failure) {
         }
     }
 
-    /** Waits for a channel that does not block. */
+    /** Waits for a non-blocking channel. */
     private static final class Readiness implements AutoCloseable {
 
         private final SocketChannel channel;

@@ -28,7 +28,7 @@ class TransportTest {
     private static final Path MISSING = Path.of("/nowhere/family");
 
     @Test
-    void shouldSayWhyItCannotBeUsed() {
+    void shouldReportWhyItIsUnusable() {
         assertThat(Transports.tcp().whyNot()).isEmpty();
         assertThat(Transports.supersockets(Implementation.familyFile("2")).whyNot()).isEmpty();
         assertThat(Transports.supersockets(MISSING).whyNot())
@@ -36,21 +36,22 @@ class TransportTest {
     }
 
     @Test
-    void shouldRefuseAFileThatHoldsNoNumber() {
+    void shouldRejectAFileWithoutANumber() {
         var file = Implementation.familyFile("ssocks");
 
-        assertThat(Transports.supersockets(file).whyNot()).hasValue(file + " holds no number");
+        assertThat(Transports.supersockets(file).whyNot())
+                .hasValue(file + " does not contain a number");
     }
 
     @Test
-    void shouldSayWhenTheKernelDoesNotKnowTheFamily() {
+    void shouldReportThatTheKernelDoesNotKnowTheFamily() {
         assertThat(Transports.supersockets(Implementation.familyFile("99")).whyNot())
                 .hasValue(
                         "address family 99: EAFNOSUPPORT (97): the driver that publishes this family is not loaded");
     }
 
     @Test
-    void shouldTakeTheFirstThatCanBeUsedAndKeepTheReasons() throws Exception {
+    void shouldUseTheFirstUsableTransportAndKeepTheReasons() throws Exception {
         var transports =
                 TransportList.of(List.of(Transports.supersockets(MISSING), Transports.tcp()));
 
@@ -58,15 +59,15 @@ class TransportTest {
 
         SocketCalls.close(opened.descriptor());
         assertThat(opened.transport()).isSameAs(Transports.tcp());
-        assertThat(opened.refusals())
+        assertThat(opened.unused())
                 .hasToString("[supersockets: driver not loaded: there is no /nowhere/family]");
     }
 
     @Test
-    void shouldRefuseWithAllReasonsWhereNoneCanBeUsed() {
+    void shouldFailWithAllReasonsIfNoTransportIsUsable() {
         var provider = new FabricSelectorProvider(List.of(Transports.supersockets(MISSING)));
 
-        for (var i = 0; i < 2; i++) { // found out, then remembered
+        for (var i = 0; i < 2; i++) { // the second call uses the cached reason
             assertThatThrownBy(provider::openSocketChannel)
                     .isExactlyInstanceOf(SocketException.class)
                     .hasMessage(
@@ -78,11 +79,11 @@ class TransportTest {
                                                 Transports.supersockets(
                                                         Implementation.familyFile("2"))))
                                 .openSocketChannel(StandardProtocolFamily.INET6))
-                .hasMessage("No transport can be used: supersockets: for IPv4 alone");
+                .hasMessage("No transport can be used: supersockets: supports only IPv4");
     }
 
     @Test
-    void shouldSayOfAListenerByWhichWaysItCanBeReached() throws Exception {
+    void shouldReportTheTransportsOfAListener() throws Exception {
         var node = SisciNodes.anyOfItsOwn();
         var provider =
                 new FabricSelectorProvider(
@@ -97,17 +98,17 @@ class TransportTest {
 
             assertThat(listener)
                     .hasToString(
-                            "FabricServerSocketChannel[tcp at %s; by sisci; not by sisci: there is no table of hosts /nowhere/hosts]"
+                            "FabricServerSocketChannel[tcp at %s; over sisci; not over sisci: there is no hosts file /nowhere/hosts]"
                                     .formatted(listener.getLocalAddress()));
         }
     }
 
     @ParameterizedTest
     @CsvSource({
-        "'tcp,infiniband', 'there is no transport \"infiniband\"; there are supersockets, sisci, rsocket, smc, tcp'",
-        "'', 'there is no transport \"\"; there are supersockets, sisci, rsocket, smc, tcp'"
+        "'tcp,infiniband', 'unknown transport \"infiniband\"; the transports are supersockets, sisci, rsocket, smc, tcp'",
+        "'', 'unknown transport \"\"; the transports are supersockets, sisci, rsocket, smc, tcp'"
     })
-    void shouldRefuseATransportThatThereIsNot(String names, String message) {
+    void shouldRejectAnUnknownTransport(String names, String message) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> TransportList.parse(names))
                 .withMessage(message);
@@ -116,13 +117,13 @@ class TransportTest {
     }
 
     @Test
-    void shouldReadTransportsInOrder() {
+    void shouldKeepTheOrderOfTransports() {
         assertThat(TransportList.parse("tcp, smc").preferred())
                 .containsExactly(FamilyTransport.TCP, FamilyTransport.SMC);
     }
 
     @Test
-    void shouldTakeAnotherSocketForAnAddressThatTheTransportCannotReach() throws Exception {
+    void shouldReplaceTheSocketIfItsTransportCannotReachTheAddress() throws Exception {
         var provider = Implementation.SUPERSOCKETS.provider();
         try (var listener = Implementation.TCP.provider().openServerSocketChannel();
                 var client = (FabricSocketChannel) provider.openSocketChannel();
@@ -132,7 +133,7 @@ class TransportTest {
             client.configureBlocking(false);
             var key = client.register(selector, SelectionKey.OP_CONNECT);
             assertThat(client.transport().name()).isEqualTo("supersockets");
-            selector.selectNow(); // the selector knows the first socket now
+            selector.selectNow(); // the selector has the first socket registered
             selector.selectedKeys().clear();
 
             client.connect(listener.getLocalAddress());

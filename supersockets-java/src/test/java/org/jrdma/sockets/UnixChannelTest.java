@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Streams within this machine, by the path of a file. */
+/** Unix domain streams, by the path of a file. */
 @ParameterizedClass
 @MethodSource("org.jrdma.sockets.Implementation#offered")
 @Timeout(30)
@@ -47,13 +47,13 @@ class UnixChannelTest {
     private UnixDomainSocketAddress address;
 
     @BeforeEach
-    void takeProvider() {
+    void initProvider() {
         provider = implementation.provider();
         address = UnixDomainSocketAddress.of(folder.resolve("socket"));
     }
 
     @Test
-    void shouldCarryBytesAndKnowItsAddresses() throws Exception {
+    void shouldTransferBytesAndReturnItsAddresses() throws Exception {
         try (var listener = provider.openServerSocketChannel(UNIX).bind(address);
                 var client = provider.openSocketChannel(UNIX)) {
             client.connect(address);
@@ -101,7 +101,7 @@ class UnixChannelTest {
     }
 
     @Test
-    void shouldRefusePathsThatCannotBe() throws Exception {
+    void shouldRejectInvalidPaths() throws Exception {
         try (var listener = provider.openServerSocketChannel(UNIX).bind(address);
                 var second = provider.openServerSocketChannel(UNIX)) {
             assertThatThrownBy(() -> second.bind(listener.getLocalAddress()))
@@ -125,7 +125,7 @@ class UnixChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellAReaderOfTheClose(Kind kind) throws Exception {
+    void shouldEndAReadWhenTheChannelIsClosed(Kind kind) throws Exception {
         try (var listener = provider.openServerSocketChannel(UNIX).bind(address)) {
             var client = provider.openSocketChannel(UNIX);
             client.connect(address);
@@ -140,7 +140,7 @@ class UnixChannelTest {
     }
 
     @Test
-    void shouldBeSelected() throws Exception {
+    void shouldBeSelectedWhenItIsReady() throws Exception {
         try (var listener = provider.openServerSocketChannel(UNIX).bind(address);
                 var client = provider.openSocketChannel(UNIX);
                 var selector = provider.openSelector()) {
@@ -158,7 +158,7 @@ class UnixChannelTest {
     }
 
     @Test
-    void shouldWaitForRoomInTheListenersQueue() throws Exception {
+    void shouldWaitForAFreeSlotInTheAcceptQueue() throws Exception {
         try (var listener = provider.openServerSocketChannel(UNIX).bind(address, 1)) {
             var clients = new ArrayList<SocketChannel>();
             var connecting =

@@ -9,7 +9,7 @@ import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.LimitChecks;
 import org.jrdma.ffi.doctor.Machine;
 
-/** Looks for what commonly breaks RDMA, SISCI and SuperSockets. */
+/** Diagnoses common configuration faults of RDMA, SISCI and SuperSockets. */
 public final class Doctor {
 
     private static final List<Function<Machine, Stream<Finding>>> CHECKS =
@@ -24,7 +24,7 @@ public final class Doctor {
 
     private Doctor() {}
 
-    /** Of this machine, as this process sees it. */
+    /** Returns the findings of all checks on this machine, as this process sees it. */
     public static List<Finding> examine() {
         return examine(Machine.THIS);
     }

@@ -6,7 +6,7 @@ import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.Machine;
 import org.jrdma.ffi.guard.Barrier;
 
-/** The JVM that programs run on. */
+/** Checks of the JVM. */
 final class JvmChecks {
 
     private JvmChecks() {}
@@ -16,22 +16,22 @@ final class JvmChecks {
                 Finding.fine(
                         "Java",
                         "%s, %s".formatted(Runtime.version(), System.getProperty("os.arch")));
-        return Stream.of(version, nativeAccess(), barrierOfClose());
+        return Stream.of(version, nativeAccess(), closeBarrier());
     }
 
     private static Finding nativeAccess() {
         return isNativeAccessEnabled()
                 ? Finding.fine(
                         "native access",
-                        "allowed; a program needs --enable-native-access=org.jrdma.ffi, on the class path --enable-native-access=ALL-UNNAMED")
+                        "allowed; programs need --enable-native-access=org.jrdma.ffi, or on the class path --enable-native-access=ALL-UNNAMED")
                 : Finding.broken(
                         "native access",
                         "denied to this JVM",
-                        "no library can be opened",
-                        "java --enable-native-access=org.jrdma.ffi, on the class path --enable-native-access=ALL-UNNAMED");
+                        "no native library can be opened",
+                        "Start java with --enable-native-access=org.jrdma.ffi, or on the class path with --enable-native-access=ALL-UNNAMED.");
     }
 
-    private static Finding barrierOfClose() {
+    private static Finding closeBarrier() {
         var subject = "close()";
         if (!isNativeAccessEnabled()) {
             return Finding.hidden(subject, "native access is denied");
@@ -42,8 +42,8 @@ final class JvmChecks {
                     Finding.doubtful(
                             subject,
                             "uses thread handshakes, because membarrier(2) is not available",
-                            "closing an object takes longer the more threads a program has",
-                            "Linux 4.14 or newer, and a seccomp profile that allows membarrier(2)");
+                            "the time to close an object grows with the number of threads",
+                            "Use Linux 4.14 or newer and a seccomp profile that allows membarrier(2).");
         };
     }
 

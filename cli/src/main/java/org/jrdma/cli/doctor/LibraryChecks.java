@@ -8,7 +8,7 @@ import org.jrdma.ffi.doctor.Machine;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 
-/** The libraries of RDMA that the dynamic linker finds. */
+/** Checks of the RDMA libraries. */
 final class LibraryChecks {
 
     private LibraryChecks() {}
@@ -24,7 +24,7 @@ final class LibraryChecks {
         Object open() throws LibraryNotFoundException;
     }
 
-    /** It only has to be there where the kernel has devices for it. */
+    /** A missing library is a fault only if the kernel has RDMA devices. */
     static Finding check(String name, Library library, Machine machine) {
         try {
             return Finding.fine(name, library.open().toString());
@@ -33,7 +33,7 @@ final class LibraryChecks {
                     ? Finding.broken(
                             name,
                             "not found",
-                            "programs cannot use the RDMA devices that the kernel has",
+                            "programs cannot use the RDMA devices of the kernel",
                             e.getMessage())
                     : Finding.absent(name, "not found", e.getMessage());
         } catch (IllegalCallerException e) {

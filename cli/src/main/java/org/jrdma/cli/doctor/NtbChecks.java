@@ -13,38 +13,39 @@ import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.Machine;
 
 /**
- * Dolphin's PCIe adapters, and what of this machine stands between them and other devices: as sysfs
- * tells it, so that it is known before a driver is there.
+ * Checks of Dolphin's PCIe adapters and of the bridges above them. The checks read sysfs, so they
+ * work before a driver is loaded.
  */
 final class NtbChecks {
 
     private static final String DEVICES = "sys/bus/pci/devices";
 
-    /** PCI's number for Dolphin. The chip on the adapter is another vendor's. */
+    /** Dolphin's PCI vendor ID. It is the subsystem vendor if another vendor made the chip. */
     private static final String DOLPHIN = "0x11c8";
 
-    /** "Other bridge", unlike the ports of a switch and the DMA engines beside it. */
-    private static final String CLASS_OF_NTB = "0x0680";
+    /** PCI class "other bridge". Switch ports and DMA engines of the adapter have other classes. */
+    private static final String NTB_CLASS = "0x0680";
 
-    /** Of a line of a device's file "resource", as the kernel's ioport.h has them. */
+    /** Flags of a line in the sysfs file "resource", defined in the kernel's ioport.h. */
     private static final long PREFETCHABLE_MEMORY = 0x2200;
 
     private static final long NOT_ASSIGNED = 0x2000_0000;
     private static final int BASE_ADDRESSES = 6;
 
-    /** What adapters come with. */
+    /** The window size of an adapter with factory settings. */
     private static final long FACTORY_WINDOW = 256L << 20;
 
-    /** Of PCIe's configuration space: all that root sees, and where extended capabilities begin. */
+    /**
+     * The size of the conventional PCI configuration space and the offset of the extended
+     * capabilities.
+     */
     private static final int CONVENTIONAL = 256;
 
-    private static final int MOST_CAPABILITIES = (4096 - CONVENTIONAL) / Long.BYTES;
+    private static final int MAX_CAPABILITIES = (4096 - CONVENTIONAL) / Long.BYTES;
     private static final int ACCESS_CONTROL = 0x000D;
     private static final int ACCESS_CONTROL_REGISTER = 6;
 
-    /**
-     * Requests and completions redirected, egress controlled: what keeps devices from each other.
-     */
+    /** Request redirect, completion redirect and egress control, which prevent peer-to-peer. */
     private static final int REDIRECTS = 0x2C;
 
     private NtbChecks() {}
@@ -59,7 +60,7 @@ final class NtbChecks {
                     Finding.absent(
                             "NTB adapter",
                             "none of Dolphin's",
-                            "SISCI needs one, or the software fabric: -Djrdma.fabric=software."));
+                            "SISCI needs an adapter or the software fabric: -Djrdma.fabric=software."));
         }
         return Stream.concat(
                 Stream.of(driver(machine)),
@@ -74,7 +75,7 @@ final class NtbChecks {
     private static boolean isAdapter(String address, Machine machine) {
         return Stream.of("vendor", "subsystem_vendor")
                         .anyMatch(file -> attribute(address, file, machine).equals(DOLPHIN))
-                && attribute(address, "class", machine).startsWith(CLASS_OF_NTB);
+                && attribute(address, "class", machine).startsWith(NTB_CLASS);
     }
 
     private static String attribute(String address, String file, Machine machine) {
@@ -87,12 +88,12 @@ final class NtbChecks {
                 ? Finding.fine("SISCI driver", "loaded")
                 : Finding.broken(
                         "SISCI driver",
-                        "not loaded, though there is an adapter",
-                        "libsisci opens nothing",
-                        "Install Dolphin's eXpressWare, and: systemctl start dis_sisci.");
+                        "not loaded, although there is an adapter",
+                        "libsisci cannot open the adapter",
+                        "Install Dolphin's eXpressWare and run \"systemctl start dis_sisci\".");
     }
 
-    /** What the segments of other nodes are mapped in. */
+    /** Checks the size of the window in which segments of other nodes are mapped. */
     private static Finding window(String address, Machine machine) {
         var subject = "adapter %s window".formatted(address);
         var bytes =
@@ -104,21 +105,24 @@ final class NtbChecks {
         if (bytes == 0) {
             return Finding.broken(
                     subject,
-                    "the firmware has given it no addresses",
+                    "the firmware has assigned no addresses",
                     "no segment of another node can be mapped",
-                    "In the firmware's setup, switch on \"Above 4G Decoding\"; or ask for less, dis_config -spms 256, and start the machine anew.");
+                    "Enable \"Above 4G Decoding\" in the firmware setup, or request a smaller window with \"dis_config -spms 256\" and restart the machine.");
         }
         var seen = String.format(Locale.ROOT, "%,d MiB", bytes >> 20);
         return bytes <= FACTORY_WINDOW
                 ? Finding.doubtful(
                         subject,
                         seen,
-                        "all segments of other nodes that are mapped at once have to fit into it; what does not is refused for want of resources (HW_NOSPC)",
-                        "In the firmware's setup, switch on \"Above 4G Decoding\"; then dis_config -spms 4096, and start the machine anew.")
+                        "all segments of other nodes that are mapped at the same time must fit into the window; further maps fail with HW_NOSPC",
+                        "Enable \"Above 4G Decoding\" in the firmware setup, run \"dis_config -spms 4096\" and restart the machine.")
                 : Finding.fine(subject, seen);
     }
 
-    /** How large it is by a line "start end flags"; 0 if it is something else, or nowhere. */
+    /**
+     * Returns the size of the window that a line "start end flags" describes, or 0 if it describes
+     * no assigned prefetchable memory.
+     */
     private static long window(String resource) {
         var numbers =
                 Stream.of(resource.strip().split("\\s+", -1))
@@ -129,8 +133,8 @@ final class NtbChecks {
             return 0;
         }
         var flags = numbers.get(2);
-        var isThere = (flags & NOT_ASSIGNED) == 0 && numbers.get(1) > numbers.get(0);
-        return isThere && (flags & PREFETCHABLE_MEMORY) == PREFETCHABLE_MEMORY
+        var isAssigned = (flags & NOT_ASSIGNED) == 0 && numbers.get(1) > numbers.get(0);
+        return isAssigned && (flags & PREFETCHABLE_MEMORY) == PREFETCHABLE_MEMORY
                 ? numbers.get(1) - numbers.get(0) + 1
                 : 0;
     }
@@ -139,15 +143,15 @@ final class NtbChecks {
         var subject = "adapter %s IOMMU".formatted(address);
         var type = attribute(address, "iommu_group/type", machine);
         return type.isEmpty() || type.equals("identity")
-                ? Finding.fine(subject, type.isEmpty() ? "not behind one" : "passing through")
+                ? Finding.fine(subject, type.isEmpty() ? "not behind an IOMMU" : "pass-through")
                 : Finding.doubtful(
                         subject,
                         "addresses are translated (%s)".formatted(type),
-                        "DMA is slower; and drivers, or devices lent to other nodes, that use the addresses of memory as they are do not work",
-                        "iommu=pt on the kernel's command line");
+                        "DMA is slower; drivers, and devices lent to other nodes, that use physical addresses do not work",
+                        "Add iommu=pt to the kernel command line.");
     }
 
-    /** On the way from the adapter to the root. */
+    /** Checks access control services (ACS) of the bridges between the adapter and the root. */
     private static Finding redirection(String address, Machine machine) {
         var subject = "adapter %s ACS".formatted(address);
         var redirecting = new ArrayList<String>();
@@ -155,7 +159,7 @@ final class NtbChecks {
             try {
                 var space = ByteBuffer.wrap(Files.readAllBytes(bridge.resolve("config")));
                 if (space.capacity() < CONVENTIONAL) {
-                    return Finding.hidden(subject, "for root alone to see");
+                    return Finding.hidden(subject, "visible to root only");
                 }
                 if (redirects(space.order(ByteOrder.LITTLE_ENDIAN))) {
                     redirecting.add(bridge.getFileName().toString());
@@ -165,16 +169,16 @@ final class NtbChecks {
             }
         }
         return redirecting.isEmpty()
-                ? Finding.fine(subject, "no bridge above it redirects")
+                ? Finding.fine(subject, "no bridge above the adapter redirects")
                 : Finding.doubtful(
                         subject,
                         "redirected to the root complex by " + String.join(", ", redirecting),
-                        "what goes between the adapter and another device, a GPU or one that is lent, takes the long way or does not arrive",
-                        "for each, setpci -s %s ECAP_ACS+6.w=0:2c until the next start; for good, pci=disable_acs_redir=%s on the kernel's command line"
+                        "transfers between the adapter and another device, such as a GPU or a lent device, are slower or fail",
+                        "Until the next restart, run \"setpci -s %s ECAP_ACS+6.w=0:2c\" for each bridge. Permanently, add pci=disable_acs_redir=%s to the kernel command line."
                                 .formatted(redirecting.getFirst(), String.join(";", redirecting)));
     }
 
-    /** Each device's folder is in that of the bridge above it. */
+    /** Returns the sysfs folders of the bridges above a device, nearest first. */
     private static List<Path> bridges(String address, Machine machine) {
         var bridges = new ArrayList<Path>();
         try {
@@ -183,14 +187,14 @@ final class NtbChecks {
                 bridges.add(folder);
             }
         } catch (IOException _) {
-            // it has been taken out meanwhile
+            // the device was removed
         }
         return bridges;
     }
 
     private static boolean redirects(ByteBuffer space) {
         var at = CONVENTIONAL;
-        for (var seen = 0; seen < MOST_CAPABILITIES; seen++) {
+        for (var seen = 0; seen < MAX_CAPABILITIES; seen++) {
             if (at < CONVENTIONAL || at + Long.BYTES > space.capacity()) {
                 return false;
             }
@@ -200,6 +204,6 @@ final class NtbChecks {
             }
             at = header >>> 20;
         }
-        return false; // a list that is a circle
+        return false; // the capability list is circular
     }
 }

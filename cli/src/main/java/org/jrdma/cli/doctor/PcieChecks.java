@@ -6,7 +6,7 @@ import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.Machine;
 import org.jrdma.sisci.Sisci;
 
-/** Memory shared across PCIe: SISCI, and SuperSockets on top of it. */
+/** Checks of SISCI and SuperSockets. */
 final class PcieChecks {
 
     private PcieChecks() {}
@@ -36,16 +36,16 @@ final class PcieChecks {
                         Finding.absent(
                                 "SuperSockets",
                                 "the driver is not loaded",
-                                "Install Dolphin's eXpressWare, and: systemctl start dis_supersockets."));
+                                "Install Dolphin's eXpressWare and run \"systemctl start dis_supersockets\"."));
     }
 
-    /** Told, and not judged: what is right depends on the adapter. */
+    /** Reports the IOMMU without a judgment, because the right setting depends on the adapter. */
     private static Finding iommu(Machine machine) {
         var units = machine.names("sys/class/iommu");
         var passThrough = machine.line("proc/cmdline").orElse("").contains("iommu=pt");
         if (units.isEmpty()) {
             return Finding.fine("IOMMU", "off");
         }
-        return Finding.fine("IOMMU", passThrough ? "on, passing through (iommu=pt)" : "on");
+        return Finding.fine("IOMMU", passThrough ? "on, pass-through (iommu=pt)" : "on");
     }
 }

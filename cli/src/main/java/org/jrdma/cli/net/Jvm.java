@@ -3,10 +3,10 @@ package org.jrdma.cli.net;
 /**
  * A JVM that runs on this machine.
  *
- * @param pid its number here
- * @param program its main class or jar, as far as its command line tells
- * @param isOfThisUser whether it belongs to who asks
- * @param user to whom it belongs
- * @param isContained whether it is in a PID namespace below ours, as a container's processes are
+ * @param pid the process ID in this PID namespace
+ * @param program the main class, module or jar; empty if the command line does not show it
+ * @param isOfThisUser true if the caller's user owns the process
+ * @param user the owner
+ * @param isContained true if the process is in a child PID namespace, such as a container
  */
 record Jvm(long pid, String program, boolean isOfThisUser, String user, boolean isContained) {}

@@ -14,9 +14,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The JVMs of a machine: the JDK's own list leaves those out that it cannot attach to.
+ * Finds the JVMs of a machine, including those that the JDK cannot attach to and does not list.
  *
- * @param proc where the kernel tells of processes
+ * @param proc the {@code /proc} folder
  */
 record Jvms(Path proc) {
 
@@ -24,8 +24,8 @@ record Jvms(Path proc) {
 
     private static final String LAUNCHER = "java";
 
-    /** Options of the launcher that have a word of their own behind them. */
-    private static final Set<String> WITH_VALUE =
+    /** Options of the java launcher whose value is the next argument. */
+    private static final Set<String> OPTIONS_WITH_VALUE =
             Set.of(
                     "-cp",
                     "-classpath",
@@ -41,27 +41,33 @@ record Jvms(Path proc) {
                     "--enable-native-access");
 
     /**
-     * All whose program is java, and those of {@code known} too, which may be other programs.
-     * Processes that end meanwhile are left out.
+     * Returns the processes whose program is java, ordered by process ID. Processes that end during
+     * the search are left out.
+     *
+     * @param attachable IDs of further processes that are JVMs, whatever their program
      */
-    List<Jvm> all(Collection<Long> known) throws IOException {
+    List<Jvm> all(Collection<Long> attachable) throws IOException {
         try (var folders = Files.list(proc)) {
             return folders.filter(folder -> folder.getFileName().toString().matches("\\d+"))
                     .map(folder -> Long.parseLong(folder.getFileName().toString()))
                     .sorted(Comparator.naturalOrder())
-                    .flatMap(pid -> jvm(pid, known.contains(pid)).stream())
+                    .flatMap(pid -> jvm(pid, attachable.contains(pid)).stream())
                     .toList();
         }
     }
 
-    /** One of them; empty if it is none, or has ended. */
-    Optional<Jvm> jvm(long pid, boolean isKnown) {
+    /**
+     * Returns the JVM of a process, or empty if the process is not a JVM or has ended.
+     *
+     * @param isAttachable true if the process is a JVM, whatever its program
+     */
+    Optional<Jvm> jvm(long pid, boolean isAttachable) {
         var folder = proc.resolve(Long.toString(pid));
         try {
             var words =
                     Arrays.asList(
                             Files.readString(folder.resolve("cmdline"), UTF_8).split("\0", -1));
-            if (!isKnown && !isLauncher(folder, words)) {
+            if (!isAttachable && !isLauncher(folder, words)) {
                 return Optional.empty();
             }
             var status = Files.readAllLines(folder.resolve("status"), UTF_8);
@@ -94,11 +100,11 @@ record Jvms(Path proc) {
                 .orElse("");
     }
 
-    /** The main class, module or jar of a command line. */
+    /** Returns the main class, module or jar of a command line, or an empty string. */
     private static String program(List<String> words) {
         for (var place = 1; place < words.size(); place++) {
             var word = words.get(place);
-            if (WITH_VALUE.contains(word)) {
+            if (OPTIONS_WITH_VALUE.contains(word)) {
                 place++;
             } else if (Stream.of("-jar", "-m", "--module").anyMatch(word::equals)) {
                 return place + 1 < words.size() ? words.get(place + 1) : "";

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -23,19 +22,19 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Lists who is connected how. */
+/** Lists the socket connections of other JVMs. */
 @Command(
         name = "net",
         description = {
-            "Lists the connections of the JVMs here that use jrdma's sockets: peer, transport, why no faster one, bytes.",
-            "A JVM that uses them is told to start its local management, as jconsole does. One that cannot be asked is named with the reason; it can tell of itself in a file."
+            "Lists the connections of the JVMs on this machine that use jrdma sockets: peer, transport, the reason why no faster transport is used, and bytes.",
+            "The command starts the local management agent in these JVMs, as jconsole does. A JVM that cannot be queried is listed with the reason. Such a JVM can write its connections to a file, which this command reads."
         },
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:what is there is listed, be it nothing",
-            "1:a file or process that was named could not be read",
-            "2:the command line is wrong"
+            "0:done; the list may be empty",
+            "1:a named file or process could not be read",
+            "2:invalid command line or system property"
         })
 public final class NetCommand implements Callable<Integer> {
 
@@ -46,129 +45,127 @@ public final class NetCommand implements Callable<Integer> {
             names = {"-p", "--pid"},
             split = ",",
             paramLabel = "PID",
-            description = "Of these processes alone, be they of another user.")
+            description = "Only these processes, including other users' processes.")
     private List<Long> processes = List.of();
 
     @Parameters(
             paramLabel = "FILE",
             description =
-                    "Of the processes that have written these files, instead of those that run: with -Djrdma.sockets.report=FILE, or as a flight recording.")
+                    "Reports or flight recordings to read instead of querying running processes. A process writes a report if it is started with -Djrdma.sockets.report=FILE.")
     private List<Path> files = List.of();
 
-    private boolean cannotAsk;
+    private boolean canAttach;
 
     @Override
     public Integer call() throws IOException {
         var found = new ArrayList<NetProcess>();
-        var isWhole = true;
+        var isComplete = true;
+        canAttach = ModuleLayer.boot().findModule("jdk.attach").isPresent();
         for (var file : files) {
-            isWhole &= read(file, found);
+            isComplete &= read(file, found);
         }
         if (files.isEmpty() || !processes.isEmpty()) {
-            isWhole &= ask(found);
+            isComplete &= query(found);
         }
         if (output.isJson()) {
             out().println(Json.of(found));
         } else {
             print(found);
         }
-        return isWhole ? 0 : 1;
+        return isComplete ? 0 : 1;
     }
 
     private boolean read(Path file, List<NetProcess> found) {
         try {
             found.add(
-                    Files.exists(file) && Recorded.is(file)
-                            ? Recorded.read(file)
+                    Files.exists(file) && FlightRecording.isRecording(file)
+                            ? FlightRecording.read(file)
                             : NetProcess.of(
                                     Optional.of(file.toString()), ConnectionsSnapshot.read(file)));
             return true;
-        } catch (NoSuchFileException e) {
-            errors().printf("There is no file %s%n", file);
-        } catch (AccessDeniedException e) { // whose message is the file alone
-            errors().printf("%s cannot be read: permission denied%n", file);
+        } catch (AccessDeniedException e) { // its message is only the file name
+            errors().printf("Cannot read %s: permission denied.%n", file);
         } catch (FabricException e) {
             errors().println(e.getMessage());
         } catch (IOException e) {
-            errors().printf("%s cannot be read: %s%n", file, e.getMessage());
+            errors().printf("Cannot read %s: %s%n", file, e.getMessage());
         }
         return false;
     }
 
-    private boolean ask(List<NetProcess> found) throws IOException {
-        if (ModuleLayer.boot().findModule("jdk.attach").isEmpty()) {
-            cannotAsk = true;
+    private boolean query(List<NetProcess> found) throws IOException {
+        if (!canAttach) {
             errors().println(
-                            "This Java cannot ask others: it has no module jdk.attach. Take one of a JDK, or give a FILE.");
+                            "Cannot query other JVMs: this Java has no module jdk.attach. Use a JDK, or name a FILE to read.");
             return false;
         }
-        var isWhole = true;
-        var known = Asking.known();
-        var asked = new ArrayList<Asking>();
+        var isComplete = true;
+        var attachable = AttachQuery.attachable();
+        var queries = new ArrayList<AttachQuery>();
         if (processes.isEmpty()) {
             var self = ProcessHandle.current().pid();
-            Jvms.OF_THIS_MACHINE.all(known).stream()
+            Jvms.OF_THIS_MACHINE.all(attachable).stream()
                     .filter(jvm -> jvm.pid() != self)
-                    .forEach(jvm -> asked.add(Asking.begin(jvm, false)));
+                    .forEach(jvm -> queries.add(AttachQuery.start(jvm, false)));
         }
         for (var pid : processes) {
-            var jvm = Jvms.OF_THIS_MACHINE.jvm(pid, known.contains(pid));
+            var jvm = Jvms.OF_THIS_MACHINE.jvm(pid, attachable.contains(pid));
             jvm.ifPresentOrElse(
-                    named -> asked.add(Asking.begin(named, true)),
-                    () -> errors().printf("There is no JVM with the number %d%n", pid));
-            isWhole &= jvm.isPresent();
+                    named -> queries.add(AttachQuery.start(named, true)),
+                    () -> errors().printf("There is no JVM with process ID %d.%n", pid));
+            isComplete &= jvm.isPresent();
         }
-        for (var asking : asked) {
-            var answer = asking.await();
-            isWhole &= processes.isEmpty() || answer.flatMap(NetProcess::problem).isEmpty();
+        for (var query : queries) {
+            var answer = query.await();
+            isComplete &= processes.isEmpty() || answer.flatMap(NetProcess::problem).isEmpty();
             answer.ifPresent(found::add);
         }
-        return isWhole;
+        return isComplete;
     }
 
     private void print(List<NetProcess> found) {
-        var silent = found.stream().filter(process -> process.problem().isPresent()).toList();
+        var unknown = found.stream().filter(process -> process.problem().isPresent()).toList();
         for (var process : found) {
             if (process.problem().isEmpty()) {
                 print(process);
             }
         }
-        if (files.isEmpty() && !cannotAsk && silent.size() == found.size()) {
+        if (files.isEmpty() && canAttach && unknown.size() == found.size()) {
             out().printf(
-                            "%s%s uses jrdma's sockets.%n",
-                            processes.isEmpty() ? "No JVM here" : "None of these JVMs",
-                            silent.isEmpty() ? "" : " that can be asked");
+                            "%s%s uses jrdma sockets.%n",
+                            processes.isEmpty() ? "No JVM on this machine" : "None of these JVMs",
+                            unknown.isEmpty() ? "" : " that can be queried");
         }
-        for (var process : silent) {
-            out().printf("%s: not known: %s%n", process.title(), process.problem().orElseThrow());
+        for (var process : unknown) {
+            out().printf("%s: unknown: %s%n", process.title(), process.problem().orElseThrow());
         }
-        if (!silent.isEmpty()) {
+        if (!unknown.isEmpty()) {
             out().println(
                             """
-                            Who cannot be asked can tell of itself, if it is started with
-                              -Djrdma.sockets.report=FILE                   its open streams, anew every two seconds
-                              -XX:StartFlightRecording:filename=FILE        the closed ones too, when it has ended; "jcmd PID JFR.dump" before
-                            Then: jrdma net FILE\
+                            A process that cannot be queried can write its connections to a file. Start it with one of:
+                              -Djrdma.sockets.report=FILE               open connections, every two seconds
+                              -XX:StartFlightRecording:filename=FILE    closed connections too, at exit or by "jcmd PID JFR.dump"
+                            Then run: jrdma net FILE\
                             """);
         }
     }
 
     private void print(NetProcess process) {
         out().print(process.title());
-        process.source().ifPresent(file -> out().printf(", by %s", file));
+        process.source().ifPresent(file -> out().printf(", from %s", file));
         if (process.source().isPresent()) {
-            var words = process.ended() ? ", ended at " : " of ";
-            process.taken().ifPresent(when -> out().print(words + when));
+            var prefix = process.ended() ? ", ended at " : ", at ";
+            process.taken().ifPresent(when -> out().print(prefix + when));
         }
-        out().println(process.connections().isEmpty() ? ": no stream is open" : "");
-        printStreams(process.connections());
+        out().println(process.connections().isEmpty() ? ": no open connections" : "");
+        printConnections(process.connections());
         if (!process.closed().isEmpty()) {
-            out().println("closed before:");
-            printStreams(process.closed());
+            out().println("closed connections:");
+            printConnections(process.closed());
         }
     }
 
-    private void printStreams(List<Line> connections) {
+    private void printConnections(List<Line> connections) {
         new ConnectionsSnapshot(0, "", Instant.EPOCH, false, connections)
                 .report()
                 .lines()

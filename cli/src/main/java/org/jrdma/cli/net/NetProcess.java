@@ -7,16 +7,16 @@ import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 import org.jrdma.sockets.model.ConnectionsSnapshot;
 
 /**
- * What is known of a process.
+ * The connections of a process.
  *
- * @param source the file that tells of it; empty if the process itself does
- * @param process its number; empty if the file does not tell
- * @param program its main class or jar
- * @param taken when it was so; empty if that is not known
- * @param ended whether the process ended then, as far as its file tells
- * @param problem why nothing is known; empty if something is
- * @param connections that are open, the oldest first
- * @param closed of a recording those that were closed in it
+ * @param source the file that was read; empty if the process itself was queried
+ * @param process the process ID; empty if the file does not contain it
+ * @param program the main class or jar
+ * @param taken the time of the snapshot; empty if it is not known
+ * @param ended true if the file says that the process ended at that time
+ * @param problem the reason why the connections are not known; empty if they are
+ * @param connections the open connections, oldest first
+ * @param closed the connections that were closed during a flight recording
  */
 record NetProcess(
         Optional<String> source,
@@ -52,7 +52,7 @@ record NetProcess(
                 List.of());
     }
 
-    /** {@code process 4711, org.example.Storage}. */
+    /** Returns the title, for example {@code process 4711, org.example.Storage}. */
     String title() {
         var number = process.map(pid -> "process " + pid).orElse("a process");
         return program.isEmpty() ? number : number + ", " + program;

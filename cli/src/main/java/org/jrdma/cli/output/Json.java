@@ -2,13 +2,15 @@ package org.jrdma.cli.output;
 
 import java.lang.reflect.RecordComponent;
 import java.util.Collection;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values as JSON: records as objects with their components in order, collections as arrays, enums
- * by name, nothing as null.
+ * An encoder of values as JSON. A record becomes an object with the components in order, a
+ * collection an array, an enum constant its name as {@link #name} spells it, and an empty {@code
+ * Optional} null.
  */
 public final class Json {
 
@@ -16,17 +18,23 @@ public final class Json {
 
     private Json() {}
 
-    /** One line. */
+    /** Encodes a value as a single line. */
     public static String of(@Nullable Object value) {
         return switch (value) {
             case null -> "null";
             case Optional<?> optional -> of(optional.orElse(null));
             case Number number -> number.toString();
             case Boolean flag -> flag.toString();
+            case Enum<?> constant -> text(name(constant));
             case Collection<?> values -> array(values);
             case Record fields -> object(fields);
             default -> text(value.toString());
         };
+    }
+
+    /** The name of an enum constant in output: {@code channel-adapter} for CHANNEL_ADAPTER. */
+    public static String name(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     private static String array(Collection<?> values) {
@@ -46,10 +54,10 @@ public final class Json {
     private static Object value(Record fields, RecordComponent field) {
         try {
             var accessor = field.getAccessor();
-            accessor.setAccessible(true); // of a record that is not public
+            accessor.setAccessible(true); // the record may be package-private
             return accessor.invoke(fields);
         } catch (ReflectiveOperationException e) {
-            throw new IllegalArgumentException(field + " cannot be read", e);
+            throw new IllegalArgumentException("Cannot read the record component " + field, e);
         }
     }
 

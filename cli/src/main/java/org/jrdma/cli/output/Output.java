@@ -2,13 +2,13 @@ package org.jrdma.cli.output;
 
 import picocli.CommandLine.Option;
 
-/** The option that selects between text for people and JSON for programs. */
+/** The option that selects JSON output. */
 public final class Output {
 
-    @Option(names = "--json", description = "Print one line of JSON, for programs.")
+    @Option(names = "--json", description = "Print a line of JSON instead of text.")
     private boolean json;
 
-    /** Whether the command prints JSON. */
+    /** Returns true if the command prints JSON. */
     public boolean isJson() {
         return json;
     }

@@ -1,6 +1,6 @@
 package org.jrdma.cli.perf;
 
-/** How much arrives when nobody waits for each message. */
+/** The throughput of messages that are sent without waiting for each of them. */
 record Bandwidth(double megabytesPerSecond, double messagesPerSecond) {
 
     private static final double NANOS_PER_SECOND = 1e9;

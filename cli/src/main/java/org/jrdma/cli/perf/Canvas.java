@@ -2,10 +2,10 @@ package org.jrdma.cli.perf;
 
 import java.util.List;
 
-/** What a plot is drawn on: pixels from the left and from the top. */
+/** A drawing surface. Coordinates are pixels from the left and from the top. */
 interface Canvas {
 
-    /** Where a text begins, ends or has its middle. */
+    /** The part of a text that is placed at its coordinates. */
     enum Anchor {
         START,
         MIDDLE,
@@ -15,21 +15,23 @@ interface Canvas {
     record Point(double x, double y) {}
 
     /**
-     * How a line looks.
+     * The style of a line.
      *
-     * @param colour like #0072b2
-     * @param width in pixels
-     * @param dashes how many pixels are drawn, and how many left out; empty for a whole line
+     * @param color the color in hexadecimal, such as {@code #0072b2}
+     * @param width the width in pixels
      */
-    record Pen(String colour, int width, List<Integer> dashes) {}
+    record Pen(String color, int width) {}
 
     void line(Point from, Point to, Pen pen);
 
-    /** A line through points, with a dot on each; {@code name} says what it is of. */
-    void curve(String name, List<Point> points, Pen pen);
+    /** Draws a line through points, with a marker at each. */
+    void curve(String name, List<Point> points, Pen pen, Marker marker);
 
     void text(Point at, Anchor anchor, String words);
 
-    /** Turned to the left, to be read from below. */
+    /** Draws a text that starts at a point, in a large bold font. */
+    void heading(Point at, String words);
+
+    /** Draws a text centered at a point and rotated to be read from bottom to top. */
     void textUpwards(Point at, String words);
 }

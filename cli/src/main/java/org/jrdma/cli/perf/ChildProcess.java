@@ -12,16 +12,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The other side as a second process of this machine, which ends with this one. */
-final class ChildProcess implements OtherSide {
+/** A peer that runs as a child process and ends with this process. */
+final class ChildProcess implements Peer {
 
     // Named by a string because the main class depends on this package.
     private static final String MAIN_CLASS = "org.jrdma.cli.Jrdma";
 
-    /** The option by which such a process knows what it is. */
+    /** The hidden option of a command that runs as a child. */
     static final String OPTION = "--as-child";
 
-    /** What it says when it can be called, with the port behind it. */
+    /** The start of the line that the child prints when it listens. The port follows. */
     static final String WAITING = "waiting on port ";
 
     private final Process process;
@@ -32,7 +32,7 @@ final class ChildProcess implements OtherSide {
         this.address = address;
     }
 
-    /** Starts the same program with the same properties. */
+    /** Starts a command of this program with the same {@code jrdma.} properties. */
     static ChildProcess start(String command, List<String> options) throws IOException {
         var words = new ArrayList<String>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -72,7 +72,7 @@ final class ChildProcess implements OtherSide {
         var line = lines.readLine();
         if (line == null || !line.startsWith(WAITING)) {
             throw new IOException(
-                    "The second process ends at once%s."
+                    "The child process ended before it was ready%s."
                             .formatted(line == null ? "" : ": " + line));
         }
         return new InetSocketAddress(
@@ -80,18 +80,18 @@ final class ChildProcess implements OtherSide {
                 Integer.parseInt(line.substring(WAITING.length())));
     }
 
-    /** In such a process: its input is the parent's, and ends when the parent does. */
-    static void endWithParent() {
+    /** Exits this child process when its input ends, which happens when the parent exits. */
+    static void exitWithParent() {
         Thread.ofPlatform()
                 .daemon()
                 .name("jrdma-parent")
                 .start(() -> {
                     try {
                         while (System.in.read() >= 0) {
-                            // nobody writes
+                            // the parent writes nothing
                         }
                     } catch (IOException _) {
-                        // nobody reads either
+                        // the same as the end of the input
                     }
                     System.exit(0);
                 });
@@ -104,9 +104,9 @@ final class ChildProcess implements OtherSide {
 
     @Override
     public void close() throws IOException {
-        process.getOutputStream().close(); // it ends by itself, and gives back what it has
+        process.getOutputStream().close(); // lets the child exit and release its resources
         try {
-            if (!process.waitFor(ControlChannel.PATIENCE)) {
+            if (!process.waitFor(ControlChannel.TIMEOUT)) {
                 process.destroyForcibly();
             }
         } catch (InterruptedException _) {

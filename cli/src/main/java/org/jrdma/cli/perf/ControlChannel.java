@@ -13,21 +13,21 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 
 /**
- * How the two sides of a measurement speak to each other: lines of text over plain TCP. The other
- * side may be anybody: what it says is short, and has no characters that a terminal obeys.
+ * The control connection between the two sides of a measurement: lines of text over TCP. The peer
+ * is not trusted: the length of a line is limited, and control characters are replaced.
  */
 final class ControlChannel implements AutoCloseable {
 
-    /** The longest time that one side lets the other wait. */
-    static final Duration PATIENCE = Duration.ofMinutes(1);
+    /** The longest time that one side waits for the other. */
+    static final Duration TIMEOUT = Duration.ofMinutes(1);
 
-    static final int LONGEST_LINE = 1024;
+    static final int MAX_LINE = 1024;
 
-    /** For what should have been said by now. */
-    private static final Duration MOMENT = Duration.ofMillis(200);
+    /** How long to wait for a failure that the peer has probably sent already. */
+    private static final Duration FAILURE_TIMEOUT = Duration.ofMillis(200);
 
     private static final String FAILURE = "failed ";
-    private static final int LONGEST_FAILURE = LONGEST_LINE / 3 - FAILURE.length(); // 3 in UTF-8
+    private static final int MAX_FAILURE = MAX_LINE / 3 - FAILURE.length(); // 3 bytes per char
 
     private final Socket socket;
     private final InputStream input;
@@ -38,46 +38,51 @@ final class ControlChannel implements AutoCloseable {
         socket.setTcpNoDelay(true);
     }
 
-    /** The other side's host, as this one reaches it. */
+    /** Returns the IP address of the peer. */
     String host() {
         return socket.getInetAddress().getHostAddress();
     }
 
-    /** Whether the other side is on another machine. */
-    boolean leadsAway() throws IOException {
-        return leadsAway(socket.getInetAddress());
+    /** Returns true if the peer is on another machine. */
+    boolean isRemote() throws IOException {
+        return isRemote(socket.getInetAddress());
     }
 
-    /** Whether an address is another machine's. */
-    static boolean leadsAway(InetAddress host) throws IOException {
+    /** Returns true if an address belongs to another machine. */
+    static boolean isRemote(InetAddress host) throws IOException {
         return !host.isLoopbackAddress() && NetworkInterface.getByInetAddress(host) == null;
     }
 
-    void say(Object words) throws IOException {
-        socket.getOutputStream().write((words + "\n").getBytes(UTF_8));
+    void send(Object message) throws IOException {
+        socket.getOutputStream().write((message + "\n").getBytes(UTF_8));
     }
 
-    /** Tells the other side why there is nothing to hear. */
-    void sayFailure(Exception failure) throws IOException {
-        var reason = Reason.of(failure).replace('\n', ' ');
-        say(FAILURE + reason.substring(0, Math.min(reason.length(), LONGEST_FAILURE)));
+    /** Reports a failure to the peer, which waits for a message. */
+    void sendFailure(Exception failure) throws IOException {
+        var reason = ErrorMessage.of(failure).replace('\n', ' ');
+        send(FAILURE + reason.substring(0, Math.min(reason.length(), MAX_FAILURE)));
     }
 
-    /** What the other side says next. */
-    String hear() throws IOException {
-        return hear(PATIENCE);
+    /**
+     * Receives the next message.
+     *
+     * @throws IOException if the peer reports a failure, disconnects or sends nothing in time
+     */
+    String receive() throws IOException {
+        return receive(TIMEOUT);
     }
 
-    private String hear(Duration patience) throws IOException {
+    private String receive(Duration timeout) throws IOException {
         try {
-            socket.setSoTimeout((int) patience.toMillis());
+            socket.setSoTimeout((int) timeout.toMillis());
             var line = readLine();
             if (line.startsWith(FAILURE)) {
-                throw new OtherSideFailedException(line.substring(FAILURE.length()));
+                throw new PeerFailedException(line.substring(FAILURE.length()));
             }
             return line;
         } catch (SocketTimeoutException e) {
-            throw new IOException("The other side is silent.", e);
+            throw new IOException(
+                    "The peer sent nothing within %d ms.".formatted(timeout.toMillis()), e);
         }
     }
 
@@ -85,42 +90,46 @@ final class ControlChannel implements AutoCloseable {
         var line = new ByteArrayOutputStream();
         for (var next = input.read(); next != '\n'; next = input.read()) {
             if (next < 0) {
-                throw new IOException("The other side has left.");
+                throw new IOException("The peer closed the connection.");
             }
-            if (line.size() == LONGEST_LINE) {
-                throw new IOException("The other side says too much: is it a jrdma?");
+            if (line.size() == MAX_LINE) {
+                throw new IOException(
+                        "The peer sent a line of more than %d bytes. Is it a jrdma command?"
+                                .formatted(MAX_LINE));
             }
             line.write(next);
         }
         return line.toString(UTF_8).replaceAll("\\p{Cc}", "?");
     }
 
-    /** What the other side says of its own failure. */
-    private static final class OtherSideFailedException extends IOException {
+    /** A failure that the peer reports. */
+    private static final class PeerFailedException extends IOException {
 
         private static final long serialVersionUID = 1L;
 
-        OtherSideFailedException(String reason) {
-            super("The other side says: " + reason);
+        PeerFailedException(String reason) {
+            super("The peer reports: " + reason);
         }
     }
 
-    /** If the other side says that it has failed, that is the reason for what has failed here. */
-    void throwItsFailure(Exception here) throws IOException {
+    /**
+     * Throws the failure that the peer reports, if any, because it is the cause of the local one.
+     */
+    void throwPeerFailure(Exception local) throws IOException {
         try {
-            hear(MOMENT);
-        } catch (OtherSideFailedException there) {
-            there.addSuppressed(here);
-            throw there;
+            receive(FAILURE_TIMEOUT);
+        } catch (PeerFailedException remote) {
+            remote.addSuppressed(local);
+            throw remote;
         } catch (IOException e) {
-            here.addSuppressed(e);
+            local.addSuppressed(e);
         }
     }
 
-    /** Says something and hears what the other side says to the same end. */
-    String swap(Object mine) throws IOException {
-        say(mine);
-        return hear();
+    /** Sends a message and receives the peer's. */
+    String exchange(Object message) throws IOException {
+        send(message);
+        return receive();
     }
 
     @Override

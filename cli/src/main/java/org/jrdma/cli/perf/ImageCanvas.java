@@ -5,17 +5,19 @@ import java.awt.Color;
 import java.awt.Font;
 import java.awt.Graphics2D;
 import java.awt.RenderingHints;
-import java.awt.geom.Ellipse2D;
 import java.awt.geom.Line2D;
 import java.awt.geom.Path2D;
 import java.awt.image.BufferedImage;
 import java.util.List;
 
-/** Draws as an image of pixels, which needs a font on this machine. */
+/** Draws a raster image. Needs a font on this machine. */
 final class ImageCanvas implements Canvas {
 
-    /** Pixels of the image for one of the plot, for screens that have many. */
+    /** The number of pixels of the image per pixel of the plot, for high-resolution screens. */
     private static final int SCALE = 2;
+
+    private static final Font FONT = new Font(Font.SANS_SERIF, Font.PLAIN, 13);
+    private static final Font HEADING = new Font(Font.SANS_SERIF, Font.BOLD, 18);
 
     private final BufferedImage image =
             new BufferedImage(SCALE * Plot.WIDTH, SCALE * Plot.HEIGHT, BufferedImage.TYPE_INT_RGB);
@@ -25,52 +27,40 @@ final class ImageCanvas implements Canvas {
         graphics.scale(SCALE, SCALE);
         graphics.setRenderingHint(
                 RenderingHints.KEY_ANTIALIASING, RenderingHints.VALUE_ANTIALIAS_ON);
-        graphics.setFont(new Font(Font.SANS_SERIF, Font.PLAIN, 13));
+        graphics.setFont(FONT);
         graphics.setColor(Color.WHITE);
         graphics.fillRect(0, 0, Plot.WIDTH, Plot.HEIGHT);
     }
 
     @Override
     public void line(Point from, Point to, Pen pen) {
-        take(pen);
+        use(pen);
         graphics.draw(new Line2D.Double(from.x(), from.y(), to.x(), to.y()));
     }
 
-    private void take(Pen pen) {
-        graphics.setColor(Color.decode(pen.colour()));
-        graphics.setStroke(
-                pen.dashes().isEmpty()
-                        ? new BasicStroke(pen.width())
-                        : new BasicStroke(
-                                pen.width(),
-                                BasicStroke.CAP_BUTT,
-                                BasicStroke.JOIN_ROUND,
-                                1,
-                                dashes(pen),
-                                0));
-    }
-
-    private static float[] dashes(Pen pen) {
-        var dashes = new float[pen.dashes().size()];
-        for (var dash = 0; dash < dashes.length; dash++) {
-            dashes[dash] = pen.dashes().get(dash);
-        }
-        return dashes;
+    private void use(Pen pen) {
+        graphics.setColor(Color.decode(pen.color()));
+        graphics.setStroke(new BasicStroke(pen.width()));
     }
 
     @Override
-    public void curve(String name, List<Point> points, Pen pen) {
-        take(pen);
-        var line = new Path2D.Double(); // one, so that its dashes go round corners
-        for (var at : points) {
-            graphics.fill(new Ellipse2D.Double(at.x() - 3, at.y() - 3, 6, 6));
-            if (line.getCurrentPoint() == null) {
-                line.moveTo(at.x(), at.y());
-            } else {
-                line.lineTo(at.x(), at.y());
-            }
+    public void curve(String name, List<Point> points, Pen pen, Marker marker) {
+        use(pen);
+        if (!points.isEmpty()) {
+            graphics.draw(path(points));
         }
-        graphics.draw(line);
+        for (var point : points) {
+            var shape = path(marker.around(point));
+            shape.closePath();
+            graphics.fill(shape);
+        }
+    }
+
+    private static Path2D path(List<Point> points) {
+        var path = new Path2D.Double();
+        path.moveTo(points.getFirst().x(), points.getFirst().y());
+        points.forEach(point -> path.lineTo(point.x(), point.y()));
+        return path;
     }
 
     @Override
@@ -87,6 +77,13 @@ final class ImageCanvas implements Canvas {
     }
 
     @Override
+    public void heading(Point at, String words) {
+        graphics.setFont(HEADING);
+        text(at, Anchor.START, words);
+        graphics.setFont(FONT);
+    }
+
+    @Override
     public void textUpwards(Point at, String words) {
         var before = graphics.getTransform();
         graphics.rotate(-Math.PI / 2, at.x(), at.y());
@@ -94,7 +91,6 @@ final class ImageCanvas implements Canvas {
         graphics.setTransform(before);
     }
 
-    /** All that was drawn. */
     BufferedImage toImage() {
         return image;
     }

@@ -4,8 +4,9 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * How long one message takes, in microseconds: of {@code samples} exchanges, how many percent took
- * no longer.
+ * The latency of a message in microseconds.
+ *
+ * @param samples the number of measured exchanges
  */
 record Latency(
         int samples,
@@ -17,17 +18,18 @@ record Latency(
         double percentile99Point9,
         double maximum) {
 
-    /** With fewer samples, that is the longest of all. */
-    private static final int LEAST_FOR_99 = 100;
+    /** With fewer samples, the percentile equals the maximum. */
+    private static final int MIN_SAMPLES_FOR_99 = 100;
 
-    private static final int LEAST_FOR_99_POINT_9 = 1_000;
+    private static final int MIN_SAMPLES_FOR_99_POINT_9 = 1_000;
 
     private static final double NANOS_PER_MICRO = 1_000;
 
     /**
-     * Of exchanges in nanoseconds.
+     * Computes the latency from samples.
      *
-     * @param messages how many messages an exchange is
+     * @param nanos the durations of the exchanges
+     * @param messages the number of messages of an exchange
      */
     static Latency of(long[] nanos, int messages) {
         var sorted = nanos.clone();
@@ -44,18 +46,22 @@ record Latency(
                 sorted[sorted.length - 1] / unit);
     }
 
-    /** For people. */
-    String shown99() {
-        return shown(percentile99, LEAST_FOR_99);
+    boolean hasPercentile99() {
+        return samples >= MIN_SAMPLES_FOR_99;
     }
 
-    /** For people. */
-    String shown99Point9() {
-        return shown(percentile99Point9, LEAST_FOR_99_POINT_9);
+    /** Returns the 99th percentile as text, or "-" if there are too few samples. */
+    String percentile99AsText() {
+        return text(percentile99, MIN_SAMPLES_FOR_99);
     }
 
-    private String shown(double percentile, int least) {
-        return samples < least ? "-" : String.format(Locale.ROOT, "%.2f", percentile);
+    /** Returns the 99.9th percentile as text, or "-" if there are too few samples. */
+    String percentile99Point9AsText() {
+        return text(percentile99Point9, MIN_SAMPLES_FOR_99_POINT_9);
+    }
+
+    private String text(double percentile, int minSamples) {
+        return samples < minSamples ? "-" : String.format(Locale.ROOT, "%.2f", percentile);
     }
 
     private static long nearestRank(long[] sorted, double part) {

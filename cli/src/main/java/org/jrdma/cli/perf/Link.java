@@ -4,31 +4,32 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * One side of a way to move bytes between two processes. One side measures, the other does its
- * part. Belongs to one thread.
+ * One side of a connection whose performance is measured. One side measures, the other responds.
+ * Confined to one thread.
  */
 interface Link extends AutoCloseable {
 
-    /** Which way it has taken in the end, where that need not be the one asked for. */
-    default Optional<String> taken() {
+    /** Describes the connection of a socket: address, transport, and the reason for a fallback. */
+    default Optional<String> connection() {
         return Optional.empty();
     }
 
-    /** Before exchanges of one size, on each side, and before the other side begins. */
+    /** Prepares exchanges of one size. Both sides call this before either starts to exchange. */
     default void prepare(int bytes) throws IOException {}
 
     /**
-     * Of the side that measures: there and back, or until it is done if that side does it alone.
+     * Performs a round trip, or a one-sided operation until it completes. Called by the measuring
+     * side.
      */
     void exchange(int bytes) throws IOException;
 
-    /** The other side's part in so many exchanges. */
+    /** Responds to a number of exchanges. */
     default void answer(int bytes, int count) throws IOException {}
 
-    /** Sends so many messages as fast as this way can. Returns when all are there. */
+    /** Sends messages without waiting for each. Returns when the peer has all of them. */
     void stream(int bytes, int count) throws IOException;
 
-    /** The other side's part in that. */
+    /** Receives the messages of {@link #stream}. */
     default void absorb(int bytes, int count) throws IOException {}
 
     @Override

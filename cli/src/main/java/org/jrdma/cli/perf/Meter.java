@@ -5,29 +5,29 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The side that measures: opens a path together with the other side, and moves bytes over it. */
+/** The measuring side: opens a path together with the peer's {@link Responder} and measures it. */
 final class Meter implements AutoCloseable {
 
-    /** What the other side is told: words, with numbers behind them. */
+    /** Requests to the peer. Numbers follow the word. */
     static final String OPEN = "open";
 
     static final String EXCHANGE = "exchange";
     static final String STREAM = "stream";
     static final String CLOSE = "close";
 
-    /** What it answers when it has done as it was told. */
+    /** The peer's answer to each request. */
     static final String DONE = "done";
 
-    private static final int MOST_SAMPLES = 1_000_000;
+    private static final int MAX_SAMPLES = 1_000_000;
 
-    /** The first warm-up, in which the JVM compiles the code, takes this many times as long. */
-    private static final int FIRST_WARM_UP = 5;
+    /** The first warm-up, in which the JVM compiles the code, takes longer by this factor. */
+    private static final int FIRST_WARM_UP_FACTOR = 5;
 
-    private static final Duration LONGEST_FIRST_WARM_UP = Duration.ofSeconds(1);
+    private static final Duration MAX_FIRST_WARM_UP = Duration.ofSeconds(1);
 
     private static final int FIRST_BATCH = 8;
 
-    /** Between two looks at the clock and a word with the other side. */
+    /** The intended duration of a batch. Both sides synchronize before each batch. */
     private static final long BATCH_NANOS = Duration.ofMillis(20).toNanos();
 
     private final ControlChannel peer;
@@ -36,7 +36,7 @@ final class Meter implements AutoCloseable {
     private final Samples samples = new Samples();
     private boolean isWarm;
 
-    /** As many exchanges as took about the time of a batch. */
+    /** The number of exchanges in the next batch. */
     private int exchanges = FIRST_BATCH;
 
     private Meter(ControlChannel peer, Path path, Link link) {
@@ -46,7 +46,7 @@ final class Meter implements AutoCloseable {
     }
 
     static Meter open(ControlChannel peer, Path path, int largest) throws IOException {
-        peer.say(OPEN + " " + path.name() + " " + largest);
+        peer.send(OPEN + " " + path.name() + " " + largest);
         var link = path.opener().open(peer, largest, true);
         try {
             expectDone(peer);
@@ -57,12 +57,11 @@ final class Meter implements AutoCloseable {
         }
     }
 
-    /** As {@link Link#taken()} has it. */
-    Optional<String> taken() {
-        return link.taken();
+    Optional<String> connection() {
+        return link.connection();
     }
 
-    /** Measures each figure for some time, when it has warmed up for as long. */
+    /** Warms up for a time, then measures latency and bandwidth for as long each. */
     Result measure(int bytes, Duration time) throws IOException {
         warmUp(bytes, time);
         return new Result(
@@ -72,46 +71,43 @@ final class Meter implements AutoCloseable {
                 bytes,
                 latency(bytes, time),
                 bandwidth(bytes, time),
-                taken());
+                connection());
     }
 
-    /** Exchanges messages of a size that do not count. The first time of all takes longer. */
+    /** Exchanges messages without measuring. The first warm-up takes longer. */
     void warmUp(int bytes, Duration time) throws IOException {
         exchanges = FIRST_BATCH;
         exchange(bytes, isWarm ? time : firstWarmUp(time));
         isWarm = true;
     }
 
-    /**
-     * Returns one second for the default time, less for a shorter time, and never less than the
-     * time.
-     */
+    /** Returns a multiple of the time, up to one second, and at least the time itself. */
     private static Duration firstWarmUp(Duration time) {
-        var longer = Math.min(FIRST_WARM_UP * time.toNanos(), LONGEST_FIRST_WARM_UP.toNanos());
+        var longer = Math.min(FIRST_WARM_UP_FACTOR * time.toNanos(), MAX_FIRST_WARM_UP.toNanos());
         return Duration.ofNanos(Math.max(longer, time.toNanos()));
     }
 
-    /** Latency alone, of what has warmed up. */
+    /** Measures the latency without a warm-up. */
     Latency latency(int bytes, Duration time) throws IOException {
         exchange(bytes, time);
-        return Latency.of(samples.taken(), path.isRoundTrip() ? 2 : 1);
+        return Latency.of(samples.toArray(), path.isRoundTrip() ? 2 : 1);
     }
 
     private void exchange(int bytes, Duration time) throws IOException {
-        samples.forget();
+        samples.clear();
         var end = System.nanoTime() + time.toNanos();
         do {
             var start = System.nanoTime();
             exchange(bytes);
             exchanges = next(exchanges, System.nanoTime() - start);
-        } while (System.nanoTime() - end < 0 && samples.count < MOST_SAMPLES);
+        } while (System.nanoTime() - end < 0 && samples.count < MAX_SAMPLES);
     }
 
     private void exchange(int bytes) throws IOException {
         var count = exchanges;
         start(EXCHANGE, bytes, count + 1);
-        together(() -> {
-            link.exchange(bytes); // does not count: the other side may still be about to begin
+        withPeerFailure(() -> {
+            link.exchange(bytes); // not measured, because the peer may not have started yet
             for (var exchange = 0; exchange < count; exchange++) {
                 var start = System.nanoTime();
                 link.exchange(bytes);
@@ -122,16 +118,16 @@ final class Meter implements AutoCloseable {
     }
 
     @FunctionalInterface
-    private interface Part {
-        void play() throws IOException;
+    private interface Action {
+        void run() throws IOException;
     }
 
-    /** If the other side says why it fails, that is the reason. */
-    private void together(Part part) throws IOException {
+    /** Runs an action. If it fails and the peer reports a failure, throws the peer's. */
+    private void withPeerFailure(Action action) throws IOException {
         try {
-            part.play();
+            action.run();
         } catch (IOException | RuntimeException e) {
-            peer.throwItsFailure(e);
+            peer.throwPeerFailure(e);
             throw e;
         }
     }
@@ -155,44 +151,45 @@ final class Meter implements AutoCloseable {
             start(STREAM, bytes, batch);
             var start = System.nanoTime();
             var messages = batch;
-            together(() -> link.stream(bytes, messages));
-            var taken = System.nanoTime() - start;
+            withPeerFailure(() -> link.stream(bytes, messages));
+            var elapsed = System.nanoTime() - start;
             expectDone(peer);
             sent += batch;
-            nanos += taken;
-            batch =
-                    next(
-                            batch,
-                            taken / 2); // longer than exchanges: each has a beginning and an end
+            nanos += elapsed;
+            // Batches take twice as long as those of exchanges, because each batch has a start and
+            // an end during which the link is not full.
+            batch = next(batch, elapsed / 2);
         }
         return new Streamed(sent, nanos, batch);
     }
 
-    /** As many as take about the time of a batch, and no leap. */
+    /** Returns the size of the next batch, which changes at most by a factor of four. */
     private static int next(int batch, long nanos) {
-        var most = Math.min(4 * batch, MOST_SAMPLES);
-        return Math.clamp(batch * BATCH_NANOS / Math.max(nanos, 1), Math.max(1, batch / 4), most);
+        var max = Math.min(4 * batch, MAX_SAMPLES);
+        return Math.clamp(batch * BATCH_NANOS / Math.max(nanos, 1), Math.max(1, batch / 4), max);
     }
 
-    private void start(String what, int bytes, int count) throws IOException {
+    private void start(String request, int bytes, int count) throws IOException {
         link.prepare(bytes);
-        peer.say(what + " " + bytes + " " + count);
+        peer.send(request + " " + bytes + " " + count);
         expectDone(peer);
     }
 
     private static void expectDone(ControlChannel peer) throws IOException {
-        var answer = peer.hear();
+        var answer = peer.receive();
         if (!answer.equals(DONE)) {
             throw new IOException(
-                    "The other side says \"%s\": is it a jrdma of this version?".formatted(answer));
+                    "Unknown answer \"%s\". Are both sides jrdma of the same version?"
+                            .formatted(answer));
         }
     }
 
     @Override
     public void close() throws IOException {
         try (link) {
-            // Both sides close at once: closing a SISCI segment waits until its user has left it.
-            peer.say(CLOSE);
+            // Both sides close concurrently: closing a SISCI segment waits until the peer has
+            // disconnected from it.
+            peer.send(CLOSE);
         }
         expectDone(peer);
     }
@@ -209,11 +206,11 @@ final class Meter implements AutoCloseable {
             nanos[count++] = sample;
         }
 
-        void forget() {
+        void clear() {
             count = 0;
         }
 
-        long[] taken() {
+        long[] toArray() {
             return Arrays.copyOf(nanos, count);
         }
     }

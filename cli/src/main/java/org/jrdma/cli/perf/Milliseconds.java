@@ -4,7 +4,7 @@ import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Times, as people write them. In less than one nothing could be measured. */
+/** Parses a positive number of milliseconds. */
 final class Milliseconds implements ITypeConverter<Duration> {
 
     @Override
@@ -15,9 +15,9 @@ final class Milliseconds implements ITypeConverter<Duration> {
                 return Duration.ofMillis(millis);
             }
         } catch (NumberFormatException _) {
-            // told below
+            // thrown below
         }
         throw new TypeConversionException(
-                "\"%s\" is no time; it is at least 1 millisecond".formatted(text));
+                "\"%s\" is not a number of milliseconds of at least 1".formatted(text));
     }
 }

@@ -4,14 +4,15 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * A way to move bytes that can be measured.
+ * An operation or transport that the command can measure.
  *
- * @param name what the command calls it
- * @param description what it is, for a reader of the result
- * @param provider what it goes over
- * @param smallest the least that it moves
- * @param largest the most
- * @param isRoundTrip whether an exchange goes there and back, so that half of it counts
+ * @param name the name on the command line
+ * @param description the description in the output
+ * @param provider the fabric and device that the path uses
+ * @param smallest the smallest message in bytes
+ * @param largest the largest message in bytes
+ * @param isRoundTrip true if an exchange is a round trip, of which half is the latency
+ * @param opener opens one side
  */
 record Path(
         String name,
@@ -22,7 +23,7 @@ record Path(
         boolean isRoundTrip,
         Opener opener) {
 
-    /** A way of sockets. */
+    /** Creates a path over sockets. */
     Path(
             String name,
             String description,
@@ -41,41 +42,36 @@ record Path(
                 opener);
     }
 
-    /** Opens one side of it; both sides do so at once, and tell each other what they must know. */
+    /** Opens one side of a path while the peer opens the other. */
     @FunctionalInterface
     interface Opener {
         /**
-         * Opens.
+         * Opens one side.
          *
-         * @param largest what will be moved at once at most
-         * @param measures whether this is the side that measures
+         * @param peer the connection over which both sides exchange addresses
+         * @param largest the size of the largest message in bytes
+         * @param measures true if this is the measuring side
          */
         Link open(ControlChannel peer, int largest, boolean measures) throws IOException;
     }
 
-    /** The same, where the other side is on another machine. */
-    Path towardsAnotherMachine() {
+    /** Returns this path to a peer on another machine. */
+    Path toRemotePeer() {
         return new Path(
-                name,
-                description,
-                provider.towardsAnotherMachine(),
-                smallest,
-                largest,
-                isRoundTrip,
-                opener);
+                name, description, provider.toRemotePeer(), smallest, largest, isRoundTrip, opener);
     }
 
-    /** Why this machine has no such way; empty if it has. */
+    /** Returns the reason why the path is unavailable, or empty if it is available. */
     Optional<String> missing() {
         return provider.missing();
     }
 
-    /** The sizes that it moves. */
+    /** Returns the supported message sizes as text. */
     String range() {
         return "%s to %s bytes".formatted(Size.toString(smallest), Size.toString(largest));
     }
 
-    boolean moves(int bytes) {
+    boolean supports(int bytes) {
         return smallest <= bytes && bytes <= largest;
     }
 }

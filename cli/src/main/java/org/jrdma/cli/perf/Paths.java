@@ -9,43 +9,42 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 
-/** All that can be measured, and what cannot be on this machine, with the reason. */
+/** The paths that the command can measure. */
 final class Paths {
 
     private Paths() {}
 
-    /** Where what is measured comes from. */
+    /** The native libraries or the software fabrics. */
     enum Fabric {
         SYSTEM,
         SOFTWARE;
 
-        /** What a description says of it, so that nobody takes the one for the other. */
+        /** Returns a suffix that marks the software fabric in a description. */
         String suffix() {
             return this == SOFTWARE ? ", on the software fabric" : "";
         }
     }
 
     /**
-     * The paths of this machine.
+     * Returns the paths of this machine, available or not.
      *
-     * @param wanted of which fabric; else the machine's own, and the software fabrics where it has
-     *     no device
-     * @param device the RDMA device; else the first
+     * @param fabric the fabric; if empty, the system's, or the software fabric if the system has no
+     *     device
+     * @param device the name of the RDMA device; if empty, the first
      */
-    static List<Path> all(Optional<Fabric> wanted, Optional<String> device) {
-        var rdma = new RdmaPaths(rdmaFabric(wanted), device);
-        var sisci = new SisciPaths(wanted.orElseGet(Paths::sisciFabric));
+    static List<Path> all(Optional<Fabric> fabric, Optional<String> device) {
+        var rdma = new RdmaPaths(rdmaFabric(fabric), device);
+        var sisci = new SisciPaths(fabric.orElseGet(Paths::sisciFabric));
         return Stream.of(rdma.all(), sisci.all(), new SocketPaths(sisci, device).all())
                 .flatMap(List::stream)
                 .toList();
     }
 
-    /** Where RDMA comes from. */
-    static Fabric rdmaFabric(Optional<Fabric> wanted) {
-        return wanted.orElseGet(Paths::rdmaFabric);
+    static Fabric rdmaFabric(Optional<Fabric> fabric) {
+        return fabric.orElseGet(Paths::rdmaFabric);
     }
 
-    /** The machine's own device of a name, or the first. */
+    /** Opens the system's RDMA device with a name, or the first. */
     static Device device(Optional<String> name) throws FabricException {
         var verbs = Verbs.system();
         return name.isPresent() ? verbs.open(name.get()) : verbs.openFirst();
@@ -69,9 +68,9 @@ final class Paths {
     }
 
     /**
-     * The one of a name.
+     * Returns the path with a name.
      *
-     * @throws IllegalArgumentException if there is none; the message lists the names that there are
+     * @throws IllegalArgumentException if there is none; the message lists the names
      */
     static Path named(String name, List<Path> paths) {
         return paths.stream()
@@ -79,7 +78,7 @@ final class Paths {
                 .findFirst()
                 .orElseThrow(() ->
                         new IllegalArgumentException(
-                                "There is no \"%s\"; there are %s."
+                                "There is no path \"%s\". The paths are %s."
                                         .formatted(
                                                 name,
                                                 paths.stream()

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -20,28 +21,31 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "perf",
         description = {
-            "Measures latency and bandwidth between two processes, by message size: RDMA, SISCI, and sockets on each transport.",
-            "Latency is that of one message: half of there and back, or until it is done for what the other side takes no part in."
+            "Measures the latency and bandwidth of RDMA, SISCI and sockets between two processes by message size.",
+            "Latency is half of a round trip. For one-sided operations (read, fetch-add, swap, dma) it is the time until completion."
         },
-        mixinStandardHelpOptions = true)
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
 public final class PerfCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
-    @Mixin private Measuring measuring;
+    @Mixin private MeasurementOptions options;
     @Mixin private Output output;
 
     @Parameters(
             paramLabel = "PATH",
             description =
-                    "What to measure: write, read, send, fetch-add, swap, pio, dma, supersockets, sisci, rsocket, smc, tcp. By default all that is there.")
+                    "Operations and transports to measure: write, read, send, fetch-add, swap, pio, dma, supersockets, sisci, rsocket, smc, tcp. By default all that are available.")
     private List<String> names = List.of();
 
     @Option(
             names = {"-s", "--sizes"},
             split = ",",
             converter = Size.Converter.class,
+            paramLabel = "SIZE",
             defaultValue = "8,64,512,4K,32K,256K,1M",
-            description = "Bytes of a message, with K or M behind them. (${DEFAULT-VALUE})")
+            description =
+                    "Message sizes in bytes, such as 64, 4K or 1M. (default: ${DEFAULT-VALUE})")
     private List<Integer> sizes;
 
     @Option(
@@ -50,76 +54,88 @@ public final class PerfCommand implements Callable<Integer> {
             converter = Milliseconds.class,
             defaultValue = "200",
             description =
-                    "How long each figure is measured, after as long to warm up. (${DEFAULT-VALUE})")
+                    "Measurement time per figure, and warm-up time per size. (default: ${DEFAULT-VALUE})")
     private Duration time;
 
     @Option(
             names = "--plot",
             paramLabel = "FILE",
-            description = "Draw the curves: FILE.svg, FILE.html or FILE.png.")
+            description = "Draw a plot: FILE.svg, FILE.html or FILE.png.")
     private Optional<java.nio.file.Path> plot = Optional.empty();
 
     @Option(
             names = "--compare",
             description =
-                    "Measure write, read and send by the C programs of perftest too, and rsocket by rstream, where they are installed: the same device, sizes, number of messages (of 100 to 100,000) and of those under way. With both sides on this machine.")
+                    "Also run the C programs: perftest for write, read and send, rstream for rsocket. They use the same device, sizes, queue depth and number of messages (within 100 to 100,000). Both sides run on this machine.")
     private boolean compares;
 
     private final List<Result> results = new ArrayList<>();
-    private final List<InC> compared = new ArrayList<>();
+    private final List<Comparison> comparisons = new ArrayList<>();
     private int problems;
 
     @Override
     public Integer call() throws IOException {
-        if (measuring.isServer()) {
-            measuring.serve(out(), errors());
+        if (options.isServer()) {
+            options.serve(out(), errors());
             return 0;
         }
         plot.ifPresent(PlotFile::check);
-        var paths = measuring.paths();
-        var chosen =
+        var paths = options.paths();
+        var selected =
                 names.isEmpty()
                         ? paths
                         : names.stream().map(name -> Paths.named(name, paths)).toList();
-        try (var otherSide = measuring.otherSide(command.name())) {
-            for (var path : chosen) {
-                examine(path, otherSide);
+        try (var peer = options.peer(command.name())) {
+            for (var path : available(selected)) {
+                measureAndCompare(path, peer);
             }
-        } catch (NobodyAnswersException e) { // for no path
+        } catch (PeerUnreachableException e) {
             problems++;
             errors().println(e.getMessage());
         }
         if (output.isJson()) {
-            out().println(Json.of(compares ? compared : results));
+            out().println(Json.of(compares ? comparisons : results));
         }
         if (plot.isPresent() && !results.isEmpty()) {
             PlotFile.write(plot.get(), results);
-            errors().println("drawn in " + plot.get());
+            errors().println("Plot written to " + plot.get());
         }
         return problems == 0 && !results.isEmpty() ? 0 : 1;
     }
 
-    /** What fails is told, and leaves what was measured before. */
-    private void examine(Path path, OtherSide otherSide) throws NobodyAnswersException {
-        var whyNot =
-                path.missing()
-                        .or(() ->
-                                fitting(path).isEmpty()
-                                        ? Optional.of("it moves " + path.range())
-                                        : Optional.empty());
-        if (whyNot.isPresent()) {
-            problems += names.isEmpty() ? 0 : 1;
-            errors().printf("%s: not measured: %s%n", path.name(), whyNot.get());
-            return;
+    /** Reports the paths that cannot be measured, by reason, and returns the others. */
+    private List<Path> available(List<Path> selected) {
+        var available = new ArrayList<Path>();
+        var unavailable = new LinkedHashMap<String, List<String>>();
+        for (var path : selected) {
+            var reason =
+                    path.missing()
+                            .or(() ->
+                                    sizes(path).isEmpty()
+                                            ? Optional.of("it supports " + path.range())
+                                            : Optional.empty());
+            if (reason.isEmpty()) {
+                available.add(path);
+            } else {
+                unavailable.computeIfAbsent(reason.get(), _ -> new ArrayList<>()).add(path.name());
+            }
         }
+        problems += names.isEmpty() ? 0 : unavailable.size();
+        unavailable.forEach((reason, paths) ->
+                errors().printf("%s: not measured: %s%n", String.join(", ", paths), reason));
+        return available;
+    }
+
+    /** Reports a failure and keeps the results that precede it. */
+    private void measureAndCompare(Path path, Peer peer) throws PeerUnreachableException {
         var before = results.size();
         try {
-            measure(path, otherSide);
-        } catch (NobodyAnswersException e) {
+            measure(path, peer);
+        } catch (PeerUnreachableException e) {
             throw e;
         } catch (IOException | RuntimeException e) {
             problems++;
-            errors().printf("%s: failed: %s%n", path.name(), Reason.of(e));
+            errors().printf("%s: failed: %s%n", path.name(), ErrorMessage.of(e));
         }
         var measured = results.subList(before, results.size());
         if (compares && !measured.isEmpty()) {
@@ -127,23 +143,23 @@ public final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    private void measure(Path path, OtherSide otherSide) throws IOException {
-        var fitting = fitting(path);
+    private void measure(Path path, Peer peer) throws IOException {
+        var supported = sizes(path);
         for (var bytes : sizes) {
-            if (path.smallest() < path.largest() && !path.moves(bytes)) {
+            if (path.smallest() < path.largest() && !path.supports(bytes)) {
                 errors().printf(
-                                "%s: not measured with %s: it moves %s%n",
+                                "%s: not measured with %s: it supports %s%n",
                                 path.name(), Size.toString(bytes), path.range());
             }
         }
-        try (var channel = otherSide.call();
-                var meter = Meter.open(channel, path, fitting.getLast())) {
+        try (var channel = peer.connect();
+                var meter = Meter.open(channel, path, supported.getLast())) {
             if (output.isJson()) {
                 errors().printf("%s: %s%n", path.name(), path.description());
             } else {
-                out().println(Table.head(path, meter.taken()));
+                out().println(Table.header(path, meter.connection()));
             }
-            for (var bytes : fitting) {
+            for (var bytes : supported) {
                 if (output.isJson()) {
                     errors().printf("%s: %d bytes%n", path.name(), bytes);
                 }
@@ -156,37 +172,38 @@ public final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    /** When the path is closed, so that one does not disturb the other. */
+    /** Runs the C programs after the path is closed, so that the two do not compete. */
     private void compare(Path path, List<Result> measured) {
         try {
-            var programs = measuring.programsInC(path.name());
-            var whyNot = programs.whyNot(path.name());
-            if (whyNot.isPresent()) {
-                throw new IOException(whyNot.get());
+            var baseline = options.nativeBaseline(path.name());
+            var missing = baseline.missing(path.name());
+            if (missing.isPresent()) {
+                throw new IOException(missing.get());
             }
             for (var result : measured) {
-                var figures = programs.compare(result, time);
-                problems += figures.c().isPresent() ? 0 : 1;
-                compared.add(figures);
-                print(figures);
+                var comparison = baseline.compare(result, time);
+                problems += comparison.c().isPresent() ? 0 : 1;
+                comparisons.add(comparison);
+                print(comparison);
             }
-        } catch (IOException e) { // there is nothing in C, for any size
-            measured.forEach(result -> compared.add(InC.missing(result, e.getMessage())));
-            print(compared.getLast());
+        } catch (IOException e) { // there is no baseline for any size
+            measured.forEach(
+                    result -> comparisons.add(Comparison.unavailable(result, e.getMessage())));
+            print(comparisons.getLast());
         }
     }
 
-    private void print(InC figures) {
+    private void print(Comparison comparison) {
         if (!output.isJson()) {
-            out().printf("%10s%n%s%n", Size.toString(figures.java().bytes()), figures.row());
+            out().printf("%10s%n%s%n", Size.toString(comparison.java().bytes()), comparison.row());
         }
     }
 
-    /** The sizes that a path moves. Of a path that moves one alone, nobody need know which. */
-    private List<Integer> fitting(Path path) {
+    /** Returns the requested sizes that a path supports, or its only size. */
+    private List<Integer> sizes(Path path) {
         return path.smallest() == path.largest()
                 ? List.of(path.smallest())
-                : sizes.stream().filter(path::moves).sorted().distinct().toList();
+                : sizes.stream().filter(path::supports).sorted().distinct().toList();
     }
 
     private PrintWriter out() {

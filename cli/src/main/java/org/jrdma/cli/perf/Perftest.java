@@ -11,29 +11,29 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The programs of perftest, both sides on this machine: {@code ib_write_lat}, {@code ib_write_bw}
- * and so on, told to do what this command does, with messages of the same size, as many of them, as
- * many under way, each with a completion, none inline.
+ * Runs the programs of perftest, such as {@code ib_write_lat} and {@code ib_write_bw}, with both
+ * sides on this machine. They use the same message size, number of messages and queue depth as this
+ * command, a completion for each message, and no inline data.
  *
- * @param device what they send over
- * @param gidIndex the row of its GID table that this command chooses
+ * @param device the RDMA device
+ * @param gidIndex the index of the GID that this command uses
  */
-record Perftest(String device, int gidIndex, Installed programs) implements ProgramsInC {
+record Perftest(String device, int gidIndex, ProgramRunner programs) implements NativeBaseline {
 
     private static final String PACKAGE = "perftest";
     private static final Map<String, String> NAMES =
             Map.of("write", "ib_write", "read", "ib_read", "send", "ib_send");
 
     private static final int ATTEMPTS = 6;
-    private static final long LEAST = 100;
-    private static final long MOST = 100_000;
+    private static final long MIN_ITERATIONS = 100;
+    private static final long MAX_ITERATIONS = 100_000;
     private static final double MEBI_PER_MEGA = 1.048576;
 
     private static final Pattern FIGURES =
             Pattern.compile("\\s*\\d+\\s+\\d+(\\s+([\\d.]+|-?inf|-?nan)){3,}\\s*");
-    private static final String NOBODY_THERE = "Couldn't connect";
+    private static final String NOT_LISTENING = "Couldn't connect";
 
-    /** Where what a word in column {@code COLUMN} means stands in a line of figures. */
+    /** A measurement, the suffix of its program and the column of its result. */
     private enum Measure {
         LATENCY("_lat", 4),
         BANDWIDTH("_bw", 3);
@@ -48,49 +48,55 @@ record Perftest(String device, int gidIndex, Installed programs) implements Prog
     }
 
     @Override
-    public Optional<String> whyNot(String path) {
+    public Optional<String> missing(String path) {
         var name = NAMES.get(path);
         if (name == null) {
-            return Optional.of("there is no such program in C");
+            return Optional.of("there is no C program for this path");
         }
         return Arrays.stream(Measure.values())
-                .flatMap(measure -> programs.whyNot(name + measure.suffix, PACKAGE).stream())
+                .flatMap(measure -> programs.missing(name + measure.suffix, PACKAGE).stream())
                 .findFirst();
     }
 
     @Override
-    public InC compare(Result java, Duration time) {
+    public Comparison compare(Result java, Duration time) {
         try {
             var streamed = (long) (java.bandwidth().messagesPerSecond() * time.toMillis() / 1000);
             var median = run(Measure.LATENCY, java, java.latency().samples());
             var bandwidth = run(Measure.BANDWIDTH, java, streamed);
-            return new InC(
+            return new Comparison(
                     java,
-                    Optional.of(new InC.Figures(median, bandwidth * MEBI_PER_MEGA)),
+                    Optional.of(new Comparison.Figures(median, bandwidth * MEBI_PER_MEGA)),
                     Optional.empty());
         } catch (IOException e) {
-            return InC.missing(java, e.getMessage());
+            return Comparison.unavailable(java, e.getMessage());
         }
     }
 
-    /** Again, where it could not find out how fast the processor's clock is, and says so. */
+    /** Repeats a run in which perftest could not determine the clock frequency of the processor. */
     private double run(Measure measure, Result java, long count) throws IOException {
         for (var attempt = 1; ; attempt++) {
             try {
                 return runOnce(measure, java, count);
             } catch (NumberFormatException e) {
                 if (attempt == ATTEMPTS) {
-                    throw new IOException("perftest cannot tell the frequency of the processor", e);
+                    throw new IOException(
+                            "perftest cannot determine the clock frequency of the processor", e);
                 }
             }
         }
     }
 
     private double runOnce(Measure measure, Result java, long count) throws IOException {
-        var server = command(measure, java.path(), java.bytes(), Math.clamp(count, LEAST, MOST));
+        var server =
+                command(
+                        measure,
+                        java.path(),
+                        java.bytes(),
+                        Math.clamp(count, MIN_ITERATIONS, MAX_ITERATIONS));
         var client = new ArrayList<>(server);
         client.add("127.0.0.1");
-        return figure(measure, programs.run(server, client, NOBODY_THERE), client);
+        return figure(measure, programs.run(server, client, NOT_LISTENING), client);
     }
 
     private List<String> command(Measure measure, String path, int bytes, long count)
@@ -104,21 +110,25 @@ record Perftest(String device, int gidIndex, Installed programs) implements Prog
                                 "--gid-index=" + gidIndex,
                                 "--size=" + bytes,
                                 "--iters=" + count,
-                                "--port=" + Installed.freePort(),
-                                "--CPU-freq")); // a warning less
+                                "--port=" + ProgramRunner.freePort(),
+                                "--CPU-freq")); // suppresses a warning
         if (!path.equals("read")) {
             words.add("--inline_size=0");
         }
         if (measure == Measure.BANDWIDTH) {
-            words.addAll(List.of("--tx-depth=" + RdmaSide.DEPTH, "--cq-mod=1"));
+            words.addAll(List.of("--tx-depth=" + RdmaConnection.DEPTH, "--cq-mod=1"));
         }
         return words;
     }
 
-    /** Throws NumberFormatException where it is no number. */
-    private static double figure(Measure measure, String said, List<String> command)
+    /**
+     * Returns the figure in the output of a program.
+     *
+     * @throws NumberFormatException if the program printed {@code inf} or {@code nan}
+     */
+    private static double figure(Measure measure, String output, List<String> command)
             throws IOException {
-        return said.lines()
+        return output.lines()
                 .filter(FIGURES.asMatchPredicate())
                 .map(line -> line.strip().split("\\s+"))
                 .filter(words -> words.length > measure.column)
@@ -126,7 +136,7 @@ record Perftest(String device, int gidIndex, Installed programs) implements Prog
                 .findFirst()
                 .orElseThrow(() ->
                         new IOException(
-                                "%s gives no figures: %s"
-                                        .formatted(String.join(" ", command), said.strip())));
+                                "\"%s\" printed no result: %s"
+                                        .formatted(String.join(" ", command), output.strip())));
     }
 }

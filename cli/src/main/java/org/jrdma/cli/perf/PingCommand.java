@@ -1,6 +1,7 @@
 package org.jrdma.cli.perf;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
@@ -11,39 +12,44 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Shows how long one message takes, again and again. */
+/** Measures the latency of one path repeatedly. */
 @Command(
         name = "ping",
         description =
-                "Shows how long a message takes, a line each second, until it is ended or has shown enough. With --json each line is an object.",
-        mixinStandardHelpOptions = true)
+                "Measures the latency of messages repeatedly and prints one line per interval. With --json each line is an object.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
 public final class PingCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
-    @Mixin private Measuring measuring;
+    @Mixin private MeasurementOptions options;
     @Mixin private Output output;
 
     @Parameters(
             paramLabel = "PATH",
             arity = "0..1",
             defaultValue = "write",
-            description = "As of the command perf. (${DEFAULT-VALUE})")
+            description =
+                    "The operation or transport to measure, as of jrdma perf. (default: ${DEFAULT-VALUE})")
     private String name;
 
     @Option(
             names = {"-s", "--size"},
             converter = Size.Converter.class,
             defaultValue = "64",
-            description = "Bytes of a message, with K or M behind them. (${DEFAULT-VALUE})")
+            paramLabel = "SIZE",
+            description =
+                    "Message size in bytes, such as 64, 4K or 1M. (default: ${DEFAULT-VALUE})")
     private int bytes;
 
     @Option(
             names = {"-c", "--count"},
             paramLabel = "LINES",
-            description = "How many lines; by default they do not end.")
+            description = "Number of lines to print. By default no limit.")
     private Optional<Integer> lines = Optional.empty();
 
     @Option(
@@ -51,53 +57,58 @@ public final class PingCommand implements Callable<Integer> {
             paramLabel = "MILLIS",
             converter = Milliseconds.class,
             defaultValue = "1000",
-            description = "How long a line is measured. (${DEFAULT-VALUE})")
+            description = "Measurement time per line. (default: ${DEFAULT-VALUE})")
     private Duration interval;
 
     @Override
     public Integer call() throws IOException {
         var out = command.commandLine().getOut();
-        if (measuring.isServer()) {
-            measuring.serve(out, command.commandLine().getErr());
+        if (options.isServer()) {
+            options.serve(out, command.commandLine().getErr());
             return 0;
         }
-        ping();
+        if (lines.isPresent() && lines.get() < 1) {
+            throw new ParameterException(command.commandLine(), "--count must be at least 1.");
+        }
+        ping(out);
         return 0;
     }
 
-    private void ping() throws IOException {
-        if (lines.isPresent() && lines.get() < 1) {
-            throw new IllegalArgumentException("--count is at least 1");
-        }
-        var out = command.commandLine().getOut();
-        var path = Paths.named(name, measuring.paths());
+    private void ping(PrintWriter out) throws IOException {
+        var path = Paths.named(name, options.paths());
         if (path.missing().isPresent()) {
             throw new IOException("%s: %s".formatted(name, path.missing().get()));
         }
-        if (!path.moves(bytes)) {
+        if (!path.supports(bytes)) {
             throw new IOException(
-                    "%s moves %d to %d bytes".formatted(name, path.smallest(), path.largest()));
+                    "%s supports messages of %s, not of %s."
+                            .formatted(name, path.range(), Size.toString(bytes)));
         }
-        try (var otherSide = measuring.otherSide("perf");
-                var channel = otherSide.call();
+        try (var peer = options.peer("perf");
+                var channel = peer.connect();
                 var meter = Meter.open(channel, path, bytes)) {
             if (!output.isJson()) {
                 out.printf(
-                        "%s, %d bytes: %s%s%n",
+                        "%s, %d bytes: %s%s; latency per message in us%n",
                         name,
                         bytes,
                         path.description(),
-                        meter.taken().map(way -> ", " + way).orElse(""));
+                        meter.connection().map(text -> ", " + text).orElse(""));
             }
             meter.warmUp(bytes, interval);
-            for (var shown = 0; lines.isEmpty() || shown < lines.get(); shown++) {
+            if (!output.isJson()) {
+                out.printf(
+                        "%10s %9s %9s %9s %9s %9s%n",
+                        "samples", "min", "p50", "p99", "p99.9", "max");
+            }
+            for (var printed = 0; lines.isEmpty() || printed < lines.get(); printed++) {
                 var latency = meter.latency(bytes, interval);
-                out.println(output.isJson() ? Json.of(line(path, latency)) : line(latency));
+                out.println(output.isJson() ? Json.of(line(path, latency)) : row(latency));
             }
         }
     }
 
-    /** A line for programs. */
+    /** A line of the output with {@code --json}. */
     private record Line(
             String path,
             Optional<Paths.Fabric> fabric,
@@ -110,15 +121,15 @@ public final class PingCommand implements Callable<Integer> {
         return new Line(name, provider.fabric(), provider.device(), bytes, latency);
     }
 
-    private static String line(Latency latency) {
+    private static String row(Latency latency) {
         return String.format(
                 Locale.ROOT,
-                "%,9d times: least %.2f us, half within %.2f, 99 %% within %s, 99.9 %% within %s, longest %.2f",
+                "%10d %9.2f %9.2f %9s %9s %9.2f",
                 latency.samples(),
                 latency.minimum(),
                 latency.median(),
-                latency.shown99(),
-                latency.shown99Point9(),
+                latency.percentile99AsText(),
+                latency.percentile99Point9AsText(),
                 latency.maximum());
     }
 }

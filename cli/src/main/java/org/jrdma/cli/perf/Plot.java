@@ -7,105 +7,165 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
 import org.jrdma.cli.perf.Canvas.Anchor;
 import org.jrdma.cli.perf.Canvas.Pen;
 import org.jrdma.cli.perf.Canvas.Point;
 
-/** Latency and bandwidth by message size, a line for each path; both axes logarithmic. */
+/**
+ * Charts of latency (p50 and p99) and bandwidth by message size, with a curve for each path. All
+ * axes are logarithmic.
+ */
 final class Plot {
 
-    static final int WIDTH = 1040;
-    static final int HEIGHT = 880;
+    static final int WIDTH = 1280;
+    static final int HEIGHT = 920;
 
-    private static final int LEFT = 90;
-    private static final int RIGHT = 720;
-    private static final int CHART_HEIGHT = 340;
-    private static final List<Integer> TOPS = List.of(50, 480);
+    static final String LATENCY_P50 = "latency p50 (us)";
+    static final String LATENCY_P99 = "latency p99 (us)";
+    static final String BANDWIDTH = "bandwidth (MB/s)";
+    static final String TITLE = "jrdma perf: latency and bandwidth by message size";
+
+    private static final int MARGIN = 30;
+    private static final int CHART_WIDTH = 500;
+    private static final int CHART_HEIGHT = 320;
+    private static final int LEFT = 100;
+    private static final int RIGHT = 740;
+    private static final int TOP = 110;
+    private static final int BOTTOM = 520;
     private static final int LEGEND_LINE = 22;
-    private static final int MOST_TICKS = 14;
+    private static final int MAX_TICKS = 14;
 
-    /** Told apart by colour-blind readers, too: Okabe's and Ito's, but for yellow on white. */
-    private static final List<String> COLOURS =
-            List.of("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000");
+    /** Okabe and Ito's colors for color-blind readers, without yellow, and five more. */
+    private static final List<String> COLORS =
+            List.of(
+                    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000",
+                    "#6a3d9a", "#8c510a", "#7f7f7f", "#b30059", "#00441b");
 
-    /** When there are more curves than colours. */
-    private static final List<List<Integer>> DASHES =
-            List.of(List.of(), List.of(8, 4), List.of(2, 3));
+    private static final List<Marker> MARKERS = List.of(Marker.values());
 
-    private static final Pen GRID = new Pen("#dddddd", 1, List.of());
+    private static final Pen GRID = new Pen("#dddddd", 1);
+    private static final Pen AXIS = new Pen("#444444", 1);
 
     private final Map<String, List<Result>> curves = new LinkedHashMap<>();
     private final List<Integer> sizes;
+    private final List<String> captions;
 
-    Plot(List<Result> results) {
+    /**
+     * Creates a plot.
+     *
+     * @param captions lines below the title
+     */
+    Plot(List<Result> results, List<String> captions) {
         results.forEach(result ->
                 curves.computeIfAbsent(result.label(), _ -> new ArrayList<>()).add(result));
         sizes = results.stream().map(Result::bytes).distinct().sorted().toList();
+        this.captions = captions;
     }
 
     void draw(Canvas canvas) {
-        canvas.text(
-                new Point(LEFT, TOPS.getFirst() - 32),
-                Anchor.START,
-                "Latency of a message: half of there and back; of read, fetch-add, swap and dma,");
-        canvas.text(
-                new Point(LEFT, TOPS.getFirst() - 16),
-                Anchor.START,
-                "in which the other side takes no part, until it is done.");
-        chart(canvas, TOPS.get(0), "latency, median (us)", result -> result.latency().median());
-        chart(
-                canvas,
-                TOPS.get(1),
-                "bandwidth (MB/s)",
-                result -> result.bandwidth().megabytesPerSecond());
-        var y = TOPS.getFirst() + LEGEND_LINE;
+        canvas.heading(new Point(MARGIN, 32), TITLE);
+        var y = 54;
+        for (var caption : captions) {
+            canvas.text(new Point(MARGIN, y), Anchor.START, caption);
+            y += 18;
+        }
+        // Both latency charts have the same axis, so that their curves can be compared.
+        var latency =
+                Scale.of(
+                        curves.values().stream()
+                                .flatMap(List::stream)
+                                .flatMapToDouble(result ->
+                                        DoubleStream.of(median(result), percentile99(result))));
+        var bandwidth =
+                Scale.of(
+                        curves.values().stream()
+                                .flatMap(List::stream)
+                                .mapToDouble(Plot::bandwidth));
+        chart(canvas, LEFT, TOP, LATENCY_P50, latency, Plot::median);
+        chart(canvas, RIGHT, TOP, LATENCY_P99, latency, Plot::percentile99);
+        chart(canvas, LEFT, BOTTOM, BANDWIDTH, bandwidth, Plot::bandwidth);
+        legend(canvas);
+    }
+
+    private static double median(Result result) {
+        return result.latency().median();
+    }
+
+    /** Returns NaN if there are too few samples. */
+    private static double percentile99(Result result) {
+        return result.latency().hasPercentile99() ? result.latency().percentile99() : Double.NaN;
+    }
+
+    private static double bandwidth(Result result) {
+        return result.bandwidth().megabytesPerSecond();
+    }
+
+    private void legend(Canvas canvas) {
+        var y = BOTTOM + LEGEND_LINE;
         for (var name : curves.keySet()) {
-            var start = new Point(RIGHT + 20, y - 4);
-            canvas.line(start, new Point(RIGHT + 52, y - 4), pen(name));
-            canvas.text(new Point(RIGHT + 60, y), Anchor.START, name);
+            canvas.curve(
+                    name,
+                    List.of(new Point(RIGHT, y - 4), new Point(RIGHT + 40, y - 4)),
+                    pen(name),
+                    marker(name));
+            canvas.text(new Point(RIGHT + 56, y), Anchor.START, name);
             y += LEGEND_LINE;
         }
     }
 
-    private Pen pen(String name) {
-        var curve = List.copyOf(curves.keySet()).indexOf(name);
-        return new Pen(
-                COLOURS.get(curve % COLOURS.size()),
-                2,
-                DASHES.get(curve / COLOURS.size() % DASHES.size()));
+    private int index(String name) {
+        return List.copyOf(curves.keySet()).indexOf(name);
     }
 
-    private void chart(Canvas canvas, int top, String title, ToDoubleFunction<Result> figure) {
-        var values =
-                curves.values().stream().flatMap(List::stream).mapToDouble(figure).boxed().toList();
-        var x = Scale.of(sizes.stream().map(Integer::doubleValue).toList(), LEFT, RIGHT);
-        var y = Scale.of(values, top + CHART_HEIGHT, top);
+    private Pen pen(String name) {
+        return new Pen(COLORS.get(index(name) % COLORS.size()), 2);
+    }
+
+    private Marker marker(String name) {
+        return MARKERS.get(index(name) % MARKERS.size());
+    }
+
+    private void chart(
+            Canvas canvas,
+            int left,
+            int top,
+            String title,
+            Scale scale,
+            ToDoubleFunction<Result> figure) {
+        var right = left + CHART_WIDTH;
+        var bottom = top + CHART_HEIGHT;
+        var x = Scale.of(sizes.stream().mapToDouble(Integer::doubleValue)).on(left, right);
+        var y = scale.on(bottom, top);
         for (var bytes : sizes) {
             var at = x.at(bytes);
-            canvas.line(new Point(at, top), new Point(at, top + CHART_HEIGHT), GRID);
-            canvas.text(
-                    new Point(at, top + CHART_HEIGHT + 20), Anchor.MIDDLE, Size.toString(bytes));
+            canvas.line(new Point(at, top), new Point(at, bottom), GRID);
+            canvas.text(new Point(at, bottom + 20), Anchor.MIDDLE, Size.toString(bytes));
         }
-        for (var tick : y.ticks()) {
+        for (var tick : scale.ticks()) {
             var at = y.at(tick);
-            canvas.line(new Point(LEFT, at), new Point(RIGHT, at), GRID);
-            canvas.text(new Point(LEFT - 8, at + 4), Anchor.END, number(tick));
+            canvas.line(new Point(left, at), new Point(right, at), GRID);
+            canvas.text(new Point(left - 8, at + 4), Anchor.END, number(tick));
         }
-        canvas.textUpwards(new Point(LEFT - 62, top + CHART_HEIGHT / 2.0), title);
+        canvas.line(new Point(left, top), new Point(left, bottom), AXIS);
+        canvas.line(new Point(left, bottom), new Point(right, bottom), AXIS);
+        canvas.textUpwards(new Point(left - 66, (top + bottom) / 2.0), title);
         canvas.text(
-                new Point((LEFT + RIGHT) / 2.0, top + CHART_HEIGHT + 42),
+                new Point((left + right) / 2.0, bottom + 42),
                 Anchor.MIDDLE,
                 "message size (bytes)");
         curves.forEach((name, results) ->
                 canvas.curve(
                         name,
                         results.stream()
+                                .filter(result -> figure.applyAsDouble(result) > 0)
                                 .map(result ->
                                         new Point(
                                                 x.at(result.bytes()),
                                                 y.at(figure.applyAsDouble(result))))
                                 .toList(),
-                        pen(name)));
+                        pen(name),
+                        marker(name)));
     }
 
     private static String number(double value) {
@@ -114,26 +174,38 @@ final class Plot {
                 : String.format(Locale.ROOT, "%,.0f", value);
     }
 
-    /** Where a value is, on a logarithmic axis from {@code low} to {@code high}. */
-    private record Scale(double low, double high, double start, double end) {
-
-        /** From the 1, 2 or 5 below the values to that above. */
-        static Scale of(List<Double> values, double start, double end) {
-            var least = Collections.min(values);
-            var most = Collections.max(values);
-            var low = steps(least, most).getFirst();
-            var high = steps(least, most).getLast();
-            return new Scale(low, high, start, end);
-        }
+    /** Maps values to pixels on a logarithmic axis. */
+    private record Axis(Scale scale, double start, double end) {
 
         double at(double value) {
-            return start + (end - start) * Math.log(value / low) / Math.log(high / low);
+            return start
+                    + (end - start)
+                            * Math.log(value / scale.low)
+                            / Math.log(scale.high / scale.low);
+        }
+    }
+
+    /** The range of a logarithmic axis. Both ends are 1, 2 or 5 times a power of ten. */
+    private record Scale(double low, double high) {
+
+        /** Returns a range that exceeds the positive values at both ends. */
+        static Scale of(DoubleStream values) {
+            var positive = values.filter(value -> value > 0).boxed().toList();
+            if (positive.isEmpty()) {
+                return new Scale(1, 10);
+            }
+            var steps = steps(Collections.min(positive), Collections.max(positive));
+            return new Scale(steps.getFirst(), steps.getLast());
         }
 
-        /** Powers of ten alone where the others would be too many. */
+        Axis on(double start, double end) {
+            return new Axis(this, start, end);
+        }
+
+        /** Returns the labeled values, which are only powers of ten if there would be too many. */
         List<Double> ticks() {
-            var ticks = steps(low, high);
-            return ticks.size() <= MOST_TICKS
+            var ticks = steps(low * 1.01, high / 1.01);
+            return ticks.size() <= MAX_TICKS
                     ? ticks
                     : ticks.stream().filter(Scale::isPowerOfTen).toList();
         }
@@ -143,22 +215,20 @@ final class Plot {
             return Math.abs(power - Math.rint(power)) < 1e-9;
         }
 
-        /** 1, 2 and 5 of each power of ten, from the last at or below to the first at or above. */
-        private static List<Double> steps(double least, double most) {
+        /** Returns the steps from the last below the minimum to the first above the maximum. */
+        private static List<Double> steps(double min, double max) {
             var steps = new ArrayList<Double>();
-            var power = Math.pow(10, Math.floor(Math.log10(least)));
-            while (true) {
+            for (var power = Math.floor(Math.log10(min)) - 1; ; power++) {
                 for (var digit : new int[] {1, 2, 5}) {
-                    var step = digit * power;
-                    if (step <= least) {
+                    var step = digit * Math.pow(10, power);
+                    if (step < min) {
                         steps.clear();
                     }
                     steps.add(step);
-                    if (step >= most && steps.size() > 1) {
+                    if (step > max) {
                         return steps;
                     }
                 }
-                power *= 10;
             }
         }
     }

@@ -4,53 +4,82 @@ import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Locale;
 import javax.imageio.ImageIO;
+import org.jrdma.cli.output.Version;
+import org.jrdma.ffi.doctor.Machine;
 
-/** A plot in a file, of the kind that its name says. */
+/** Writes a plot in the format that the suffix of the file name selects. */
 final class PlotFile {
 
     private PlotFile() {}
 
     /**
-     * Before hours are spent on measuring.
+     * Checks that a plot can be written to a file, before time is spent on measuring.
      *
-     * @throws IllegalArgumentException if the name says no kind, or one that this machine cannot
-     *     draw, or a folder that is not there
+     * @throws IllegalArgumentException if the format is unknown or not available on this machine,
+     *     or if the folder does not exist or is not writable
      */
     static void check(Path file) {
-        if (kind(file).equals("png")) {
+        if (format(file).equals("png")) {
             checkFonts();
         }
         var folder = file.toAbsolutePath().getParent();
         if (folder == null || !Files.isWritable(folder)) {
             throw new IllegalArgumentException(
-                    "%s: there is no such folder, or none to write to".formatted(folder));
+                    "Cannot write to the folder %s: it does not exist or is not writable."
+                            .formatted(folder));
         }
     }
 
-    private static String kind(Path file) {
+    private static String format(Path file) {
         var name = file.toString();
-        var kind = name.substring(name.lastIndexOf('.') + 1);
-        if (!List.of("svg", "html", "png").contains(kind)) {
+        var format = name.substring(name.lastIndexOf('.') + 1);
+        if (!List.of("svg", "html", "png").contains(format)) {
             throw new IllegalArgumentException(
-                    "%s: a plot's name ends in .svg, .html or .png".formatted(file));
+                    "Unknown plot format: %s. The file name must end in .svg, .html or .png."
+                            .formatted(file));
         }
-        return kind;
+        return format;
     }
 
     static void write(Path file, List<Result> results) throws IOException {
-        switch (kind(file)) {
-            case "svg" -> Files.writeString(file, svg(results));
-            case "html" -> Files.writeString(file, html(results));
-            default -> ImageIO.write(image(results), "png", file.toFile());
+        var plot = new Plot(results, captions());
+        switch (format(file)) {
+            case "svg" -> Files.writeString(file, svg(plot));
+            case "html" -> Files.writeString(file, html(plot, results));
+            default -> ImageIO.write(image(plot), "png", file.toFile());
         }
     }
 
-    private static String svg(List<Result> results) {
+    private static List<String> captions() throws IOException {
+        var processor =
+                Machine.THIS.lines("proc/cpuinfo").stream()
+                        .filter(line -> line.startsWith("model name"))
+                        .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                        .findFirst()
+                        .map(model -> model + ", ")
+                        .orElse("");
+        return List.of(
+                "%s, %s. %s%d processors, %s %s (%s), Java %s."
+                        .formatted(
+                                new Version().getVersion()[0],
+                                LocalDate.now(ZoneOffset.UTC),
+                                processor,
+                                Runtime.getRuntime().availableProcessors(),
+                                System.getProperty("os.name"),
+                                System.getProperty("os.version"),
+                                System.getProperty("os.arch"),
+                                Runtime.version().feature()),
+                "Latency is half of a round trip. For read, fetch-add, swap and dma it is the time until completion.");
+    }
+
+    private static String svg(Plot plot) {
         var canvas = new SvgCanvas();
-        new Plot(results).draw(canvas);
+        plot.draw(canvas);
         return canvas.toSvg();
     }
 
@@ -58,20 +87,20 @@ final class PlotFile {
         System.setProperty("java.awt.headless", "true");
         try {
             new ImageCanvas().text(new Canvas.Point(0, 0), Canvas.Anchor.MIDDLE, "word");
-        } catch (LinkageError | RuntimeException e) { // as AWT says that it finds no font
+        } catch (LinkageError | RuntimeException e) { // AWT finds no font
             throw new IllegalArgumentException(
-                    "A .png needs fonts on this machine (Debian: fontconfig and fonts-dejavu-core); .svg and .html need none.",
+                    "A plot in .png format needs fonts on this machine. Install fonts (Debian: fontconfig and fonts-dejavu-core), or use .svg or .html.",
                     e);
         }
     }
 
-    private static BufferedImage image(List<Result> results) {
+    private static BufferedImage image(Plot plot) {
         var canvas = new ImageCanvas();
-        new Plot(results).draw(canvas);
+        plot.draw(canvas);
         return canvas.toImage();
     }
 
-    private static String html(List<Result> results) {
+    private static String html(Plot plot, List<Result> results) {
         var rows = new StringBuilder();
         for (var result : results) {
             rows.append(
@@ -85,8 +114,8 @@ final class PlotFile {
                             latency.minimum(),
                             latency.median(),
                             latency.percentile90(),
-                            latency.shown99(),
-                            latency.shown99Point9(),
+                            latency.percentile99AsText(),
+                            latency.percentile99Point9AsText(),
                             latency.maximum(),
                             result.bandwidth().megabytesPerSecond(),
                             result.bandwidth().messagesPerSecond()));
@@ -102,10 +131,10 @@ final class PlotFile {
         </style>
         %s
         <table>
-        <tr><th>path<th>bytes<th>least us<th>50 %%<th>90 %%<th>99 %%<th>99.9 %%<th>most us<th>MB/s<th>messages/s
+        <tr><th>path<th>bytes<th>min (us)<th>p50 (us)<th>p90 (us)<th>p99 (us)<th>p99.9 (us)<th>max (us)<th>MB/s<th>messages/s
         %s</table>
         </html>
         """
-                .formatted(svg(results), rows);
+                .formatted(svg(plot), rows);
     }
 }

@@ -3,25 +3,25 @@ package org.jrdma.cli.perf;
 import java.util.Optional;
 
 /**
- * What a path goes over.
+ * The fabric and device of a path.
  *
- * @param fabric whether that is hardware; empty of sockets, which choose for themselves
- * @param device the name of the RDMA device; empty where there is none
- * @param missing why this machine has none; empty if it has
- * @param endsHere why it does not lead to another machine; empty if it does
+ * @param fabric the fabric; empty for sockets, which select their transport
+ * @param device the name of the RDMA device; empty if the path uses none
+ * @param missing the reason why the path is unavailable; empty if it is available
+ * @param localOnly the reason why the path cannot reach other machines; empty if it can
  */
 record Provider(
         Optional<Paths.Fabric> fabric,
         Optional<String> device,
         Optional<String> missing,
-        Optional<String> endsHere) {
+        Optional<String> localOnly) {
 
-    /** The same, where the other side is on another machine. */
-    Provider towardsAnotherMachine() {
-        return new Provider(fabric, device, missing.or(() -> endsHere), endsHere);
+    /** Returns this provider for a peer on another machine. */
+    Provider toRemotePeer() {
+        return new Provider(fabric, device, missing.or(() -> localOnly), localOnly);
     }
 
-    /** Sockets of a transport, which lead anywhere. */
+    /** Returns the provider of sockets, which reach any machine. */
     static Provider ofSockets(Optional<String> missing) {
         return new Provider(Optional.empty(), Optional.empty(), missing, Optional.empty());
     }

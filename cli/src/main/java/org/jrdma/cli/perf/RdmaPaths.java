@@ -18,33 +18,45 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.TransportType;
 
-/** What RDMA does: writes, reads and atomics of the peer's memory, and messages to it. */
+/** The RDMA paths: writes, reads, atomics and messages. */
 final class RdmaPaths {
 
     private static final int LARGEST = 1 << 30;
 
     private final Paths.Fabric fabric;
-    private final Optional<String> wanted;
+    private final Optional<String> deviceName;
     private final Provider provider;
 
     /**
-     * The paths of a device.
+     * Creates the paths of a device.
      *
-     * @param wanted its name; else the first
+     * @param deviceName the name of the device; if empty, the first
      */
-    RdmaPaths(Paths.Fabric fabric, Optional<String> wanted) {
+    RdmaPaths(Paths.Fabric fabric, Optional<String> deviceName) {
         this.fabric = fabric;
-        this.wanted = wanted;
+        this.deviceName = deviceName;
         this.provider = provider();
     }
 
     List<Path> all() {
         return List.of(
                 path("write", "RDMA WRITE", 1, LARGEST, true, WriteLink::new),
-                path("read", "RDMA READ", 1, LARGEST, false, side -> read(side)),
+                path("read", "RDMA READ", 1, LARGEST, false, connection -> read(connection)),
                 path("send", "RDMA SEND", 1, LARGEST, true, SendLink::new),
-                path("fetch-add", "RDMA FETCH AND ADD", 8, 8, false, side -> fetchAndAdd(side)),
-                path("swap", "RDMA COMPARE AND SWAP", 8, 8, false, side -> compareAndSwap(side)));
+                path(
+                        "fetch-add",
+                        "RDMA FETCH AND ADD",
+                        8,
+                        8,
+                        false,
+                        connection -> fetchAndAdd(connection)),
+                path(
+                        "swap",
+                        "RDMA COMPARE AND SWAP",
+                        8,
+                        8,
+                        false,
+                        connection -> compareAndSwap(connection)));
     }
 
     private Path path(
@@ -53,7 +65,7 @@ final class RdmaPaths {
             int smallest,
             int largest,
             boolean isRoundTrip,
-            Maker maker) {
+            LinkFactory factory) {
         return new Path(
                 name,
                 description + fabric.suffix(),
@@ -61,23 +73,23 @@ final class RdmaPaths {
                 smallest,
                 largest,
                 isRoundTrip,
-                (peer, most, _) -> {
-                    var side = new RdmaSide(device(), peer, most);
+                (peer, maxBytes, _) -> {
+                    var connection = new RdmaConnection(device(), peer, maxBytes);
                     try {
-                        var link = maker.make(side);
-                        RdmaSide.becomeReady(peer);
+                        var link = factory.create(connection);
+                        RdmaConnection.awaitReady(peer);
                         return link;
                     } catch (IOException | RuntimeException e) {
-                        side.close();
+                        connection.close();
                         throw e;
                     }
                 });
     }
 
-    /** Makes a link of a connection, which it closes at its end. */
+    /** Creates a link that owns its connection. */
     @FunctionalInterface
-    private interface Maker {
-        Link make(RdmaSide side) throws IOException;
+    private interface LinkFactory {
+        Link create(RdmaConnection connection) throws IOException;
     }
 
     private Provider provider() {
@@ -86,8 +98,8 @@ final class RdmaPaths {
             return new Provider(
                     Optional.of(fabric),
                     Optional.of(device.name()),
-                    whyNot(device),
-                    whyItEndsHere(device.name()));
+                    unsupportedReason(device),
+                    localOnlyReason(device.name()));
         } catch (FabricException e) {
             return new Provider(
                     Optional.of(fabric),
@@ -97,13 +109,13 @@ final class RdmaPaths {
         }
     }
 
-    private static Optional<String> whyNot(DeviceDescription device) {
+    private static Optional<String> unsupportedReason(DeviceDescription device) {
         return device.transportType() == TransportType.IWARP
-                ? Optional.of("iWARP connects through rdma_cm only, which this does not use")
+                ? Optional.of("iWARP connects through rdma_cm only, which jrdma perf does not use")
                 : Optional.empty();
     }
 
-    private Optional<String> whyItEndsHere(String device) throws FabricException {
+    private Optional<String> localOnlyReason(String device) throws FabricException {
         if (fabric == Paths.Fabric.SYSTEM) {
             return Optional.empty();
         }
@@ -113,7 +125,7 @@ final class RdmaPaths {
                     .flatMap(entry -> entry.gid().ipv4())
                     .filter(InetAddress::isLoopbackAddress)
                     .map(address ->
-                            "the software device is at %s, where other machines do not reach it; JRDMA_JAVA_OPTIONS=-Djrdma.soft.devices=eth0 puts it at the address of eth0, say"
+                            "the software device uses %s, which other machines cannot reach; to use the address of eth0, set JRDMA_JAVA_OPTIONS=-Djrdma.soft.devices=eth0"
                                     .formatted(address.getHostAddress()));
         }
     }
@@ -125,11 +137,12 @@ final class RdmaPaths {
     private DeviceDescription description() throws FabricException {
         var devices = verbs().devices();
         return devices.stream()
-                .filter(device -> wanted.isEmpty() || device.name().equals(wanted.get()))
+                .filter(device -> deviceName.isEmpty() || device.name().equals(deviceName.get()))
                 .findFirst()
                 .orElseThrow(() ->
                         new FabricException(
-                                wanted.map(name -> "there is no device " + name)
+                                deviceName
+                                        .map(name -> "there is no device " + name)
                                         .orElse("there is no RDMA device")));
     }
 
@@ -137,56 +150,56 @@ final class RdmaPaths {
         return verbs().open(description().name());
     }
 
-    /**
-     * Each side writes into the other's memory, and looks at its own until the last byte changes.
-     */
+    /** Each side writes to the peer's memory and polls its own until the last byte changes. */
     private static final class WriteLink implements Link {
 
         private static final VarHandle BYTE = JAVA_BYTE.varHandle();
 
-        private final RdmaSide side;
+        private final RdmaConnection connection;
         private final PreparedWrite write;
         private byte round;
 
-        WriteLink(RdmaSide side) {
-            this.side = side;
-            this.write = side.queuePair.prepareWrite(side.source.slice(), side.peerMemory);
-            write.id(RdmaSide.REQUEST);
+        WriteLink(RdmaConnection connection) {
+            this.connection = connection;
+            this.write =
+                    connection.queuePair.prepareWrite(
+                            connection.source.slice(), connection.peerMemory);
+            write.id(RdmaConnection.REQUEST);
         }
 
         @Override
         public void prepare(int bytes) {
             round = 0;
-            side.target.segment().set(JAVA_BYTE, bytes - 1, round);
-            write.local(side.source, 0, bytes);
+            connection.target.segment().set(JAVA_BYTE, bytes - 1, round);
+            write.local(connection.source, 0, bytes);
         }
 
         @Override
         public void exchange(int bytes) throws IOException {
             round++;
-            throwBall(bytes);
-            awaitBall(bytes);
+            signal(bytes);
+            awaitSignal(bytes);
         }
 
         @Override
         public void answer(int bytes, int count) throws IOException {
             for (var exchange = 0; exchange < count; exchange++) {
                 round++;
-                awaitBall(bytes);
-                throwBall(bytes);
+                awaitSignal(bytes);
+                signal(bytes);
             }
-            side.awaitRequests();
+            connection.awaitRequests();
         }
 
-        private void throwBall(int bytes) throws IOException {
-            side.source.segment().set(JAVA_BYTE, bytes - 1, round);
-            side.post(write);
+        private void signal(int bytes) throws IOException {
+            connection.source.segment().set(JAVA_BYTE, bytes - 1, round);
+            connection.post(write);
         }
 
-        private void awaitBall(int bytes) throws IOException {
-            var target = side.target.segment();
-            Spin.until(() -> {
-                side.takeCompletions(); // which fail if the peer has left
+        private void awaitSignal(int bytes) throws IOException {
+            var target = connection.target.segment();
+            SpinWait.until(() -> {
+                connection.pollCompletions(); // fails if the peer has disconnected
                 return (byte) BYTE.getAcquire(target, bytes - 1L) == round;
             });
         }
@@ -194,44 +207,44 @@ final class RdmaPaths {
         @Override
         public void stream(int bytes, int count) throws IOException {
             for (var message = 0; message < count; message++) {
-                side.post(write);
+                connection.post(write);
             }
-            side.awaitRequests();
+            connection.awaitRequests();
         }
 
         @Override
         public void close() throws IOException {
-            side.close();
+            connection.close();
         }
     }
 
-    /** A message to the peer is received, and another comes back. */
+    /** Sends a message to the peer, which replies with another. */
     private static final class SendLink implements Link {
 
-        private final RdmaSide side;
+        private final RdmaConnection connection;
         private final PreparedSend send;
         private final PreparedReceive receive;
         private int arrived;
 
-        SendLink(RdmaSide side) throws IOException {
-            this.side = side;
-            this.send = side.queuePair.prepareSend(side.source.slice());
-            this.receive = side.queuePair.prepareReceive(side.target.slice());
-            send.id(RdmaSide.REQUEST);
-            receive.id(RdmaSide.RECEIVE);
+        SendLink(RdmaConnection connection) throws IOException {
+            this.connection = connection;
+            this.send = connection.queuePair.prepareSend(connection.source.slice());
+            this.receive = connection.queuePair.prepareReceive(connection.target.slice());
+            send.id(RdmaConnection.REQUEST);
+            receive.id(RdmaConnection.RECEIVE);
             while (receive.tryPost()) {
-                // as many as there is room for
+                // fills the receive queue
             }
         }
 
         @Override
         public void prepare(int bytes) {
-            send.local(side.source, 0, bytes);
+            send.local(connection.source, 0, bytes);
         }
 
         @Override
         public void exchange(int bytes) throws IOException {
-            side.post(send);
+            connection.post(send);
             awaitMessages(1);
         }
 
@@ -239,71 +252,76 @@ final class RdmaPaths {
         public void answer(int bytes, int count) throws IOException {
             for (var exchange = 0; exchange < count; exchange++) {
                 awaitMessages(1);
-                side.post(send);
+                connection.post(send);
             }
         }
 
         @Override
         public void stream(int bytes, int count) throws IOException {
             for (var message = 0; message < count; message++) {
-                side.post(send);
+                connection.post(send);
             }
-            awaitMessages(1); // which says that all have been received
+            awaitMessages(1); // confirms that the peer has received all messages
         }
 
         @Override
         public void absorb(int bytes, int count) throws IOException {
             awaitMessages(count);
-            side.post(send);
+            connection.post(send);
         }
 
-        private void awaitMessages(int count) throws IOException {
-            Spin.until(() -> {
-                var fresh = side.takeReceived();
-                for (var message = 0; message < fresh; message++) {
+        private void awaitMessages(int expected) throws IOException {
+            SpinWait.until(() -> {
+                var count = connection.pollReceived();
+                for (var message = 0; message < count; message++) {
                     receive.tryPost();
                 }
-                arrived += fresh;
-                return arrived >= count;
+                arrived += count;
+                return arrived >= expected;
             });
-            arrived -= count;
+            arrived -= expected;
         }
 
         @Override
         public void close() throws IOException {
-            side.close();
+            connection.close();
         }
     }
 
-    private static Link read(RdmaSide side) {
-        var read = side.queuePair.prepareRead(side.target.slice(), side.peerMemory);
-        return new OneSidedLink(side, read, bytes -> read.local(side.target, 0, bytes));
+    private static Link read(RdmaConnection connection) {
+        var read =
+                connection.queuePair.prepareRead(connection.target.slice(), connection.peerMemory);
+        return new OneSidedLink(connection, read, bytes -> read.local(connection.target, 0, bytes));
     }
 
-    private static Link fetchAndAdd(RdmaSide side) {
+    private static Link fetchAndAdd(RdmaConnection connection) {
         return new OneSidedLink(
-                side,
-                side.queuePair
-                        .prepareFetchAndAdd(side.source.slice(0, 8), side.peerMemory.slice(0, 8))
+                connection,
+                connection
+                        .queuePair
+                        .prepareFetchAndAdd(
+                                connection.source.slice(0, 8), connection.peerMemory.slice(0, 8))
                         .delta(1),
                 _ -> {});
     }
 
-    private static Link compareAndSwap(RdmaSide side) {
+    private static Link compareAndSwap(RdmaConnection connection) {
         return new OneSidedLink(
-                side,
-                side.queuePair
-                        .prepareCompareAndSwap(side.source.slice(0, 8), side.peerMemory.slice(0, 8))
+                connection,
+                connection
+                        .queuePair
+                        .prepareCompareAndSwap(
+                                connection.source.slice(0, 8), connection.peerMemory.slice(0, 8))
                         .values(0, 0),
                 _ -> {});
     }
 
-    /** What the peer's adapter does without the peer. */
-    private record OneSidedLink(RdmaSide side, PreparedRequest<?> request, IntConsumer size)
+    /** An operation that the peer's device performs without the peer's process. */
+    private record OneSidedLink(RdmaConnection rdma, PreparedRequest<?> request, IntConsumer size)
             implements Link {
 
         OneSidedLink {
-            request.id(RdmaSide.REQUEST);
+            request.id(RdmaConnection.REQUEST);
         }
 
         @Override
@@ -313,21 +331,21 @@ final class RdmaPaths {
 
         @Override
         public void exchange(int bytes) throws IOException {
-            side.post(request);
-            side.awaitRequests();
+            rdma.post(request);
+            rdma.awaitRequests();
         }
 
         @Override
         public void stream(int bytes, int count) throws IOException {
             for (var message = 0; message < count; message++) {
-                side.post(request);
+                rdma.post(request);
             }
-            side.awaitRequests();
+            rdma.awaitRequests();
         }
 
         @Override
         public void close() throws IOException {
-            side.close();
+            rdma.close();
         }
     }
 }

@@ -3,11 +3,11 @@ package org.jrdma.cli.perf;
 import java.util.Optional;
 
 /**
- * What was measured of a path with messages of one size.
+ * The latency and bandwidth of a path for one message size.
  *
- * @param fabric whether that was hardware; empty of sockets that choose for themselves
- * @param device the RDMA device of this side; empty where there is none
- * @param taken as {@link Link#taken()} has it
+ * @param fabric the fabric; empty for sockets, which select their transport
+ * @param device the local RDMA device; empty if the path uses none
+ * @param connection see {@link Link#connection()}
  */
 record Result(
         String path,
@@ -16,9 +16,9 @@ record Result(
         int bytes,
         Latency latency,
         Bandwidth bandwidth,
-        Optional<String> taken) {
+        Optional<String> connection) {
 
-    /** The path, and over what, so that nobody takes software for hardware. */
+    /** Returns the path, the device, and a mark of the software fabric. */
     String label() {
         return path
                 + device.map(name -> " on " + name).orElse("")

@@ -8,73 +8,86 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The program rstream of rdmacm-utils, told to do what this command does over rsockets: messages of
- * the same size, as many of them, with rings of the same size.
+ * Runs the program rstream of rdmacm-utils with the same message size, number of messages and
+ * buffer sizes as this command uses over rsockets.
  *
- * @param address of this machine, where both sides meet
+ * @param address the address of this machine at which the server listens
  */
-record Rstream(String address, Installed programs) implements ProgramsInC {
+record Rstream(String address, ProgramRunner programs) implements NativeBaseline {
 
     private static final String NAME = "rstream";
     private static final String PACKAGE = "rdmacm-utils";
 
-    /** That of an rsocket of which nothing else is asked. */
-    private static final int RING = 64 * 1024;
+    /** The default buffer size of a FabricSocketChannel over rsockets. */
+    private static final int BUFFER_BYTES = 64 * 1024;
 
-    private static final long LEAST = 100;
-    private static final long MOST = 100_000;
-    private static final String NOBODY_THERE = "rconnect";
+    private static final long MIN_ITERATIONS = 100;
+    private static final long MAX_ITERATIONS = 100_000;
+    private static final String NOT_LISTENING = "rconnect";
 
-    /** The last column is microseconds for a transfer, one way. */
+    /** The last column contains the microseconds of a transfer in one direction. */
     private static final Pattern FIGURES = Pattern.compile("(?m)^custom .*\\s(\\d+\\.\\d+)\\s*$");
 
     @Override
-    public Optional<String> whyNot(String path) {
-        return programs.whyNot(NAME, PACKAGE);
+    public Optional<String> missing(String path) {
+        return programs.missing(NAME, PACKAGE);
     }
 
     @Override
-    public InC compare(Result java, Duration time) {
+    public Comparison compare(Result java, Duration time) {
         try {
             var streamed = (long) (java.bandwidth().messagesPerSecond() * time.toMillis() / 1000);
             var latency = microseconds(java.bytes(), 1, java.latency().samples());
             var transfer = microseconds(java.bytes(), streamed, 1);
-            return new InC(
+            return new Comparison(
                     java,
                     Optional.of(
-                            new InC.Figures(latency, transfer > 0 ? java.bytes() / transfer : 0)),
+                            new Comparison.Figures(
+                                    latency, transfer > 0 ? java.bytes() / transfer : 0)),
                     Optional.empty());
         } catch (IOException e) {
-            return InC.missing(java, e.getMessage());
+            return Comparison.unavailable(java, e.getMessage());
         }
     }
 
-    /** For a transfer, of so many one way before as many come back, so often. */
-    private double microseconds(int bytes, long transfers, long times) throws IOException {
+    /**
+     * Returns the microseconds of a transfer.
+     *
+     * @param transfers the number of transfers in one direction before the same number returns
+     * @param iterations the number of repetitions
+     */
+    private double microseconds(int bytes, long transfers, long iterations) throws IOException {
         var words =
                 List.of(
                         programs.find(NAME).map(Object::toString).orElse(NAME),
                         "-p",
-                        Integer.toString(Installed.freePort()),
+                        Integer.toString(ProgramRunner.freePort()),
                         "-S",
                         Integer.toString(bytes),
                         "-C",
-                        Long.toString(transfers == 1 ? 1 : Math.clamp(transfers, LEAST, MOST)),
+                        Long.toString(
+                                transfers == 1
+                                        ? 1
+                                        : Math.clamp(transfers, MIN_ITERATIONS, MAX_ITERATIONS)),
                         "-I",
-                        Long.toString(times == 1 ? 1 : Math.clamp(times, LEAST, MOST)),
+                        Long.toString(
+                                iterations == 1
+                                        ? 1
+                                        : Math.clamp(iterations, MIN_ITERATIONS, MAX_ITERATIONS)),
                         "-B",
-                        Integer.toString(RING),
+                        Integer.toString(BUFFER_BYTES),
                         "-T",
                         "blocking");
         var server = new ArrayList<>(words);
         server.addAll(List.of("-b", address));
         var client = new ArrayList<>(words);
         client.addAll(List.of("-s", address));
-        var said = programs.run(server, client, NOBODY_THERE);
-        var figures = FIGURES.matcher(said);
+        var output = programs.run(server, client, NOT_LISTENING);
+        var figures = FIGURES.matcher(output);
         if (!figures.find()) {
             throw new IOException(
-                    "%s gives no figures: %s".formatted(String.join(" ", client), said.strip()));
+                    "\"%s\" printed no result: %s"
+                            .formatted(String.join(" ", client), output.strip()));
         }
         return Double.parseDouble(figures.group(1));
     }

@@ -19,19 +19,19 @@ import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.SegmentOptions;
 import org.jrdma.sisci.Sisci;
 
-/** What SISCI does: the processor's own stores into another node's memory, and DMA. */
+/** The SISCI paths: stores into another node's memory, and DMA. */
 final class SisciPaths {
 
     private static final int LARGEST = 64 << 20;
     private static final int WORD = Long.BYTES;
 
-    /** Where free segments are looked for; any number does. */
+    /** The first segment ID to try. */
     private static final int FIRST_SEGMENT = 0x4a00;
 
-    /** The property that names the folder which the nodes of the software fabric share. */
+    /** The property that names the folder that the nodes of the software fabric share. */
     private static final String FABRIC = "jrdma.sisci.fabric";
 
-    private static final Duration PATIENCE = ControlChannel.PATIENCE;
+    private static final Duration TIMEOUT = ControlChannel.TIMEOUT;
 
     private final Paths.Fabric fabric;
 
@@ -44,7 +44,7 @@ final class SisciPaths {
         return List.of(
                 new Path(
                         "pio",
-                        "SISCI stores of the processor" + fabric.suffix(),
+                        "SISCI processor stores" + fabric.suffix(),
                         provider,
                         WORD,
                         LARGEST,
@@ -65,22 +65,23 @@ final class SisciPaths {
     }
 
     Provider provider() {
-        return new Provider(Optional.of(fabric), Optional.empty(), whyNot(), whyItEndsHere());
+        return new Provider(
+                Optional.of(fabric), Optional.empty(), unavailableReason(), localOnlyReason());
     }
 
     Sisci sisci() throws FabricException {
         return fabric == Paths.Fabric.SYSTEM ? Sisci.system() : Sisci.software();
     }
 
-    private Optional<String> whyItEndsHere() {
+    private Optional<String> localOnlyReason() {
         return fabric == Paths.Fabric.SYSTEM || System.getProperty(FABRIC) != null
                 ? Optional.empty()
                 : Optional.of(
-                        "the software fabric of SISCI is the memory of one machine; containers share a folder of it by -D%s"
+                        "the software fabric of SISCI is limited to one machine; to connect containers, share a folder and name it with -D%s"
                                 .formatted(FABRIC));
     }
 
-    private Optional<String> whyNot() {
+    private Optional<String> unavailableReason() {
         try {
             sisci().open().close();
             return Optional.empty();
@@ -89,12 +90,12 @@ final class SisciPaths {
         }
     }
 
-    /** A segment of each side, which the other is connected to. */
+    /** A local segment and the connected segment of the peer. */
     private record Segments(
             Deque<AutoCloseable> owned, Node node, LocalMap own, RemoteSegment remote) {
 
-        /** The peer sees {@code bytes} of this side. */
-        static Segments swap(Sisci sisci, ControlChannel peer, long bytes) throws IOException {
+        /** Creates a segment, and connects to the peer's. */
+        static Segments exchange(Sisci sisci, ControlChannel peer, long bytes) throws IOException {
             var owned = new ArrayDeque<AutoCloseable>();
             try {
                 var node = sisci.open();
@@ -102,45 +103,43 @@ final class SisciPaths {
                 var segment = node.newSegment(SegmentOptions.withFreeId(FIRST_SEGMENT, bytes));
                 var own = segment.map();
                 segment.offer();
-                var theirs = peer.swap(node.id() + " " + segment.id()).split(" ", 2);
+                var theirs = peer.exchange(node.id() + " " + segment.id()).split(" ", 2);
                 var remote =
                         node.connect(
-                                Integer.parseInt(theirs[0]), Integer.parseInt(theirs[1]), PATIENCE);
-                peer.swap("connected");
+                                Integer.parseInt(theirs[0]), Integer.parseInt(theirs[1]), TIMEOUT);
+                peer.exchange("connected");
                 return new Segments(owned, node, own, remote);
             } catch (IOException | RuntimeException e) {
-                Closing.all(owned);
+                Resources.closeAll(owned);
                 throw e;
             }
         }
     }
 
-    /**
-     * Each side stores into the other's memory, and looks at its own until the last word changes.
-     */
+    /** Each side stores into the peer's memory and polls its own until the last word changes. */
     private static final class StoreLink implements Link {
 
         private final Segments segments;
         private final RemoteMap theirs;
         private final MemorySegment payload;
-        private final long ballAt;
+        private final long flagOffset;
         private long round;
 
         private StoreLink(Segments segments, RemoteMap theirs, MemorySegment payload) {
             this.segments = segments;
             this.theirs = theirs;
             this.payload = payload;
-            this.ballAt = payload.byteSize();
+            this.flagOffset = payload.byteSize();
         }
 
         static Link open(Sisci sisci, ControlChannel peer, int largest) throws IOException {
-            var ballAt = Math.ceilDiv(largest, 64) * 64L; // in a cache line of its own
-            var segments = Segments.swap(sisci, peer, ballAt + 64);
+            var flagOffset = Math.ceilDiv(largest, 64) * 64L; // a separate cache line
+            var segments = Segments.exchange(sisci, peer, flagOffset + 64);
             try {
-                var payload = Arena.ofAuto().allocate(ballAt, 64);
+                var payload = Arena.ofAuto().allocate(flagOffset, 64);
                 return new StoreLink(segments, segments.remote().map(), payload);
             } catch (IOException | RuntimeException e) {
-                Closing.all(segments.owned());
+                Resources.closeAll(segments.owned());
                 throw e;
             }
         }
@@ -148,16 +147,16 @@ final class SisciPaths {
         @Override
         public void exchange(int bytes) throws IOException {
             round++;
-            throwBall(bytes);
-            awaitBall();
+            signal(bytes);
+            awaitSignal();
         }
 
         @Override
         public void answer(int bytes, int count) throws IOException {
             for (var exchange = 0; exchange < count; exchange++) {
                 round++;
-                awaitBall();
-                throwBall(bytes);
+                awaitSignal();
+                signal(bytes);
             }
         }
 
@@ -166,7 +165,7 @@ final class SisciPaths {
             for (var message = 0; message < count; message++) {
                 store(bytes);
             }
-            exchange(WORD); // which the other side answers when all is there
+            exchange(WORD); // the peer answers when all data has arrived
         }
 
         @Override
@@ -174,10 +173,10 @@ final class SisciPaths {
             answer(WORD, 1);
         }
 
-        private void throwBall(int bytes) throws IOException {
+        private void signal(int bytes) throws IOException {
             store(bytes - WORD);
-            theirs.putLongRelease(ballAt, round);
-            theirs.flush(); // or it may stay in this processor for a while
+            theirs.putLongRelease(flagOffset, round);
+            theirs.flush(); // otherwise the store may stay in a write-combining buffer
         }
 
         private void store(int bytes) throws IOException {
@@ -186,38 +185,37 @@ final class SisciPaths {
             }
         }
 
-        private void awaitBall() throws IOException {
-            Spin.until(() -> segments.own().getLongAcquire(ballAt) == round);
+        private void awaitSignal() throws IOException {
+            SpinWait.until(() -> segments.own().getLongAcquire(flagOffset) == round);
         }
 
         @Override
         public void close() throws IOException {
-            Closing.all(segments.owned());
+            Resources.closeAll(segments.owned());
         }
     }
 
-    /** An engine pushes a segment of this side into one of the other. */
+    /** The DMA engine copies a local segment to the peer's. */
     private record DmaLink(Segments segments, LocalSegment source, DmaQueue queue) implements Link {
 
         static Link open(Sisci sisci, ControlChannel peer, int largest) throws IOException {
-            var segments = Segments.swap(sisci, peer, largest);
+            var segments = Segments.exchange(sisci, peer, largest);
             try {
                 var node = segments.node();
                 var source =
                         node.newSegment(
-                                SegmentOptions.withFreeId(FIRST_SEGMENT, largest)
-                                        .forThisSideOnly());
+                                SegmentOptions.withFreeId(FIRST_SEGMENT, largest).asPrivate());
                 source.prepare();
                 return new DmaLink(segments, source, node.newDmaQueue(1));
             } catch (IOException | RuntimeException e) {
-                Closing.all(segments.owned());
+                Resources.closeAll(segments.owned());
                 throw e;
             }
         }
 
         @Override
         public void exchange(int bytes) throws IOException {
-            queue.transfer(DmaTransfer.push(source, 0, segments.remote(), 0, bytes), PATIENCE);
+            queue.transfer(DmaTransfer.push(source, 0, segments.remote(), 0, bytes), TIMEOUT);
         }
 
         @Override
@@ -229,7 +227,7 @@ final class SisciPaths {
 
         @Override
         public void close() throws IOException {
-            Closing.all(segments.owned());
+            Resources.closeAll(segments.owned());
         }
     }
 }

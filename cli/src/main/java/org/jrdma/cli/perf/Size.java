@@ -3,7 +3,7 @@ package org.jrdma.cli.perf;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Numbers of bytes, as people write them. */
+/** Message sizes in bytes, with the suffixes K and M. */
 final class Size {
 
     private static final int KIBI = 1 << 10;
@@ -11,7 +11,7 @@ final class Size {
 
     private Size() {}
 
-    /** Reads them. */
+    /** Parses a size. */
     static final class Converter implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String text) {
@@ -23,14 +23,13 @@ final class Size {
                     return bytes;
                 }
             } catch (NumberFormatException | ArithmeticException _) {
-                // told below
+                // thrown below
             }
             throw new TypeConversionException(
-                    "\"%s\" is no size; sizes are like 64, 4K, 1M".formatted(text));
+                    "\"%s\" is not a size such as 64, 4K or 1M".formatted(text));
         }
     }
 
-    /** Writes them. */
     static String toString(int bytes) {
         if (bytes % MEBI == 0) {
             return bytes / MEBI + "M";

@@ -20,7 +20,7 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.TransportType;
 
-/** What sockets do, on each transport: streams of bytes. */
+/** The socket paths, one for each transport. */
 final class SocketPaths {
 
     private static final int LARGEST = 1 << 30;
@@ -30,13 +30,13 @@ final class SocketPaths {
     private final SisciPaths sisci;
     private final Optional<String> device;
 
-    /** Of this side, however many others it serves. */
+    /** The transport of the listeners, created by the first of them. */
     private Optional<Transport> listeningOverSisci = Optional.empty();
 
     /**
-     * Those of this machine.
+     * Creates the socket paths.
      *
-     * @param device the RDMA device of rsockets; else the first that they can use
+     * @param device the RDMA device for rsockets; if empty, the first that rsockets can use
      */
     SocketPaths(SisciPaths sisci, Optional<String> device) {
         this.sisci = sisci;
@@ -57,20 +57,22 @@ final class SocketPaths {
                 path(Transports.tcp(), ControlChannel::host));
     }
 
-    /** Where the other side is for a transport. */
+    /** The address at which a transport reaches the peer. */
     @FunctionalInterface
     private interface Host {
         String of(ControlChannel peer) throws IOException;
     }
 
-    /** Rsockets are not on the loopback, so of this machine it is an address of the device. */
+    /**
+     * Rsockets cannot use loopback addresses, so a local peer is reached at the device's address.
+     */
     private String hostOverRdma(ControlChannel peer) throws IOException {
         return InetAddress.ofLiteral(peer.host()).isLoopbackAddress()
                 ? rdmaAddress(device)
                 : peer.host();
     }
 
-    /** The address of the machine's own RDMA device of a name, or of the first that has one. */
+    /** Returns the IPv4 address of an RDMA device, or of the first device that has one. */
     static String rdmaAddress(Optional<String> name) throws IOException {
         for (var each : Verbs.system().devices()) {
             if (name.isPresent() ? !each.name().equals(name.get()) : isIwarp(each)) {
@@ -84,8 +86,9 @@ final class SocketPaths {
             }
         }
         throw new IOException(
-                "%s has no IPv4 address to which rsockets could be connected"
-                        .formatted(name.orElse("no RDMA device")));
+                name.map(device -> "The RDMA device %s has no".formatted(device))
+                                .orElse("No RDMA device has an")
+                        + " IPv4 address for rsockets.");
     }
 
     private static boolean isIwarp(DeviceDescription device) {
@@ -120,9 +123,10 @@ final class SocketPaths {
                 (peer, largest, measures) -> new SocketLink(side.open(peer, measures), largest));
     }
 
-    /** By a table of hosts that has the other side alone, and so needs none of the machine's. */
+    /** Uses a host table that contains only the peer, so that the machine needs none. */
     private FabricSocketChannel connectOverSisci(ControlChannel peer) throws IOException {
-        var hosts = "HOSTNAME: %s%nADAPTER: other_side %s 0%n".formatted(peer.host(), peer.hear());
+        var hosts =
+                "HOSTNAME: %s%nADAPTER: other_side %s 0%n".formatted(peer.host(), peer.receive());
         return connect(overSisci(hosts), peer.host(), peer);
     }
 
@@ -131,7 +135,7 @@ final class SocketPaths {
             listeningOverSisci = Optional.of(overSisci(""));
         }
         try (var node = sisci.sisci().open()) {
-            peer.say(node.id());
+            peer.send(node.id());
         }
         return accept(listeningOverSisci.get(), peer);
     }
@@ -140,9 +144,9 @@ final class SocketPaths {
         var table = Files.createTempFile("jrdma", ".hosts");
         try {
             var transport = Transports.sisci(sisci.sisci(), Files.writeString(table, hosts));
-            var whyNot = transport.whyNot(); // for which it reads the table
-            if (whyNot.isPresent()) {
-                throw new IOException(whyNot.get());
+            var reason = transport.whyNot(); // reads the table
+            if (reason.isPresent()) {
+                throw new IOException(reason.get());
             }
             return transport;
         } finally {
@@ -152,15 +156,15 @@ final class SocketPaths {
 
     private static FabricSocketChannel connect(
             Transport transport, String host, ControlChannel peer) throws IOException {
-        var port = Integer.parseInt(peer.hear());
-        return FabricSockets.connect(host, port, List.of(transport), ControlChannel.PATIENCE);
+        var port = Integer.parseInt(peer.receive());
+        return FabricSockets.connect(host, port, List.of(transport), ControlChannel.TIMEOUT);
     }
 
     private static FabricSocketChannel accept(Transport transport, ControlChannel peer)
             throws IOException {
         try (var listener = FabricSockets.listen(new InetSocketAddress(0), List.of(transport))) {
-            peer.say(((InetSocketAddress) listener.getLocalAddress()).getPort());
-            listener.socket().setSoTimeout((int) ControlChannel.PATIENCE.toMillis());
+            peer.send(((InetSocketAddress) listener.getLocalAddress()).getPort());
+            listener.socket().setSoTimeout((int) ControlChannel.TIMEOUT.toMillis());
             return (FabricSocketChannel) listener.socket().accept().getChannel();
         }
     }
@@ -178,14 +182,14 @@ final class SocketPaths {
         }
 
         @Override
-        public Optional<String> taken() {
+        public Optional<String> connection() {
             var connection = Connections.of(channel);
             return Optional.of(
                     "to %s by %s%s"
                             .formatted(
                                     channel.socket().getInetAddress().getHostAddress(),
                                     connection.transport(),
-                                    connection.isFallBack()
+                                    connection.isFallback()
                                             ? " (%s)".formatted(connection.whyNotFaster())
                                             : ""));
         }
@@ -209,7 +213,7 @@ final class SocketPaths {
             for (var message = 0; message < count; message++) {
                 write(bytes);
             }
-            read((int) JAVA_BYTE.byteSize()); // which says that all has been read
+            read((int) JAVA_BYTE.byteSize()); // confirms that the peer has read all messages
         }
 
         @Override
@@ -226,11 +230,11 @@ final class SocketPaths {
 
         private void read(int bytes) throws IOException {
             for (var have = 0L; have < bytes; ) {
-                var fresh = channel.read(buffer.asSlice(have, bytes - have));
-                if (fresh < 0) {
-                    throw new IOException("The other side has left.");
+                var count = channel.read(buffer.asSlice(have, bytes - have));
+                if (count < 0) {
+                    throw new IOException("The peer closed the connection.");
                 }
-                have += fresh;
+                have += count;
             }
         }
 

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Draws as SVG, which needs nothing to be shown but a browser. */
+/** Draws SVG. */
 final class SvgCanvas implements Canvas {
 
     private final StringBuilder elements = new StringBuilder();
@@ -22,18 +22,11 @@ final class SvgCanvas implements Canvas {
     }
 
     @Override
-    public void curve(String name, List<Point> points, Pen pen) {
-        add("<g fill=\"%s\"><title>%s</title>".formatted(pen.colour(), escaped(name)));
-        var corners =
-                points.stream()
-                        .map(point -> pixel(point.x()) + "," + pixel(point.y()))
-                        .collect(Collectors.joining(" "));
-        add("<polyline points=\"%s\" fill=\"none\" %s/>".formatted(corners, stroke(pen)));
-        for (var point : points) {
-            add(
-                    "<circle cx=\"%s\" cy=\"%s\" r=\"3\"/>"
-                            .formatted(pixel(point.x()), pixel(point.y())));
-        }
+    public void curve(String name, List<Point> points, Pen pen, Marker marker) {
+        add("<g fill=\"%s\"><title>%s</title>".formatted(pen.color(), escaped(name)));
+        add("<polyline points=\"%s\" fill=\"none\" %s/>".formatted(list(points), stroke(pen)));
+        points.forEach(
+                point -> add("<polygon points=\"%s\"/>".formatted(list(marker.around(point)))));
         add("</g>");
     }
 
@@ -49,20 +42,27 @@ final class SvgCanvas implements Canvas {
     }
 
     @Override
-    public void textUpwards(Point at, String words) {
-        var place = pixel(at.x()) + " " + pixel(at.y());
+    public void heading(Point at, String words) {
         add(
-                "<text text-anchor=\"middle\" transform=\"translate(%s) rotate(-90)\">%s</text>"
-                        .formatted(place, escaped(words)));
+                "<text x=\"%s\" y=\"%s\" text-anchor=\"start\" font-size=\"18\" font-weight=\"bold\">%s</text>"
+                        .formatted(pixel(at.x()), pixel(at.y()), escaped(words)));
+    }
+
+    @Override
+    public void textUpwards(Point at, String words) {
+        add(
+                "<text text-anchor=\"middle\" transform=\"translate(%s %s) rotate(-90)\">%s</text>"
+                        .formatted(pixel(at.x()), pixel(at.y()), escaped(words)));
     }
 
     private static String stroke(Pen pen) {
-        var dashes = pen.dashes().stream().map(String::valueOf).collect(Collectors.joining(" "));
-        return "stroke=\"%s\" stroke-width=\"%s\"%s"
-                .formatted(
-                        pen.colour(),
-                        pen.width(),
-                        dashes.isEmpty() ? "" : " stroke-dasharray=\"%s\"".formatted(dashes));
+        return "stroke=\"%s\" stroke-width=\"%s\"".formatted(pen.color(), pen.width());
+    }
+
+    private static String list(List<Point> points) {
+        return points.stream()
+                .map(point -> pixel(point.x()) + "," + pixel(point.y()))
+                .collect(Collectors.joining(" "));
     }
 
     private void add(String element) {
@@ -77,7 +77,6 @@ final class SvgCanvas implements Canvas {
         return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
     }
 
-    /** All that was drawn. */
     String toSvg() {
         return """
         <svg xmlns="http://www.w3.org/2000/svg" width="%1$s" height="%2$s" viewBox="0 0 %1$s %2$s" font-family="sans-serif" font-size="13">

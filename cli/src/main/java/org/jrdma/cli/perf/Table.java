@@ -3,23 +3,22 @@ package org.jrdma.cli.perf;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Results in columns, for people. */
+/** Formats results as a table. */
 final class Table {
 
     private Table() {}
 
-    /** What comes before a path's rows. */
-    static String head(Path path, Optional<String> taken) {
-        return "%n%s: %s%s; microseconds for a message%n%10s %9s %9s %9s %9s %11s %11s"
+    static String header(Path path, Optional<String> connection) {
+        return "%n%s: %s%s; latency per message in us%n%10s %9s %9s %9s %9s %11s %11s"
                 .formatted(
                         path.name(),
                         path.description(),
-                        taken.map(way -> ", " + way).orElse(""),
+                        connection.map(text -> ", " + text).orElse(""),
                         "bytes",
-                        "least",
-                        "50 %",
-                        "99 %",
-                        "99.9 %",
+                        "min",
+                        "p50",
+                        "p99",
+                        "p99.9",
                         "MB/s",
                         "messages/s");
     }
@@ -32,8 +31,8 @@ final class Table {
                 Size.toString(result.bytes()),
                 latency.minimum(),
                 latency.median(),
-                latency.shown99(),
-                latency.shown99Point9(),
+                latency.percentile99AsText(),
+                latency.percentile99Point9AsText(),
                 result.bandwidth().megabytesPerSecond(),
                 result.bandwidth().messagesPerSecond());
     }

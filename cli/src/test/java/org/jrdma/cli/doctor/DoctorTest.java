@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Machines that are folders: a healthy one, and what is done to it. */
+/** Tests with folders that simulate a healthy machine and its faults. */
 class DoctorTest {
 
     private static final String PORT = "sys/class/infiniband/mlx5_0/ports/1/";
@@ -80,7 +80,7 @@ class DoctorTest {
         return Doctor.examine(new Machine(root)).stream()
                 .filter(finding -> finding.subject().equals(subject))
                 .findFirst()
-                .orElseThrow(() -> new AssertionError("nothing is said of " + subject));
+                .orElseThrow(() -> new AssertionError("there is no finding for " + subject));
     }
 
     private void assertFinding(String subject, Verdict verdict, String seen, String remedy) {
@@ -96,20 +96,20 @@ class DoctorTest {
         "mlx5_0, /dev/infiniband/uverbs0 can be opened",
         "rdma_cm, /dev/infiniband/rdma_cm can be opened",
         "mlx5_0 port 1, active",
-        "mlx5_0 port 1 addresses, '2 GIDs, 1 of them of RoCE v2'",
+        "mlx5_0 port 1 addresses, '2 GIDs, of which 1 are of RoCE v2'",
         "mlx5_0 port 1 MTU, 'eth0 has 9000, which leaves 4096'",
         "UDP port 4791, free",
-        "ibacm, does not run",
+        "ibacm, not running",
         "locked memory, no limit",
         "descriptors, 'at most 1,048,576'",
         "IOMMU, off"
     })
-    void shouldFindNothingWrongWithAHealthyMachine(String subject, String seen) {
+    void shouldReportNoFaultOnAHealthyMachine(String subject, String seen) {
         assertFinding(subject, FINE, seen, "");
     }
 
     @Test
-    void shouldSayHowToGetADeviceWhereThereIsNone() throws IOException {
+    void shouldSuggestADeviceIfThereIsNone() throws IOException {
         var bare = new Machine(Files.createDirectory(root.resolve("bare")));
 
         assertThat(DeviceChecks.on(bare))
@@ -122,14 +122,14 @@ class DoctorTest {
     }
 
     @Test
-    void shouldMissTheModuleThatOffersDevicesToPrograms() throws IOException {
+    void shouldReportAMissingUverbsModule() throws IOException {
         remove("sys/class/infiniband_verbs/uverbs0/ibdev");
 
-        assertFinding("mlx5_0", BROKEN, "to no program", "modprobe ib_uverbs");
+        assertFinding("mlx5_0", BROKEN, "no device file", "modprobe ib_uverbs");
     }
 
     @Test
-    void shouldMissTheFileOfADeviceInAContainer() throws IOException {
+    void shouldReportAMissingDeviceFileInAContainer() throws IOException {
         remove("dev/infiniband/uverbs0");
 
         assertFinding(
@@ -140,21 +140,21 @@ class DoctorTest {
     }
 
     @Test
-    void shouldMissTheFileOfTheConnectionManager() throws IOException {
+    void shouldReportAMissingConnectionManagerFile() throws IOException {
         remove("dev/infiniband/rdma_cm");
 
         assertFinding("rdma_cm", BROKEN, "is missing", "modprobe rdma_ucm");
     }
 
     @Test
-    void shouldSeeAPortThatIsDown() throws IOException {
+    void shouldReportAPortThatIsDown() throws IOException {
         write(PORT + "state", "1: DOWN");
 
         assertFinding("mlx5_0 port 1", BROKEN, "1: DOWN", "ip link set eth0 up");
     }
 
     @Test
-    void shouldMissAddresses() throws IOException {
+    void shouldReportMissingAddresses() throws IOException {
         gid(0, "0000:0000:0000:0000:0000:0000:0000:0000", "");
         gid(1, "0000:0000:0000:0000:0000:0000:0000:0000", "");
 
@@ -163,14 +163,14 @@ class DoctorTest {
     }
 
     @Test
-    void shouldDoubtAddressesOfThisLinkOnly() throws IOException {
+    void shouldWarnAboutLinkLocalAddresses() throws IOException {
         gid(1, "fe80:0000:0000:0000:0000:0000:0000:0001", "RoCE v2");
 
-        assertFinding("mlx5_0 port 1 addresses", DOUBTFUL, "for this link only", "ip address add");
+        assertFinding("mlx5_0 port 1 addresses", DOUBTFUL, "link-local", "ip address add");
     }
 
     @Test
-    void shouldNotAskForAddressesOnIwarp() throws IOException {
+    void shouldNotCheckAddressesOnIwarp() throws IOException {
         write("sys/class/infiniband/mlx5_0/node_type", "4: RNIC");
 
         assertThat(Doctor.examine(new Machine(root)))
@@ -179,7 +179,7 @@ class DoctorTest {
 
     @ParameterizedTest
     @CsvSource({"1500, 1024", "4195, 2048", "356, 256"})
-    void shouldDoubtAnMtuThatLeavesLittle(String mtu, String payload) throws IOException {
+    void shouldWarnAboutASmallMtu(String mtu, String payload) throws IOException {
         write("sys/class/net/eth0/mtu", mtu);
 
         assertFinding(
@@ -190,7 +190,7 @@ class DoctorTest {
     }
 
     @Test
-    void shouldDoubtThatInterfacesHaveDifferentMtus() throws IOException {
+    void shouldWarnAboutDifferentMtus() throws IOException {
         var second = PORT.replace("ports/1", "ports/2");
         write(second + "state", "4: ACTIVE");
         write(second + "link_layer", "Ethernet");
@@ -204,21 +204,21 @@ class DoctorTest {
     }
 
     @Test
-    void shouldSeeThatTheKernelHasThePortOfRoce() throws IOException {
+    void shouldReportThatTheKernelUsesTheRocePort() throws IOException {
         write("proc/net/udp", "  sl  local_address\n   1: 00000000:12B7 00000000:0000 07");
 
-        assertFinding("UDP port 4791", DOUBTFUL, "taken at all", "rdma link delete");
+        assertFinding("UDP port 4791", DOUBTFUL, "in use at all", "rdma link delete");
     }
 
     @Test
-    void shouldSeeSoftwareDevicesOfOthers() throws IOException {
+    void shouldReportSoftwareDevicesOfOtherProcesses() throws IOException {
         write("proc/net/udp", "  sl  local_address\n   1: 0100007F:12B7 00000000:0000 07");
 
-        assertFinding("UDP port 4791", FINE, "taken at 1 of", "");
+        assertFinding("UDP port 4791", FINE, "in use at 1 of", "");
     }
 
     @Test
-    void shouldDoubtAFirewallThatDoesNotListRoce() {
+    void shouldWarnAboutAFirewallWithoutARoceRule() {
         var closed = "type filter hook input priority filter; policy drop;";
 
         assertThat(ConnectionChecks.firewall(List.of(closed)).verdict()).isEqualTo(DOUBTFUL);
@@ -228,14 +228,14 @@ class DoctorTest {
     }
 
     @Test
-    void shouldDoubtTheAddressResolverOfInfiniband() throws IOException {
+    void shouldWarnAboutIbacm() throws IOException {
         write("proc/8/comm", "ibacm");
 
-        assertFinding("ibacm", DOUBTFUL, "it runs", "systemctl stop ibacm");
+        assertFinding("ibacm", DOUBTFUL, "running", "systemctl stop ibacm");
     }
 
     @Test
-    void shouldDoubtIpOverInfinibandInConnectedMode() throws IOException {
+    void shouldWarnAboutConnectedModeOfIpOverInfiniband() throws IOException {
         write("sys/class/net/ib0/type", "32");
         write("sys/class/net/ib0/mode", "connected");
 
@@ -243,14 +243,14 @@ class DoctorTest {
     }
 
     @Test
-    void shouldSeeThatLittleMemoryMayBeLocked() throws IOException {
+    void shouldReportALowLimitOfLockedMemory() throws IOException {
         limits("8388608", "1048576");
 
         assertFinding("locked memory", BROKEN, "at most 8,388,608 bytes", "memlock");
     }
 
     @Test
-    void shouldCareForNoLimitWhereTheUserMayLockWhatHeWants() throws IOException {
+    void shouldIgnoreTheLimitOfLockedMemoryWithCapIpcLock() throws IOException {
         limits("8388608", "1048576");
         write("proc/self/status", "CapEff:\t00000000a80425fb");
         assertFinding("locked memory", BROKEN, "at most", "memlock");
@@ -260,20 +260,20 @@ class DoctorTest {
     }
 
     @Test
-    void shouldDoubtFewDescriptors() throws IOException {
+    void shouldWarnAboutALowLimitOfDescriptors() throws IOException {
         limits("unlimited", "1024");
 
         assertFinding("descriptors", DOUBTFUL, "at most 1,024", "ulimit -n");
     }
 
     @Test
-    void shouldDoubtTheSharedMemoryThatContainersGet() {
+    void shouldWarnAboutSmallSharedMemory() {
         assertThat(LimitChecks.sharedMemory(64 << 20, 1 << 20).verdict()).isEqualTo(DOUBTFUL);
         assertThat(LimitChecks.sharedMemory(1 << 30, 1 << 20).verdict()).isEqualTo(FINE);
     }
 
     @Test
-    void shouldMissSharedMemory() throws IOException {
+    void shouldReportMissingSharedMemory() throws IOException {
         remove("dev/shm/empty");
         remove("dev/shm");
 
@@ -289,12 +289,13 @@ class DoctorTest {
     }
 
     @Test
-    void shouldSayThatThereIsNoNtbAdapter() throws IOException {
+    void shouldReportThatThereIsNoNtbAdapter() throws IOException {
         assertFinding("NTB adapter", ABSENT, "none of Dolphin's", "-Djrdma.fabric=software");
     }
 
     /**
-     * An adapter, by its maker's number of the card, not of the chip; in a slot below a root port.
+     * Adds an adapter below a root port. Its subsystem vendor is Dolphin, its chip is from another
+     * vendor.
      */
     private void plugIn(String window) throws IOException {
         var port = "sys/devices/pci0000:00/0000:00:01.0/";
@@ -318,7 +319,7 @@ class DoctorTest {
         Files.createSymbolicLink(devices.resolve("0000:00:01.0"), root.resolve(port));
     }
 
-    /** The port's, behind another capability, at a lower address. */
+    /** Writes the ACS capability of the port after another capability at a higher address. */
     private void accessControl(int control) throws IOException {
         var space = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
         space.putInt(0x100, 0x1F0 << 20 | 0x1_0001);
@@ -335,18 +336,17 @@ class DoctorTest {
     @CsvSource({
         "SISCI driver, loaded",
         "adapter 0000:03:00.0 window, '4,096 MiB'",
-        "adapter 0000:03:00.0 IOMMU, passing through",
-        "adapter 0000:03:00.0 ACS, no bridge above it redirects"
+        "adapter 0000:03:00.0 IOMMU, pass-through",
+        "adapter 0000:03:00.0 ACS, no bridge above the adapter redirects"
     })
-    void shouldFindNothingWrongWithAnAdapterThatNothingStandsInTheWayOf(String subject, String seen)
-            throws IOException {
+    void shouldReportNoFaultOfAHealthyAdapter(String subject, String seen) throws IOException {
         plugIn(FOUR_GIB);
 
         assertFinding(subject, FINE, seen, "");
     }
 
     @Test
-    void shouldMissTheDriverOfAnAdapter() throws IOException {
+    void shouldReportAMissingDriverOfAnAdapter() throws IOException {
         plugIn(FOUR_GIB);
         write("proc/modules", "dis_sisci_of_another 1 0 - Live 0x0");
 
@@ -359,21 +359,21 @@ class DoctorTest {
                 "0x0000000000000000 0x0000000000000000 0x0000000000000000",
                 "0x0000000000000000 0x00000000ffffffff 0x000000002014220c"
             })
-    void shouldMissAWindowThatTheFirmwareHasNoRoomFor(String window) throws IOException {
+    void shouldReportAWindowWithoutAddresses(String window) throws IOException {
         plugIn(window);
 
         assertFinding("adapter 0000:03:00.0 window", BROKEN, "no addresses", "Above 4G Decoding");
     }
 
     @Test
-    void shouldDoubtTheWindowThatAdaptersComeWith() throws IOException {
+    void shouldWarnAboutTheFactoryWindow() throws IOException {
         plugIn("0x00000000d0000000 0x00000000dfffffff 0x0000000000142208");
 
         assertFinding("adapter 0000:03:00.0 window", DOUBTFUL, "256 MiB", "dis_config -spms");
     }
 
     @Test
-    void shouldDoubtThatAddressesAreTranslated() throws IOException {
+    void shouldWarnAboutAddressTranslation() throws IOException {
         plugIn(FOUR_GIB);
         write("sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0/iommu_group/type", "DMA-FQ");
 
@@ -382,7 +382,7 @@ class DoctorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x04, 0x08, 0x20, 0x7F})
-    void shouldDoubtABridgeThatRedirects(int control) throws IOException {
+    void shouldWarnAboutABridgeThatRedirects(int control) throws IOException {
         plugIn(FOUR_GIB);
         accessControl(control);
 
@@ -394,18 +394,18 @@ class DoctorTest {
     }
 
     @Test
-    void shouldSayThatOthersThanRootDoNotSeeWhatABridgeDoes() throws IOException {
+    void shouldReportThatOnlyRootCanReadABridge() throws IOException {
         plugIn(FOUR_GIB);
         Files.write(root.resolve("sys/devices/pci0000:00/0000:00:01.0/config"), new byte[64]);
 
         var finding = find("adapter 0000:03:00.0 ACS");
 
         assertThat(finding.verdict()).isEqualTo(HIDDEN);
-        assertThat(finding.seen()).contains("root alone");
+        assertThat(finding.seen()).contains("root only");
     }
 
     @Test
-    void shouldWantALibraryOnlyWhereThereAreDevicesForIt() throws IOException {
+    void shouldRequireALibraryOnlyIfThereAreDevices() throws IOException {
         var bare = new Machine(Files.createDirectory(root.resolve("bare")));
         LibraryChecks.Library missing =
                 () -> {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A /proc of our own. */
+/** Tests with a simulated /proc. */
 class JvmsTest {
 
     private static final int USER = 1000;
@@ -21,7 +21,7 @@ class JvmsTest {
     @TempDir private Path proc;
 
     @BeforeEach
-    void thisProcessIsOfAUser() throws IOException {
+    void createThisProcess() throws IOException {
         process("self", "bash", "bash", USER, "1");
     }
 
@@ -36,12 +36,12 @@ class JvmsTest {
                         .formatted(name, user, numbers));
     }
 
-    private List<Jvm> all(Long... known) throws IOException {
-        return new Jvms(proc).all(Set.of(known));
+    private List<Jvm> all(Long... attachable) throws IOException {
+        return new Jvms(proc).all(Set.of(attachable));
     }
 
     @Test
-    void shouldFindThoseThatTheJdkCannotAttachTo() throws Exception {
+    void shouldFindJvmsThatTheJdkCannotAttachTo() throws Exception {
         process("7", "java", "/usr/bin/java -XX:+DisableAttachMechanism a.B", USER, "7");
         process("8", "main", "java a.C", USER, "8");
         process("9", "javac", "javac a/B.java", USER, "9");
@@ -50,7 +50,7 @@ class JvmsTest {
     }
 
     @Test
-    void shouldFindOtherProgramsThatTheJdkKnows() throws Exception {
+    void shouldFindOtherProgramsThatTheJdkCanAttachTo() throws Exception {
         process("7", "jsvc", "jsvc.exec a.B", USER, "7");
 
         assertThat(all(7L)).extracting(Jvm::pid).containsExactly(7L);
@@ -58,7 +58,7 @@ class JvmsTest {
     }
 
     @Test
-    void shouldTellWhoseTheyAreAndWhatIsInAContainer() throws Exception {
+    void shouldReportOwnersAndContainers() throws Exception {
         process("7", "java", "java a.B", USER, "7");
         process("8", "java", "java a.B", 0, "8\t1");
 
@@ -77,14 +77,14 @@ class JvmsTest {
         "java -version, ''",
         "java -cp, ''"
     })
-    void shouldTellTheProgramByTheCommandLine(String command, String program) throws Exception {
+    void shouldFindTheProgramInTheCommandLine(String command, String program) throws Exception {
         process("7", "java", command, USER, "7");
 
         assertThat(all()).extracting(Jvm::program).containsExactly(program);
     }
 
     @Test
-    void shouldLeaveOutAProcessThatHasEndedMeanwhile() throws Exception {
+    void shouldLeaveOutAProcessThatEndsDuringTheSearch() throws Exception {
         Files.createDirectory(proc.resolve("7"));
 
         assertThat(all(7L)).isEmpty();

@@ -14,17 +14,17 @@ import org.jrdma.cli.Jrdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Of other JVMs, which have streams to themselves. */
+/** Tests with child JVMs that have connections to themselves. */
 class NetCommandTest {
 
     private static final String NUMBER = "\\d+";
 
-    /** A stream's two ends, as they are printed; the client would have had SuperSockets. */
+    /** The output for both ends of a connection whose client preferred SuperSockets. */
     private static final String TCP =
             """
               127\\.0\\.0\\.1
                  tcp: 1 \\(at N\\); 3 bytes received, 0 sent; since \\S+
-                 tcp: 1 \\(to N\\) \\[fall-back: supersockets: driver not loaded: .+\\]; 0 bytes received, 3 sent; since \\S+
+                 tcp: 1 \\(to N\\) \\[fallback: supersockets: driver not loaded: .+\\]; 0 bytes received, 3 sent; since \\S+
             """
                     .replace("N", NUMBER);
 
@@ -109,7 +109,7 @@ class NetCommandTest {
     }
 
     @Test
-    void shouldListTheStreamsOfAnotherJvmByPeerAndTransport() throws Exception {
+    void shouldListTheConnectionsOfAnotherJvmByPeerAndTransport() throws Exception {
         try (var child = new Child(List.of(), "tcp", "sisci")) {
             assertThat(run(child)).as(errors.toString()).isZero();
 
@@ -119,18 +119,18 @@ class NetCommandTest {
     }
 
     @Test
-    void shouldFindItAmongAllThatRun() throws Exception {
+    void shouldFindTheJvmAmongAllProcesses() throws Exception {
         try (var child = new Child(List.of(), "tcp")) {
             assertThat(run("net")).as(errors.toString()).isZero();
 
             assertThat(output.toString())
                     .containsPattern(Pattern.quote(child.title() + "\n") + TCP)
-                    .doesNotContain("No JVM here");
+                    .doesNotContain("No JVM on this machine");
         }
     }
 
     @Test
-    void shouldTellPrograms() throws Exception {
+    void shouldPrintJson() throws Exception {
         try (var child = new Child(List.of(), "tcp")) {
             assertThat(run("net", "--json", "--pid", child.pid())).isZero();
 
@@ -146,35 +146,35 @@ class NetCommandTest {
     }
 
     @Test
-    void shouldSayThatNoJvmUsesTheSockets() throws Exception {
+    void shouldReportThatNoJvmUsesTheSockets() throws Exception {
         try (var child = new Child(List.of())) {
             assertThat(run(child)).isZero();
 
-            assertThat(output.toString()).isEqualTo("None of these JVMs uses jrdma's sockets.\n");
+            assertThat(output.toString()).isEqualTo("None of these JVMs uses jrdma sockets.\n");
             assertThat(errors.toString()).isEmpty();
         }
     }
 
     @Test
-    void shouldSayWhatToDoWhereAttachingIsSwitchedOff() throws Exception {
+    void shouldSuggestAReportIfAttachIsDisabled() throws Exception {
         try (var child = new Child(List.of("-XX:+DisableAttachMechanism"), "tcp")) {
             assertThat(run(child)).isOne();
 
             assertThat(output.toString())
                     .startsWith(
-                            "None of these JVMs that can be asked uses jrdma's sockets.\n"
+                            "None of these JVMs that can be queried uses jrdma sockets.\n"
                                     + child.title()
-                                    + ": not known: it cannot be attached to: ")
+                                    + ": unknown: attach failed: ")
                     .contains("-Djrdma.sockets.report=FILE", "-XX:StartFlightRecording")
-                    .endsWith("Then: jrdma net FILE\n");
+                    .endsWith("Then run: jrdma net FILE\n");
 
-            assertThat(run("net")).isZero(); // nobody asked for this one
-            assertThat(output.toString()).contains(child.title() + ": not known: ");
+            assertThat(run("net")).isZero(); // this JVM was not named
+            assertThat(output.toString()).contains(child.title() + ": unknown: ");
         }
     }
 
     @Test
-    void shouldReadWhatSuchAProcessWritesAndWhatItHasRecorded() throws Exception {
+    void shouldReadReportsAndFlightRecordings() throws Exception {
         var report = folder.resolve("report");
         var recording = folder.resolve("recording.jfr");
         try (var child =
@@ -193,17 +193,17 @@ class NetCommandTest {
 
             assertThat(output.toString())
                     .matches(
-                            Pattern.quote(child.title() + ", by " + report)
+                            Pattern.quote(child.title() + ", from " + report)
                                     + ", ended at \\S+Z\n"
                                     + SISCI_AND_TCP
-                                    + Pattern.quote(child.title() + ", by " + recording)
+                                    + Pattern.quote(child.title() + ", from " + recording)
                                     + ", ended at \\S+Z\n"
                                     + SISCI_AND_TCP);
         }
     }
 
     @Test
-    void shouldTellAProcessThatHasEndedFromOneThatMayRun() throws Exception {
+    void shouldDistinguishProcessesThatHaveEnded() throws Exception {
         var report =
                 """
                 jrdma sockets\tprocess 7\ta.B\t2026-11-22T10:00:00Z\tSTATE
@@ -216,8 +216,8 @@ class NetCommandTest {
         assertThat(output.toString())
                 .isEqualTo(
                         """
-                        process 7, a.B, by %s of 2026-11-22T10:00:00Z: no stream is open
-                        process 7, a.B, by %s, ended at 2026-11-22T10:00:00Z: no stream is open
+                        process 7, a.B, from %s, at 2026-11-22T10:00:00Z: no open connections
+                        process 7, a.B, from %s, ended at 2026-11-22T10:00:00Z: no open connections
                         """
                                 .formatted(of, at));
 
@@ -227,7 +227,7 @@ class NetCommandTest {
     }
 
     @Test
-    void shouldSayWhatIsWrongWithAFile() throws Exception {
+    void shouldReportFilesThatCannotBeRead() throws Exception {
         var other = Files.writeString(folder.resolve("passwd"), "root:x:0:0\n");
         var broken = Files.writeString(folder.resolve("broken.jfr"), "FLR\0nothing");
         var none = folder.resolve("none");
@@ -235,48 +235,50 @@ class NetCommandTest {
         assertThat(run("net", other.toString(), broken.toString(), none.toString())).isOne();
 
         assertThat(errors.toString())
-                .contains(other + " is no file that a process writes with -Djrdma.sockets.report\n")
-                .contains(broken + " cannot be read: ")
-                .contains("There is no file " + none + "\n")
+                .contains(
+                        other
+                                + " is not a report that a process writes with -Djrdma.sockets.report\n")
+                .contains("Cannot read " + broken + ": ")
+                .contains(none.toString())
                 .hasLineCount(3);
         assertThat(output.toString()).isEmpty();
     }
 
     @Test
-    void shouldGoNowhereElseThanToTheAgentThatItHasStarted() throws Exception {
+    void shouldConnectOnlyToALocalAgent() throws Exception {
         var elsewhere = "service:jmx:rmi:///jndi/rmi://127.0.0.1:1/other";
         try (var child =
                 new Child(
                         List.of("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED"),
-                        Elsewhere.class,
+                        FakeConnectorAddress.class,
                         elsewhere)) {
             assertThat(run(child)).isOne();
 
             assertThat(output.toString())
                     .contains(
-                            ": not known: it does not answer: its management is elsewhere: "
+                            ": unknown: query failed: its management address is not local: "
                                     + elsewhere
                                     + "\n");
         }
     }
 
-    /** A file that the kernel lets nobody read, not even root. */
+    /** The kernel lets no user read this file, not even root. */
     @Test
-    void shouldSayThatAFileIsNotForThisUser() {
+    void shouldReportMissingPermission() {
         assertThat(run("net", "/proc/sys/vm/drop_caches")).isOne();
 
         assertThat(errors.toString())
-                .isEqualTo("/proc/sys/vm/drop_caches cannot be read: permission denied\n");
+                .isEqualTo("Cannot read /proc/sys/vm/drop_caches: permission denied.\n");
     }
 
     @Test
-    void shouldSayThatAProcessIsNoJvm() throws Exception {
+    void shouldReportThatAProcessIsNotAJvm() throws Exception {
         var process = new ProcessBuilder("sleep", "600").start();
         try {
             assertThat(run("net", "--pid", Long.toString(process.pid()))).isOne();
 
             assertThat(errors.toString())
-                    .isEqualTo("There is no JVM with the number %d\n".formatted(process.pid()));
+                    .isEqualTo("There is no JVM with process ID %d.\n".formatted(process.pid()));
         } finally {
             process.destroyForcibly();
         }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** JVMs of two users. Only root can become another. */
+/** Tests with JVMs of two users. They need root, which can start processes of another user. */
 @Tag("packaged")
 class OtherUserTest {
 
@@ -22,11 +22,11 @@ class OtherUserTest {
     private static final List<String> AS_NOBODY =
             List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups");
 
-    /** Where everyone can read what is started. */
+    /** A folder that all users can read. */
     @TempDir private Path folder;
 
     @BeforeEach
-    void copyWhatIsStarted() throws Exception {
+    void copyPrograms() throws Exception {
         assumeThat(Files.getAttribute(Path.of("/proc/self"), "unix:uid")).isEqualTo(0);
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
         Files.copy(Path.of("target", "jrdma.jar"), folder.resolve("jrdma.jar"));
@@ -46,7 +46,7 @@ class OtherUserTest {
     }
 
     @Test
-    void shouldListTheStreamsOfAnothersJvmForRoot() throws Exception {
+    void shouldListTheConnectionsOfAnotherUsersJvmForRoot() throws Exception {
         try (var other = start(AS_NOBODY, STREAMS, "tcp")) {
             other.awaitOutput("ready");
             try (var net = start(List.of(), "org.jrdma.cli.Jrdma", "net", "-p", other.pid())) {
@@ -60,7 +60,7 @@ class OtherUserTest {
     }
 
     @Test
-    void shouldAskAnothersJvmOnlyWhereItIsNamed() throws Exception {
+    void shouldQueryAnotherUsersJvmOnlyIfItIsNamed() throws Exception {
         try (var other = start(AS_NOBODY, STREAMS, "tcp")) {
             other.awaitOutput("ready");
             try (var net = start(List.of(), "org.jrdma.cli.Jrdma", "net")) {
@@ -68,14 +68,14 @@ class OtherUserTest {
 
                 assertThat(net.output())
                         .contains(
-                                "process %1$s, %2$s: not known: it belongs to nobody; --pid %1$s asks it\n"
+                                "process %1$s, %2$s: unknown: owned by user nobody; use --pid %1$s to query this process\n"
                                         .formatted(other.pid(), STREAMS));
             }
         }
     }
 
     @Test
-    void shouldSayWhoseAJvmIsThatCannotBeAsked() throws Exception {
+    void shouldNameTheOwnerOfAJvmThatCannotBeQueried() throws Exception {
         try (var other = start(List.of(), STREAMS, "tcp")) {
             other.awaitOutput("ready");
             try (var net = start(AS_NOBODY, "org.jrdma.cli.Jrdma", "net", "-p", other.pid())) {
@@ -83,8 +83,8 @@ class OtherUserTest {
 
                 assertThat(net.output())
                         .contains(
-                                "process %s, %s: not known: it ".formatted(other.pid(), STREAMS),
-                                ", as it belongs to root: ",
+                                "process %s, %s: unknown: ".formatted(other.pid(), STREAMS),
+                                " (owned by user root): ",
                                 "-Djrdma.sockets.report=FILE");
             }
         }

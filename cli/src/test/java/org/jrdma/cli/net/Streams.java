@@ -14,14 +14,14 @@ import org.jrdma.sockets.Transports;
 import org.jrdma.sockets.model.ConnectionsMXBean;
 import org.jrdma.sockets.model.Transport;
 
-/** A program with streams to itself, over TCP and SISCI, until its input ends. */
+/** A program with connections to itself over TCP and SISCI. It runs until its input ends. */
 final class Streams {
 
     private static final int BYTES = 3;
 
     private Streams() {}
 
-    /** Takes the names of transports; says "ready" when there is a stream over each. */
+    /** Opens a connection over each named transport, then prints "ready". */
     static void main(String... transports) throws Exception {
         var open = new ArrayList<SocketChannel>();
         for (var name : transports) {
@@ -35,7 +35,7 @@ final class Streams {
         }
         System.out.println("ready");
         while (System.in.read() >= 0) {
-            // nobody writes
+            // the parent writes nothing
         }
         System.out.println("ends with %d open".formatted(open.size()));
         System.exit(0);

@@ -13,36 +13,48 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonTest {
 
-    private enum Colour {
-        RED
+    private enum Color {
+        DARK_RED
     }
 
-    private record Point(int x, Optional<Boolean> known, Colour colour, List<String> names) {}
+    private record Point(int x, Optional<Boolean> known, Color color, List<String> names) {}
 
     @Test
     void shouldWriteRecordsWithTheirComponentsInOrder() {
-        assertThat(Json.of(new Point(-1, Optional.of(true), Colour.RED, List.of("a", "b"))))
-                .isEqualTo("{\"x\":-1,\"known\":true,\"colour\":\"RED\",\"names\":[\"a\",\"b\"]}");
+        assertThat(Json.of(new Point(-1, Optional.of(true), Color.DARK_RED, List.of("a", "b"))))
+                .isEqualTo(
+                        "{\"x\":-1,\"known\":true,\"color\":\"dark-red\",\"names\":[\"a\",\"b\"]}");
     }
 
     @Test
-    void shouldWriteNullForNothing() {
-        assertThat(Json.of(new Point(0, Optional.empty(), Colour.RED, List.of())))
-                .isEqualTo("{\"x\":0,\"known\":null,\"colour\":\"RED\",\"names\":[]}");
+    void shouldWriteNullForAnEmptyOptional() {
+        assertThat(Json.of(new Point(0, Optional.empty(), Color.DARK_RED, List.of())))
+                .isEqualTo("{\"x\":0,\"known\":null,\"color\":\"dark-red\",\"names\":[]}");
     }
 
     @Test
-    void shouldBeJson() {
+    void shouldWriteValidJson() {
         assertThat(
                         StrictJson.parse(
                                 Json.of(
                                         new Point(
-                                                -1, Optional.of(true), Colour.RED, List.of("a")))))
+                                                -1,
+                                                Optional.of(true),
+                                                Color.DARK_RED,
+                                                List.of("a")))))
                 .isEqualTo(
-                        Map.of("x", -1.0, "known", true, "colour", "RED", "names", List.of("a")));
+                        Map.of(
+                                "x",
+                                -1.0,
+                                "known",
+                                true,
+                                "color",
+                                "dark-red",
+                                "names",
+                                List.of("a")));
     }
 
-    /** So that other tests can tell. */
+    /** Other tests use the parser to verify output. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -62,12 +74,12 @@ class JsonTest {
                 "nul",
                 "{a:1}"
             })
-    void shouldTellWhatIsNone(String text) {
+    void shouldRejectInvalidJson(String text) {
         assertThatIllegalArgumentException().isThrownBy(() -> StrictJson.parse(text));
     }
 
     @Test
-    void shouldEscapeWhatWouldEndAText() {
+    void shouldEscapeSpecialCharacters() {
         assertThat(Json.of("a \"b\" \\ c\nd")).isEqualTo("\"a \\\"b\\\" \\\\ c\\u000ad\"");
     }
 }

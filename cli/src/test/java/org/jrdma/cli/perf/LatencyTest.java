@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class LatencyTest {
 
     @Test
-    void shouldTellWithinWhatTimeSoManyPercentWere() {
+    void shouldComputePercentiles() {
         var nanos = LongStream.rangeClosed(1, 1_000).map(n -> (1_001 - n) * 1_000).toArray();
 
         assertThat(Latency.of(nanos, 1))
@@ -16,13 +16,13 @@ class LatencyTest {
     }
 
     @Test
-    void shouldCountHalfOfARoundTrip() {
+    void shouldHalveARoundTrip() {
         assertThat(Latency.of(new long[] {3_000}, 2))
                 .isEqualTo(new Latency(1, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5));
     }
 
     @Test
-    void shouldTellBandwidthInMillionsOfBytes() {
+    void shouldComputeBandwidthInMegabytes() {
         assertThat(Bandwidth.of(1_000, 500, 1_000_000_000L)).isEqualTo(new Bandwidth(0.5, 500));
     }
 }

@@ -10,24 +10,24 @@ import org.junit.jupiter.api.Test;
 
 class MeterTest {
 
-    /** The first exchange after a word with the other side finds it busy. */
-    private static final class SlowToBegin implements Link {
+    /** A link whose first exchange of each batch is slow. */
+    private static final class SlowStart implements Link {
 
         private static final Duration PAUSE = Duration.ofMillis(15);
 
-        private boolean begins;
+        private boolean starts;
 
         @Override
         public void prepare(int bytes) {
-            begins = true;
+            starts = true;
         }
 
         @Override
         public void exchange(int bytes) {
-            if (begins) {
+            if (starts) {
                 pause();
             }
-            begins = false;
+            starts = false;
         }
 
         private static void pause() {
@@ -46,31 +46,30 @@ class MeterTest {
     }
 
     @Test
-    void shouldNotCountTheBeginningOfABatch() throws Exception {
+    void shouldNotMeasureTheFirstExchangeOfABatch() throws Exception {
         var path =
                 new Path(
                         "slow",
-                        "slow to begin",
+                        "slow start",
                         1,
                         8,
                         false,
                         Optional.empty(),
-                        (_, _, measures) -> measures ? new SlowToBegin() : new Idle());
+                        (_, _, measures) -> measures ? new SlowStart() : new NoOpLink());
 
-        try (var sides = BothSides.connected();
+        try (var sides = ChannelPair.connected();
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            var helping =
+            var responding =
                     threads.submit(() -> {
-                        new Helper(sides.there(), List.of(path)).help();
+                        new Responder(sides.there(), List.of(path)).run();
                         return null;
                     });
             try (var meter = Meter.open(sides.here(), path, 8)) {
                 var latency = meter.latency(8, Duration.ofMillis(200));
 
-                assertThat(latency.percentile99())
-                        .isLessThan(SlowToBegin.PAUSE.toNanos() / 1_000.0);
+                assertThat(latency.percentile99()).isLessThan(SlowStart.PAUSE.toNanos() / 1_000.0);
             }
-            assertThat(helping).succeedsWithin(ControlChannel.PATIENCE);
+            assertThat(responding).succeedsWithin(ControlChannel.TIMEOUT);
         }
     }
 }

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The other side is a second process. */
+/** Tests with a child process as the peer. */
 class PerfCommandTest {
 
     private static final String FIGURE = " +(?:\\d+\\.\\d\\d|-)";
@@ -40,7 +40,7 @@ class PerfCommandTest {
         "write, 'RDMA WRITE, on the software fabric', 1, 4K",
         "read, 'RDMA READ, on the software fabric', 8, 64K",
         "send, 'RDMA SEND, on the software fabric', 1, 4K",
-        "pio, 'SISCI stores of the processor, on the software fabric', 8, 4K",
+        "pio, 'SISCI processor stores, on the software fabric', 8, 4K",
         "dma, 'SISCI DMA, one transfer at a time, on the software fabric', 8, 1M",
         "sisci, 'sockets over sisci, on the software fabric, to 127.0.0.1 by sisci', 1, 1M",
         "tcp, 'sockets over tcp, to 127.0.0.1 by tcp', 1, 1M"
@@ -51,28 +51,28 @@ class PerfCommandTest {
                 .isZero();
 
         assertThat(output.toString())
-                .contains("\n" + path + ": " + description + "; microseconds for a message\n")
+                .contains("\n" + path + ": " + description + "; latency per message in us\n")
                 .containsPattern("(?m)^ +" + small + FIGURE.repeat(4) + " +\\d+\\.\\d +\\d+$")
                 .containsPattern("(?m)^ +" + large + FIGURE.repeat(4) + " +\\d+\\.\\d +\\d+$");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"fetch-add", "swap"})
-    void shouldMeasureAtomicsOfTheOnlySizeThatTheyHave(String path) {
+    void shouldMeasureAtomicsWithTheirOnlySize(String path) {
         assertThat(run("perf", path, "--fabric=software", "-t20")).as(errors.toString()).isZero();
 
         assertThat(output.toString()).containsPattern("(?m)^ +8" + FIGURE).hasLineCount(4);
     }
 
     @Test
-    void shouldTellProgramsInOrder() {
+    void shouldPrintJsonOrderedBySize() {
         assertThat(run("perf", "tcp", "--json", "-t20", "-s4K,8")).isZero();
 
         assertThat(output.toString())
                 .startsWith(
                         "[{\"path\":\"tcp\",\"fabric\":null,\"device\":null,\"bytes\":8,\"latency\":{\"samples\":")
                 .contains("\"bytes\":4096,", "\"percentile99Point9\":")
-                .endsWith("},\"taken\":\"to 127.0.0.1 by tcp\"}]\n")
+                .endsWith("},\"connection\":\"to 127.0.0.1 by tcp\"}]\n")
                 .hasLineCount(1);
         assertThat(StrictJson.parseObjects(output.toString()))
                 .extracting(result -> result.get("bytes"))
@@ -81,7 +81,7 @@ class PerfCommandTest {
     }
 
     @Test
-    void shouldDrawWhatItMeasures(@TempDir java.nio.file.Path folder) throws Exception {
+    void shouldPlotTheResults(@TempDir java.nio.file.Path folder) throws Exception {
         var plot = folder.resolve("x.svg");
 
         assertThat(run("perf", "tcp", "--plot", plot.toString(), "-t20", "-s8,64")).isZero();
@@ -91,10 +91,10 @@ class PerfCommandTest {
                         .newDocumentBuilder()
                         .parse(plot.toFile())
                         .getElementsByTagName("polyline");
-        assertThat(lines.getLength()).isEqualTo(2);
+        assertThat(lines.getLength()).isEqualTo(4); // three charts and the legend
         assertThat(lines.item(0).getAttributes().getNamedItem("points").getNodeValue())
                 .matches("\\S+ \\S+");
-        assertThat(errors.toString()).contains("drawn in " + plot);
+        assertThat(errors.toString()).contains("Plot written to " + plot);
     }
 
     @Test
@@ -102,27 +102,29 @@ class PerfCommandTest {
         assertThat(run("ping", "-c2", "-i40", "tcp")).isZero();
 
         assertThat(output.toString())
-                .startsWith("tcp, 64 bytes: sockets over tcp, to 127.0.0.1 by tcp\n")
-                .containsPattern("(?m)^ +[\\d,]+ times: least \\d+\\.\\d\\d us, half within ")
-                .hasLineCount(3);
+                .startsWith(
+                        "tcp, 64 bytes: sockets over tcp, to 127.0.0.1 by tcp; latency per message in us\n")
+                .containsPattern("(?m)^ +samples +min +p50 +p99 +p99.9 +max$")
+                .containsPattern("(?m)^ +\\d+" + FIGURE.repeat(5) + "$")
+                .hasLineCount(4);
     }
 
     @Test
-    void shouldPingForProgramsToo() {
+    void shouldPingWithJson() {
         assertThat(run("ping", "write", "--json", "-c1", "-i40", "--fabric=SOFTWARE")).isZero();
 
         assertThat(output.toString())
                 .startsWith(
-                        "{\"path\":\"write\",\"fabric\":\"SOFTWARE\",\"device\":\"soft0\",\"bytes\":64,\"latency\":{\"samples\":")
+                        "{\"path\":\"write\",\"fabric\":\"software\",\"device\":\"soft0\",\"bytes\":64,\"latency\":{\"samples\":")
                 .hasLineCount(1)
                 .satisfies(StrictJson::parse);
     }
 
-    /** Until the other side breaks. */
+    /** The peer fails after some exchanges. */
     @Test
-    void shouldTellProgramsAtOnceWhatAPingHasShown() throws Exception {
+    void shouldPrintEachPingImmediately() throws Exception {
         var answers = new AtomicInteger();
-        try (var host = new ServingHost(tcp(_ -> answers.incrementAndGet() == 100))) {
+        try (var host = new TestPeer(tcp(_ -> answers.incrementAndGet() == 100))) {
             assertThat(run("ping", "tcp", "--json", "-i40", "--connect", host.address()))
                     .isEqualTo(1);
         }
@@ -133,12 +135,12 @@ class PerfCommandTest {
                         assertThat(StrictJson.parse(line))
                                 .asInstanceOf(MAP)
                                 .containsEntry("path", "tcp"));
-        assertThat(errors.toString()).contains("The other side says: it broke");
+        assertThat(errors.toString()).contains("The peer reports: it broke");
     }
 
     @Test
-    void shouldNotLoseWhatWasMeasuredBeforeThePathBroke() throws Exception {
-        try (var host = new ServingHost(tcp(bytes -> bytes == 64))) {
+    void shouldKeepResultsIfThePathFailsLater() throws Exception {
+        try (var host = new TestPeer(tcp(bytes -> bytes == 64))) {
             assertThat(
                             run(
                                     "perf",
@@ -154,14 +156,14 @@ class PerfCommandTest {
 
         assertThat(StrictJson.parseObjects(output.toString()))
                 .singleElement(MAP)
-                .containsEntry("missing", "the other side is on another machine")
+                .containsEntry("missing", "the peer is on another machine")
                 .extractingByKey("java", MAP)
                 .containsEntry("bytes", 8.0);
-        assertThat(errors.toString()).contains("tcp: failed: The other side says: it broke");
+        assertThat(errors.toString()).contains("tcp: failed: The peer reports: it broke");
     }
 
-    /** As this machine's, but for when it breaks. */
-    private static Path tcp(IntPredicate breaks) {
+    /** The path tcp, which fails for some sizes. */
+    private static Path tcp(IntPredicate fails) {
         var tcp =
                 Paths.named("tcp", Paths.all(Optional.of(Paths.Fabric.SOFTWARE), Optional.empty()));
         return new Path(
@@ -172,10 +174,10 @@ class PerfCommandTest {
                 tcp.largest(),
                 tcp.isRoundTrip(),
                 (peer, largest, measures) ->
-                        new Breaking(tcp.opener().open(peer, largest, measures), breaks));
+                        new FailingLink(tcp.opener().open(peer, largest, measures), fails));
     }
 
-    private record Breaking(Link link, IntPredicate breaks) implements Link {
+    private record FailingLink(Link link, IntPredicate fails) implements Link {
         @Override
         public void exchange(int bytes) throws IOException {
             link.exchange(bytes);
@@ -183,7 +185,7 @@ class PerfCommandTest {
 
         @Override
         public void answer(int bytes, int count) throws IOException {
-            if (breaks.test(bytes)) {
+            if (fails.test(bytes)) {
                 throw new IOException("it broke");
             }
             link.answer(bytes, count);
@@ -205,9 +207,8 @@ class PerfCommandTest {
         }
     }
 
-    /** Whoever it is that answers there. */
     @Test
-    void shouldGoOnWhereTheOtherSideTalksNonsense() throws Exception {
+    void shouldContinueAfterAnInvalidAnswerOfThePeer() throws Exception {
         var nonsense =
                 new Path(
                         "tcp",
@@ -217,10 +218,10 @@ class PerfCommandTest {
                         true,
                         Optional.empty(),
                         (peer, _, _) -> {
-                            peer.say("no port");
+                            peer.send("no port");
                             throw new IOException("enough");
                         });
-        try (var host = new ServingHost(nonsense)) {
+        try (var host = new TestPeer(nonsense)) {
             assertThat(
                             run(
                                     "perf",
@@ -240,7 +241,7 @@ class PerfCommandTest {
     }
 
     @Test
-    void shouldSayWhyThereIsNoDeviceToCompareWith() {
+    void shouldReportWhyThereIsNoDeviceToCompareWith() {
         assertThat(run("perf", "tcp", "--json", "--compare", "--fabric=SYSTEM", "-t20", "-s8,64"))
                 .as(errors.toString())
                 .isZero();
@@ -251,7 +252,7 @@ class PerfCommandTest {
     }
 
     @Test
-    void shouldSayWhichSizesAPathDoesNotMove() {
+    void shouldReportUnsupportedSizes() {
         assertThat(run("perf", "pio", "--fabric=SOFTWARE", "-t20", "-s4,8,128M")).isZero();
         assertThat(run("perf", "pio", "--fabric=SOFTWARE", "-t20", "-s4")).isEqualTo(1);
 
@@ -259,45 +260,55 @@ class PerfCommandTest {
         assertThat(errors.toString())
                 .isEqualTo(
                         """
-                        pio: not measured with 4: it moves 8 to 64M bytes
-                        pio: not measured with 128M: it moves 8 to 64M bytes
-                        pio: not measured: it moves 8 to 64M bytes
+                        pio: not measured with 4: it supports 8 to 64M bytes
+                        pio: not measured with 128M: it supports 8 to 64M bytes
+                        pio: not measured: it supports 8 to 64M bytes
                         """);
     }
 
-    /** An address that leads nowhere: nothing is sent to it. */
+    /** The address is reserved for documentation. Nothing is sent to it. */
     @Test
-    void shouldSayWhatDoesNotReachAnotherMachine() {
+    void shouldReportPathsThatCannotReachAnotherMachine() {
         assertThat(run("perf", "write", "pio", "--fabric=SOFTWARE", "--connect=192.0.2.1"))
                 .isEqualTo(1);
 
         assertThat(errors.toString())
                 .containsPattern(
-                        "write: not measured: the software device is at 127\\.0\\.0\\.\\d+,")
+                        "write: not measured: the software device uses 127\\.0\\.0\\.\\d+,")
                 .contains("JRDMA_JAVA_OPTIONS=-Djrdma.soft.devices=eth0")
-                .contains("pio: not measured: the software fabric of SISCI is the memory of one");
+                .contains(
+                        "pio: not measured: the software fabric of SISCI is limited to one machine");
+    }
+
+    /** On a machine without libsisci. */
+    @Test
+    void shouldReportTheSameReasonOnce() {
+        run("perf", "pio", "dma", "--fabric=SYSTEM", "-t20", "-s8");
+
+        assertThat(errors.toString().lines().filter(line -> line.contains("libsisci")))
+                .hasSizeLessThanOrEqualTo(1);
     }
 
     @Test
-    void shouldSayWhyAPathIsMissing() {
+    void shouldReportWhyAPathIsUnavailable() {
         assertThat(run("perf", "supersockets")).isEqualTo(1);
 
         assertThat(errors.toString()).startsWith("supersockets: not measured: driver not loaded");
     }
 
     @Test
-    void shouldSayWhyThereIsNothingInCToCompareWith() {
+    void shouldReportWhyThereIsNoBaseline() {
         assertThat(run("perf", "write", "--compare", "--fabric=SOFTWARE", "-t20", "-s8,64"))
                 .as(errors.toString())
                 .isZero();
 
         assertThat(output.toString())
                 .endsWith(
-                        "in C not compared: the programs in C need an RDMA device, and this is the software fabric\n");
+                        "in C not compared: the C programs need an RDMA device and cannot use the software fabric\n");
     }
 
     @Test
-    void shouldTellProgramsOfTheComparisonToo() {
+    void shouldPrintTheComparisonAsJson() {
         assertThat(
                         run(
                                 "perf",
@@ -313,20 +324,20 @@ class PerfCommandTest {
 
         assertThat(output.toString())
                 .startsWith(
-                        "[{\"java\":{\"path\":\"write\",\"fabric\":\"SOFTWARE\",\"device\":\"soft0\",\"bytes\":8,")
+                        "[{\"java\":{\"path\":\"write\",\"fabric\":\"software\",\"device\":\"soft0\",\"bytes\":8,")
                 .endsWith(
-                        ",\"c\":null,\"missing\":\"the programs in C need an RDMA device, and this is the software fabric\"}]\n");
+                        ",\"c\":null,\"missing\":\"the C programs need an RDMA device and cannot use the software fabric\"}]\n");
     }
 
     @Test
-    void shouldSayThatADeviceIsMissing() {
+    void shouldReportAMissingDevice() {
         assertThat(run("ping", "write", "--fabric=SOFTWARE", "-dmlx5_0")).isEqualTo(1);
 
         assertThat(errors.toString()).contains("there is no device mlx5_0");
     }
 
     @Test
-    void shouldSayThatNobodyServes() throws Exception {
+    void shouldReportAnUnreachablePeer() throws Exception {
         int free;
         try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             free = socket.getLocalPort();
@@ -336,22 +347,25 @@ class PerfCommandTest {
         assertThat(run("perf", "tcp", "tcp", "--json", "--connect", "127.0.0.1:" + free))
                 .isEqualTo(1);
 
-        assertThat(errors.toString().lines().filter(line -> line.startsWith("Nobody answers")))
+        assertThat(
+                        errors.toString()
+                                .lines()
+                                .filter(line -> line.startsWith("Cannot connect to 127.0.0.1:")))
                 .hasSize(2)
                 .allMatch(line -> line.contains("--serve"));
     }
 
     @ParameterizedTest
     @CsvSource({
-        "perf -s 64X, is no size",
-        "perf --plot a.gif tcp, ends in .svg",
+        "perf -s 64X, is not a size",
+        "perf --plot a.gif tcp, end in .svg",
         "ping --connect host:x, is neither HOST nor HOST:PORT",
-        "perf -t 0 tcp, at least 1 millisecond",
-        "ping -i 0 tcp, at least 1 millisecond",
+        "perf -t 0 tcp, at least 1",
+        "ping -i 0 tcp, at least 1",
         "ping -c 0 tcp, at least 1",
         "ping --fabric none, SYSTEM"
     })
-    void shouldRefuseWhatMakesNoSense(String command, String reason) {
+    void shouldRejectInvalidArguments(String command, String reason) {
         assertThat(run(command.split(" "))).isEqualTo(2);
 
         assertThat(errors.toString()).contains(reason);
@@ -359,32 +373,32 @@ class PerfCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"perf", "ping"})
-    void shouldRefuseAPathThatThereIsNot(String command) {
+    void shouldRejectAnUnknownPath(String command) {
         assertThat(run(command, "teleport")).isEqualTo(2);
 
         assertThat(errors.toString())
-                .startsWith("There is no \"teleport\"; there are write, read")
+                .startsWith("There is no path \"teleport\". The paths are write, read")
                 .hasLineCount(1);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"perf", "ping"})
-    void shouldSayThatThePortIsTaken(String command) throws Exception {
+    void shouldReportAPortInUse(String command) throws Exception {
         try (var other = new ServerSocket(0)) {
             var port = Integer.toString(other.getLocalPort());
 
             assertThat(run(command, "--serve=" + port)).isEqualTo(1);
 
             assertThat(errors.toString())
-                    .startsWith("Port %s cannot be listened at: Address ".formatted(port))
+                    .startsWith("Cannot listen on port %s: Address ".formatted(port))
                     .hasLineCount(1);
         }
     }
 
     @Test
-    void shouldRefuseASizeThatAPathDoesNotMove() {
+    void shouldRejectAnUnsupportedSize() {
         assertThat(run("ping", "-s64", "swap", "--fabric=SOFTWARE")).isEqualTo(1);
 
-        assertThat(errors.toString()).contains("swap moves 8 to 8 bytes");
+        assertThat(errors.toString()).contains("swap supports messages of 8 to 8 bytes");
     }
 }

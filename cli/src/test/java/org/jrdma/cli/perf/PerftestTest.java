@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** With programs of our own by the names of perftest's; perftest itself is in the guest. */
+/** Tests with scripts in place of perftest's programs. The guest tests run perftest itself. */
 class PerftestTest {
 
     private static final Result RESULT =
@@ -30,7 +30,7 @@ class PerftestTest {
     @TempDir private Path folder;
 
     private Perftest perftest() {
-        return new Perftest("rxe0", 1, new Installed(List.of(Path.of("/nowhere"), folder)));
+        return new Perftest("rxe0", 1, new ProgramRunner(List.of(Path.of("/nowhere"), folder)));
     }
 
     private void program(String name, String script) throws IOException {
@@ -39,27 +39,27 @@ class PerftestTest {
     }
 
     @Test
-    void shouldSayWhichPackageHasAProgramThatIsMissing() throws Exception {
-        assertThat(perftest().whyNot("write"))
-                .hasValue("ib_write_lat is not installed; the package perftest has it");
+    void shouldNameThePackageOfAMissingProgram() throws Exception {
+        assertThat(perftest().missing("write"))
+                .hasValue("ib_write_lat is not installed; it is in the package perftest");
 
         program("ib_write_lat", "");
-        assertThat(perftest().whyNot("write"))
-                .hasValue("ib_write_bw is not installed; the package perftest has it");
+        assertThat(perftest().missing("write"))
+                .hasValue("ib_write_bw is not installed; it is in the package perftest");
 
         program("ib_write_bw", "");
-        assertThat(perftest().whyNot("write")).isEmpty();
+        assertThat(perftest().missing("write")).isEmpty();
     }
 
     @ParameterizedTest
     @CsvSource({"tcp", "swap", "dma"})
-    void shouldSayThatThereIsNoSuchProgram(String path) {
-        assertThat(perftest().whyNot(path)).hasValue("there is no such program in C");
+    void shouldReportPathsWithoutAProgram(String path) {
+        assertThat(perftest().missing(path)).hasValue("there is no C program for this path");
     }
 
-    /** The client is called with a host; its first call comes before the server listens. */
+    /** The client has a host argument. Its first run cannot connect. */
     @Test
-    void shouldHaveThemDoTheSame() throws Exception {
+    void shouldRunTheProgramsWithTheSameParameters() throws Exception {
         program(
                 "ib_write_lat",
                 """
@@ -93,9 +93,9 @@ class PerftestTest {
                         "--ib-dev=rxe0 .* --iters=1000 .* --inline_size=0 --tx-depth=64 --cq-mod=1 127.0.0.1\n");
     }
 
-    /** As perftest does on a machine that is busy. */
+    /** On a busy machine perftest may not determine the clock frequency. */
     @Test
-    void shouldTryAgainWhereAProgramCannotTellTheTime() throws Exception {
+    void shouldRetryIfAProgramPrintsNoNumber() throws Exception {
         program(
                 "ib_write_lat",
                 """
@@ -109,12 +109,12 @@ class PerftestTest {
         var figures = perftest().compare(RESULT, Duration.ofMillis(200));
 
         assertThat(figures.missing())
-                .hasValue("perftest cannot tell the frequency of the processor");
+                .hasValue("perftest cannot determine the clock frequency of the processor");
         assertThat(folder.resolve("ib_write_lat.called")).exists();
     }
 
     @Test
-    void shouldSayWhyAProgramGivesNoFigures() throws Exception {
+    void shouldReportTheOutputOfAProgramWithoutResult() throws Exception {
         program("ib_write_lat", "echo Unable to find the Infiniband/RoCE device");
 
         var figures = perftest().compare(RESULT, Duration.ofMillis(200));
@@ -122,6 +122,6 @@ class PerftestTest {
         assertThat(figures.c()).isEmpty();
         assertThat(figures.row())
                 .contains("in C not compared: ")
-                .endsWith("gives no figures: Unable to find the Infiniband/RoCE device");
+                .endsWith("printed no result: Unable to find the Infiniband/RoCE device");
     }
 }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -47,7 +48,8 @@ class PlotTest {
                 fabric,
                 device,
                 bytes,
-                new Latency(1, micros, micros, micros, micros, micros, micros, micros),
+                new Latency(
+                        1_000, micros, micros, micros, micros, 2 * micros, 2 * micros, 2 * micros),
                 new Bandwidth(megabytes, megabytes * 1e6 / bytes),
                 Optional.empty());
     }
@@ -68,30 +70,37 @@ class PlotTest {
     }
 
     @Test
-    void shouldDrawALineForEachPathInEachChart() throws Exception {
+    void shouldDrawALineForEachPathInEachChartAndInTheLegend() throws Exception {
         var document = draw(RESULTS);
 
         assertThat(elements(document, "title"))
                 .extracting(Element::getTextContent)
-                .containsExactly("write", "tcp & others", "write", "tcp & others");
+                .containsExactly(
+                        "write",
+                        "tcp & others",
+                        "write",
+                        "tcp & others",
+                        "write",
+                        "tcp & others",
+                        "write",
+                        "tcp & others");
         assertThat(elements(document, "polyline"))
-                .hasSize(4)
+                .hasSize(8)
                 .allSatisfy(line -> assertThat(line.getAttribute("points")).matches("\\S+ \\S+"));
     }
 
-    /** More than the command has. */
+    /** The number of paths exceeds that of the command. */
     @Test
-    void shouldDrawEachOfManyPathsDifferently() throws Exception {
+    void shouldDistinguishManyPathsByColorAndMarker() throws Exception {
         var results = IntStream.range(0, 14).mapToObj(path -> result("p" + path, 8, 1, 1)).toList();
 
-        assertThat(elements(draw(results), "polyline").subList(0, 14))
-                .extracting(
-                        line -> line.getAttribute("stroke") + line.getAttribute("stroke-dasharray"))
+        assertThat(elements(draw(results), "g").subList(0, 14))
+                .extracting(curve -> curve.getAttribute("fill") + marker(curve))
                 .doesNotHaveDuplicates();
     }
 
     @Test
-    void shouldSayWhatIsSoftware() throws Exception {
+    void shouldMarkTheSoftwareFabric() throws Exception {
         var results =
                 List.of(
                         result(
@@ -118,30 +127,35 @@ class PlotTest {
         assertThat(Files.readString(page)).contains("<tr><td>write on soft0, software<td>8<td>");
     }
 
-    /** docs/choosing-a-fabric.md says how it is drawn anew. */
+    /** docs/use/choosing-a-fabric.md contains the command that draws the plot. */
     @Test
-    void shouldBeShownInTheDocumentsWithALineForEachPathThatNeedsNoAdapter() throws Exception {
+    void shouldBeInTheDocumentationWithEachPathThatNeedsNoAdapter() throws Exception {
         var shown =
                 DocumentBuilderFactory.newInstance()
                         .newDocumentBuilder()
-                        .parse(Path.of("..", "docs", "perf.svg").toFile());
+                        .parse(Path.of("..", "docs", "use", "perf.svg").toFile());
         var texts = elements(shown, "text").stream().map(Element::getTextContent).toList();
         var curves = elements(shown, "title").stream().map(Element::getTextContent).toList();
 
         assertThat(texts)
-                .contains("latency, median (us)", "bandwidth (MB/s)", "message size (bytes)")
+                .contains(
+                        Plot.TITLE,
+                        Plot.LATENCY_P50,
+                        Plot.LATENCY_P99,
+                        Plot.BANDWIDTH,
+                        "message size (bytes)")
                 .containsAll(curves);
-        assertThat(curves.subList(0, curves.size() / 2))
+        assertThat(curves.subList(0, curves.size() / 4))
                 .contains("write on soft0, software", "pio, software", "dma, software", "tcp")
                 .doesNotHaveDuplicates()
-                .isEqualTo(curves.subList(curves.size() / 2, curves.size()));
-        assertThat(Files.readString(Path.of("..", "docs", "choosing-a-fabric.md")))
+                .isEqualTo(curves.subList(3 * curves.size() / 4, curves.size()));
+        assertThat(Files.readString(Path.of("..", "docs", "use", "choosing-a-fabric.md")))
                 .contains("](perf.svg)");
     }
 
-    /** By what letters of 13 pixels take at most, on average; with a label longer than most. */
+    /** Estimates the width of a text as 8 pixels per character. */
     @Test
-    void shouldKeepAllWordsWithinThePicture() throws Exception {
+    void shouldKeepTextWithinThePicture() throws Exception {
         var label = "compare-and-swap on rocep1s0f0";
 
         assertThat(elements(draw(List.of(result(label, 8, 1_000_000, 0.001))), "text"))
@@ -161,18 +175,19 @@ class PlotTest {
     }
 
     @Test
-    void shouldSayWhatLatencyIs() throws Exception {
+    void shouldDefineLatency() throws Exception {
         assertThat(elements(draw(RESULTS), "text"))
                 .extracting(Element::getTextContent)
-                .anyMatch(words -> words.contains("half of there and back; of read,"));
+                .anyMatch(words -> words.contains("half of a round trip. For read,"));
     }
 
     @Test
-    void shouldNameAxesWithTheirUnits() throws Exception {
+    void shouldLabelAxesWithTheirUnits() throws Exception {
         assertThat(elements(draw(RESULTS), "text"))
                 .extracting(Element::getTextContent)
                 .contains(
-                        "latency, median (us)",
+                        "latency p50 (us)",
+                        "latency p99 (us)",
                         "bandwidth (MB/s)",
                         "message size (bytes)",
                         "64",
@@ -183,19 +198,19 @@ class PlotTest {
                         "tcp & others");
     }
 
-    /** A quicker path is lower in the first chart, and more bandwidth higher in the second. */
+    /** A smaller latency and a larger bandwidth have other heights, on logarithmic axes. */
     @Test
-    void shouldPutEachFigureAtItsPlace() throws Exception {
+    void shouldPlaceEachValueOnLogarithmicAxes() throws Exception {
         var lines = elements(draw(RESULTS), "polyline");
 
         var write = ys(lines.get(0));
         var tcp = ys(lines.get(1));
         assertThat(write[0]).isLessThan(tcp[0]);
         assertThat(write[1]).isLessThan(write[0]);
-        // 10 us is as far from 5 us as 20 us is from 10 us: the axis is logarithmic.
+        // On a logarithmic axis, 10 us is as far from 5 us as 20 us is from 10 us.
         assertThat(write[0] - write[1])
                 .isCloseTo(tcp[0] - write[0], org.assertj.core.data.Offset.offset(0.2));
-        assertThat(ys(lines.get(2))[1]).isLessThan(ys(lines.get(2))[0]);
+        assertThat(ys(lines.get(4))[1]).isLessThan(ys(lines.get(4))[0]);
     }
 
     private static double[] ys(Element line) {
@@ -206,7 +221,7 @@ class PlotTest {
 
     @Test
     void shouldDrawASingleResultAndManyPowersOfTen() throws Exception {
-        assertThat(elements(draw(List.of(result("dma", 8, 100, 10))), "circle")).hasSize(2);
+        assertThat(elements(draw(List.of(result("dma", 8, 100, 10))), "polygon")).hasSize(5);
         assertThat(
                         elements(
                                 draw(
@@ -220,7 +235,7 @@ class PlotTest {
     }
 
     @Test
-    void shouldPutTheNumbersBesideTheCurvesInAPage() throws IOException {
+    void shouldPrintTheResultsInAnHtmlPage() throws IOException {
         var page = folder.resolve("plot.html");
 
         PlotFile.write(page, RESULTS);
@@ -231,7 +246,7 @@ class PlotTest {
     }
 
     @Test
-    void shouldDrawPixelsWhereThereIsAFont() throws IOException {
+    void shouldDrawAnImageIfThereIsAFont() throws IOException {
         var image = folder.resolve("plot.png");
 
         try {
@@ -247,9 +262,70 @@ class PlotTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"plot", "plot.gif", "/no/such/folder/plot.svg"})
-    void shouldRefuseAFileThatItCannotWriteBeforeAnythingIsMeasured(String name) {
+    void shouldRejectAFileThatItCannotWrite(String name) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> PlotFile.check(Path.of(name)))
                 .withMessageContaining(name.startsWith("/") ? "/no/such/folder" : name);
+    }
+
+    private static String marker(Element curve) {
+        var points =
+                ((Element) curve.getElementsByTagName("polygon").item(0))
+                        .getAttribute("points")
+                        .split(" ", -1);
+        var first = points[0].split(",", -1);
+        var second = points[1].split(",", -1);
+        return "%d %.1f %.1f"
+                .formatted(
+                        points.length,
+                        Double.parseDouble(second[0]) - Double.parseDouble(first[0]),
+                        Double.parseDouble(second[1]) - Double.parseDouble(first[1]));
+    }
+
+    @Test
+    void shouldDrawTheTitleTheVersionTheDateAndTheMachine() throws Exception {
+        assertThat(elements(draw(RESULTS), "text").subList(0, 2))
+                .extracting(Element::getTextContent)
+                .satisfiesExactly(
+                        title -> assertThat(title).isEqualTo(Plot.TITLE),
+                        caption ->
+                                assertThat(caption)
+                                        .matches(
+                                                "jrdma \\S+, \\d{4}-\\d\\d-\\d\\d\\. .*\\d+ processors, .*Java \\d+\\."));
+    }
+
+    @Test
+    void shouldKeepCurvesWithinTheirAxes() throws Exception {
+        var document =
+                draw(
+                        List.of(
+                                result("write", 1, 1, 1),
+                                result("write", 1000, 1000, 1000),
+                                result("stalled", 10, 0, 0)));
+        var axes =
+                elements(document, "line").stream()
+                        .filter(line -> line.getAttribute("stroke").equals("#444444"))
+                        .toList();
+        var curves = elements(document, "polyline");
+
+        for (var chart = 0; chart < 3; chart++) {
+            var vertical = axes.get(2 * chart);
+            var horizontal = axes.get(2 * chart + 1);
+            assertThat(DoubleStream.of(ys(curves.get(2 * chart))))
+                    .allMatch(y -> number(vertical, "y1") <= y && y <= number(vertical, "y2"));
+            assertThat(DoubleStream.of(xs(curves.get(2 * chart))))
+                    .allMatch(x -> number(horizontal, "x1") <= x && x <= number(horizontal, "x2"));
+        }
+        assertThat(curves.get(1).getAttribute("points")).isEmpty();
+    }
+
+    private static double number(Element line, String attribute) {
+        return Double.parseDouble(line.getAttribute(attribute));
+    }
+
+    private static double[] xs(Element line) {
+        return Arrays.stream(line.getAttribute("points").split(" "))
+                .mapToDouble(point -> Double.parseDouble(point.substring(0, point.indexOf(','))))
+                .toArray();
     }
 }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** With a program of our own by the name of rstream; rstream itself is in the guest. */
+/** Tests with a script in place of rstream. The guest tests run rstream itself. */
 class RstreamTest {
 
     private static final Result RESULT =
@@ -27,7 +27,7 @@ class RstreamTest {
     @TempDir private Path folder;
 
     private Rstream rstream() {
-        return new Rstream("10.77.0.1", new Installed(List.of(folder)));
+        return new Rstream("10.77.0.1", new ProgramRunner(List.of(folder)));
     }
 
     private void program(String script) throws Exception {
@@ -36,14 +36,14 @@ class RstreamTest {
     }
 
     @Test
-    void shouldSayWhichPackageHasIt() {
-        assertThat(rstream().whyNot("rsocket"))
-                .hasValue("rstream is not installed; the package rdmacm-utils has it");
+    void shouldNameItsPackage() {
+        assertThat(rstream().missing("rsocket"))
+                .hasValue("rstream is not installed; it is in the package rdmacm-utils");
     }
 
-    /** One transfer to and fro for latency, many for bandwidth; at first nobody listens. */
+    /** Latency is measured with one transfer per direction, bandwidth with many. */
     @Test
-    void shouldHaveItDoTheSame() throws Exception {
+    void shouldRunTheProgramWithTheSameParameters() throws Exception {
         program(
                 """
                 case "$*" in *" -b "*) exec sleep 60;; esac
@@ -69,11 +69,11 @@ class RstreamTest {
     }
 
     @Test
-    void shouldSayWhyItGivesNoFigures() throws Exception {
+    void shouldReportTheOutputIfThereIsNoResult() throws Exception {
         program("echo rbind: No such device");
 
         assertThat(rstream().compare(RESULT, Duration.ofMillis(200)).row())
                 .contains("in C not compared: ")
-                .endsWith("gives no figures: rbind: No such device");
+                .endsWith("printed no result: rbind: No such device");
     }
 }

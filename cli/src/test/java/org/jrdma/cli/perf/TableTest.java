@@ -9,9 +9,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class TableTest {
 
-    /** As on a machine that stood still for seconds. */
+    /** Values are this large if a machine stalls for minutes. */
     @Test
-    void shouldKeepColumnsApartWhoseFiguresAreTooWide() {
+    void shouldSeparateColumnsOfWideValues() {
         var wide = 1_234_567_890.125;
         var latency = new Latency(1_000, wide, wide, wide, wide, wide, wide, wide);
         var result =
@@ -37,7 +37,7 @@ class TableTest {
 
     @ParameterizedTest
     @CsvSource({"1, - -", "99, - -", "100, 3.00 -", "999, 3.00 -", "1000, 3.00 4.00"})
-    void shouldNotTellThePercentilesOfTooFewSamples(int samples, String percentiles) {
+    void shouldOmitThePercentilesOfTooFewSamples(int samples, String percentiles) {
         var latency = new Latency(samples, 1, 2, 2, 2, 3, 4, 5);
         var result =
                 new Result(

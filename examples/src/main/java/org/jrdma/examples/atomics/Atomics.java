@@ -97,7 +97,7 @@ public final class Atomics extends FabricProgram {
                 IO.println("together, both sides counted to " + total);
                 var values = own.segment();
                 IO.println("read, add, write:      " + values.get(JAVA_LONG, UNPROTECTED));
-                IO.println("the same with a lock:  " + values.get(JAVA_LONG, LOCKED));
+                IO.println("with a lock:           " + values.get(JAVA_LONG, LOCKED));
                 IO.println("fetch-and-add:         " + values.get(JAVA_LONG, ADDED));
             }
             peer.exchange("done"); // the owner's memory stays until both sides are done

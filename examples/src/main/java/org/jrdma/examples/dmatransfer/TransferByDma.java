@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
  */
 @Command(
         name = "dma-transfer",
-        description = "An engine moves memory to another node and back (SISCI)")
+        description = "A DMA engine copies memory to another node and back (SISCI)")
 public final class TransferByDma extends FabricProgram {
 
     private static final int SEGMENT = 4004;
@@ -63,9 +63,9 @@ public final class TransferByDma extends FabricProgram {
     }
 
     private void push(Node node) throws IOException {
-        IO.println("connecting to node %d, which has until %s to come".formatted(peer, deadline()));
+        IO.println("connecting to node %d, until %s".formatted(peer, deadline()));
         // No other node connects to the source, so it is prepared for the engine, but not offered.
-        var source = SegmentOptions.withFreeId(SOURCE, BYTES).forThisSideOnly();
+        var source = SegmentOptions.withFreeId(SOURCE, BYTES).asPrivate();
         try (var local = node.newSegment(source);
                 var bytes = local.map();
                 var remote = node.connect(peer, SEGMENT, TIMEOUT);

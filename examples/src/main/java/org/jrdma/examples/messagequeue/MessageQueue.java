@@ -64,7 +64,7 @@ public final class MessageQueue extends FabricProgram {
     }
 
     private void send(Node node) throws IOException {
-        IO.println("connecting to node %d, which has until %s to come".formatted(peer, deadline()));
+        IO.println("connecting to node %d, until %s".formatted(peer, deadline()));
         try (var arena = Arena.ofConfined();
                 var sender = MessageSender.connect(node, peer, SEGMENT, TIMEOUT)) {
             var message = arena.allocate(BYTES);

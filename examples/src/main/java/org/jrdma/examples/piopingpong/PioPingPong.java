@@ -17,7 +17,9 @@ import picocli.CommandLine.Parameters;
  * ./jrdma example pio-ping-pong 4       # on another node: plays with node 4
  * </pre>
  */
-@Command(name = "pio-ping-pong", description = "A number to and fro by plain stores (SISCI)")
+@Command(
+        name = "pio-ping-pong",
+        description = "Measures stores into the memory of another node (SISCI)")
 public final class PioPingPong extends FabricProgram {
 
     private static final int FIRST_SEGMENT = 4002;
@@ -70,7 +72,7 @@ public final class PioPingPong extends FabricProgram {
     }
 
     private void play(Node node) throws IOException {
-        IO.println("connecting to node %d, which has until %s to come".formatted(peer, deadline()));
+        IO.println("connecting to node %d, until %s".formatted(peer, deadline()));
         try (var segment = node.newSegment(SECOND_SEGMENT, BYTES);
                 var own = segment.map()) {
             segment.offer();

@@ -55,9 +55,7 @@ public final class ReflectiveMemory extends FabricProgram {
     }
 
     private void store(Node node) throws IOException {
-        IO.println(
-                "connecting to a member of group %d, which has until %s to come"
-                        .formatted(GROUP, deadline()));
+        IO.println("connecting to a member of group %d, until %s".formatted(GROUP, deadline()));
         try (var group = node.connectGroup(GROUP, TIMEOUT);
                 var memory = group.map()) {
             memory.segment().setString(TEXT, text);

@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
  */
 @Command(
         name = "remote-interrupt",
-        description = "One node wakes another, and sends it a text (SISCI)")
+        description = "One node interrupts another one, and sends a text (SISCI)")
 public final class TriggerInterrupt extends FabricProgram {
 
     private static final int PLAIN = 41;
@@ -63,7 +63,7 @@ public final class TriggerInterrupt extends FabricProgram {
     }
 
     private void trigger(Node node) throws IOException {
-        IO.println("connecting to node %d, which has until %s to come".formatted(peer, deadline()));
+        IO.println("connecting to node %d, until %s".formatted(peer, deadline()));
         try (var texts = node.connectDataInterrupt(peer, WITH_DATA, TIMEOUT);
                 var interrupt = node.connectInterrupt(peer, PLAIN, TIMEOUT)) {
             texts.trigger("%d interrupts follow".formatted(count).getBytes(UTF_8));

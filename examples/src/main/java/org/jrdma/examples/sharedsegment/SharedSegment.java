@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
  */
 @Command(
         name = "shared-segment",
-        description = "A piece of memory that another node sees as its own (SISCI)")
+        description = "A node stores a text into the memory of another node (SISCI)")
 public final class SharedSegment extends FabricProgram {
 
     private static final int SEGMENT = 4001;
@@ -57,7 +57,7 @@ public final class SharedSegment extends FabricProgram {
     }
 
     private void store(Node node) throws IOException {
-        IO.println("connecting to node %d, which has until %s to come".formatted(peer, deadline()));
+        IO.println("connecting to node %d, until %s".formatted(peer, deadline()));
         try (var segment = node.connect(peer, SEGMENT, TIMEOUT);
                 var memory = segment.map()) {
             memory.segment().setString(TEXT, "Saluton, mondo");

@@ -33,7 +33,8 @@ public final class SimpleRdmaWrite extends FabricProgram {
 
     private static final String TEXT = "Saluton, mondo";
 
-    // The layout of the memory: the text, and after it a number that is 0 until the text is there.
+    // The layout of the memory: the text, and after it a number that is 0 until the text has
+    // arrived.
     private static final int ARRIVED = 56;
     private static final int BYTES = ARRIVED + Long.BYTES;
 

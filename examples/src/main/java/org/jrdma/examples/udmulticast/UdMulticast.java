@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
  * ./jrdma example ud-multicast 'Hello'       # the sender
  * </pre>
  */
-@Command(name = "ud-multicast", description = "A datagram for all who have joined a group")
+@Command(name = "ud-multicast", description = "A datagram to all members of a multicast group")
 public final class UdMulticast extends FabricProgram {
 
     /** A receiver drops datagrams that carry another queue key. */

@@ -72,7 +72,7 @@ public final class WriteNotify extends FabricProgram {
                     var bytes = memory.segment().asByteBuffer().limit(TEXT);
                     var text = StandardCharsets.US_ASCII.decode(bytes).toString().trim();
                     var way = notification.immediate().isPresent() ? "immediate data" : "a message";
-                    IO.println("%s wrote \"%s\", and told by %s".formatted(client, text, way));
+                    IO.println("%s wrote \"%s\", notified by %s".formatted(client, text, way));
                     received.set(connection.queuePair().receive(memory.slice(TEXT, 1)));
                     connection.queuePair().send(memory.slice(TEXT, 1)).await(TIMEOUT);
                     notification = received.get().awaitCompletion(TIMEOUT);
@@ -95,7 +95,8 @@ public final class WriteNotify extends FabricProgram {
             var named = Arrays.copyOf(connection.privateData().bytes(), RemoteMemory.BYTES);
             var remote = RemoteMemory.from(ByteBuffer.wrap(named));
             if (remote.length() != memory.length()) {
-                throw new IOException("What listens there is no write-notify: it names no memory.");
+                throw new IOException(
+                        "The server at that address is not write-notify: it sent no memory.");
             }
             var texts = count == 0 ? 3 : count;
             var queuePair = connection.queuePair();

@@ -16,23 +16,28 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.AsyncWorkQueue;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 import org.jrdma.verbs.queue.NativeQueuePair;
-import org.jrdma.verbs.queue.NativeSharedReceiveQueue.Named;
+import org.jrdma.verbs.queue.NativeSharedReceiveQueue.XrcBinding;
 import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
-/** Opens {@code org.jrdma.verbs} to the other packages of this module. */
+/**
+ * Access to non-public members of {@code org.jrdma.verbs} for the other packages of this module.
+ */
 public abstract class VerbsAccess {
 
     private static @Nullable VerbsAccess opened;
 
-    /** Loaded at the first use, when the package must open itself. */
+    /**
+     * Initialized at the first use, by which time {@code org.jrdma.verbs} must have registered its
+     * implementation.
+     */
     private static final class Loaded {
         static final VerbsAccess ACCESS = AccessInitializer.of(Verbs.class, () -> opened);
     }
 
     protected VerbsAccess() {}
 
-    /** To be called by the opened package, when {@link Verbs} is initialized. */
+    /** Registers the implementation. Called by the static initializer of {@link Verbs}. */
     public static void open(VerbsAccess access) {
         opened = access;
     }
@@ -51,7 +56,7 @@ public abstract class VerbsAccess {
             CompletionDispatcher dispatcher);
 
     public abstract PolledSharedReceiveQueue sharedReceiveQueue(
-            DomainHandle domain, int capacity, int elements, Named<PolledWorkQueue> named)
+            DomainHandle domain, int capacity, int elements, XrcBinding<PolledWorkQueue> xrc)
             throws VerbsException;
 
     public abstract AsyncSharedReceiveQueue sharedReceiveQueue(
@@ -59,7 +64,7 @@ public abstract class VerbsAccess {
             int capacity,
             int elements,
             Duration slotTimeout,
-            Named<AsyncWorkQueue> named)
+            XrcBinding<AsyncWorkQueue> xrc)
             throws VerbsException;
 
     public abstract QueuePair.Handle handle(NativeQueuePair queuePair);

@@ -1,6 +1,6 @@
 /**
- * Accessors for members that another package of this module needs and that are not public, one for
- * each opened package, in the manner of {@code jdk.internal.access}. Not exported.
+ * Accessors for non-public members that other packages of this module need, one accessor per
+ * package, like {@code jdk.internal.access}. Not exported.
  */
 @NullMarked
 package org.jrdma.verbs.access;

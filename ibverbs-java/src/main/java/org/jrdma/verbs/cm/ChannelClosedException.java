@@ -4,28 +4,31 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The use of an {@link RdmaChannel} that has ended. {@link #end()} distinguishes a peer that closed
- * the channel, a connection that was lost, and a close by this program.
+ * Thrown when an {@link RdmaChannel} is used that has ended. {@link #termination()} returns the
+ * cause.
  *
- * <p>A close by this program is a checked exception too, as in {@code java.nio.channels}: any
- * thread may close a channel, at a time that its user does not control.
+ * <p>A close by this program is also reported with this checked exception, as in {@code
+ * java.nio.channels}, because a thread other than the user of the channel may close it.
  */
 public final class ChannelClosedException extends VerbsException {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient ChannelEnd end;
+    private final transient ChannelTermination termination;
 
-    ChannelClosedException(Object connection, ChannelEnd end, @Nullable Throwable cause) {
-        super("ibv_poll_cq", "The channel has ended, %s: %s".formatted(connection, end.reason()));
-        this.end = end;
+    ChannelClosedException(
+            Object connection, ChannelTermination termination, @Nullable Throwable cause) {
+        super(
+                "ibv_poll_cq",
+                "The channel on %s has ended: %s".formatted(connection, termination.reason()));
+        this.termination = termination;
         if (cause != null) {
-            addSuppressed(cause); // VerbsException has fixed its cause
+            addSuppressed(cause); // the constructor of VerbsException has already set the cause
         }
     }
 
-    /** The end of the channel. */
-    public ChannelEnd end() {
-        return end;
+    /** The cause for which the channel has ended. */
+    public ChannelTermination termination() {
+        return termination;
     }
 }

@@ -8,12 +8,11 @@ import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.cm.channel.ChannelParameters;
 import org.jrdma.verbs.cm.channel.RemoteOperations;
-import org.jrdma.verbs.cm.handle.PrivateDataField;
-import org.jrdma.verbs.cm.model.PrivateData;
+import org.jrdma.verbs.cm.handle.PrivateDataSizes;
 import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Opens channels: allocates the rings, connects or accepts, and exchanges the parameters. */
+/** Opens channels: allocates the rings, connects or accepts, and exchanges parameters. */
 final class ChannelOpening {
 
     private ChannelOpening() {}
@@ -25,14 +24,12 @@ final class ChannelOpening {
             RdmaChannelOptions options,
             Duration timeout)
             throws FabricException, InterruptedIOException {
-        options.checkPrivateData(PrivateDataField.REQUEST, isWarp(domain));
+        options.checkPrivateData(PrivateDataSizes.REQUEST, isIwarp(domain));
         return open(
                 domain,
                 options,
-                connectionOptions -> {
-                    var connection = connections.connect(peer, domain, connectionOptions, timeout);
-                    return new Established(connection, connection.privateData(), true);
-                });
+                true,
+                connectionOptions -> connections.connect(peer, domain, connectionOptions, timeout));
     }
 
     static RdmaChannel accept(
@@ -44,64 +41,53 @@ final class ChannelOpening {
         try (request) { // rejects the request after a failure
             if (ChannelParameters.decode(request.privateData()).isEmpty()) {
                 throw new VerbsException(
-                        "rdma_accept", "%s does not ask for a channel".formatted(request));
+                        "rdma_accept",
+                        "Cannot accept a channel: %s has no channel parameters".formatted(request));
             }
-            options.checkPrivateData(PrivateDataField.REPLY, isWarp(domain));
+            options.checkPrivateData(PrivateDataSizes.REPLY, isIwarp(domain));
             return open(
                     domain,
                     options,
-                    connectionOptions ->
-                            new Established(
-                                    request.accept(domain, connectionOptions, timeout),
-                                    request.privateData(),
-                                    false));
+                    false,
+                    connectionOptions -> request.accept(domain, connectionOptions, timeout));
         }
     }
 
-    private static boolean isWarp(ProtectionDomain domain) {
+    private static boolean isIwarp(ProtectionDomain domain) {
         return domain.device().description().transportType() == TransportType.IWARP;
     }
 
-    private record Established(
-            Connection<PolledQueuePair> connection, PrivateData received, boolean asInitiator) {}
-
     private interface Connector {
-        Established connect(ConnectionOptions<PolledQueuePair> options)
+        Connection<PolledQueuePair> connect(ConnectionOptions<PolledQueuePair> options)
                 throws FabricException, InterruptedIOException;
     }
 
     private static RdmaChannel open(
-            ProtectionDomain domain, RdmaChannelOptions options, Connector connector)
+            ProtectionDomain domain,
+            RdmaChannelOptions options,
+            boolean asInitiator,
+            Connector connector)
             throws FabricException, InterruptedIOException {
         var rings = options.newRings(domain);
-        Established established = null;
-        RdmaChannel channel = null;
+        Connection<PolledQueuePair> opened = null;
         try {
-            established = connector.connect(options.connectionOptions(rings));
-            var connection = established.connection;
+            var connection = connector.connect(options.connectionOptions(rings));
+            opened = connection;
             var peer =
-                    ChannelParameters.decode(established.received)
+                    ChannelParameters.decode(connection.privateData())
                             .orElseThrow(() ->
                                     new VerbsException(
                                             "rdma_connect",
-                                            "%s is not to a channel".formatted(connection)));
-            channel =
-                    new RdmaChannel(
-                            domain,
-                            connection,
-                            established.received,
-                            established.asInitiator,
-                            peer,
-                            rings,
-                            new RemoteOperations(connection.queuePair(), options.operations()));
-            return channel;
-        } finally {
-            if (channel == null) {
-                if (established != null) {
-                    established.connection.close();
-                }
-                rings.close();
+                                            "Cannot open a channel on %s: the peer sent no channel parameters"
+                                                    .formatted(connection)));
+            var operations = new RemoteOperations(connection.queuePair(), options.operations);
+            return new RdmaChannel(domain, connection, asInitiator, peer, rings, operations);
+        } catch (Throwable e) {
+            if (opened != null) {
+                opened.close();
             }
+            rings.close();
+            throw e;
         }
     }
 }

@@ -6,8 +6,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that failed: its message has both addresses, the reason, the local devices and, if
- * known, the remedy.
+ * Thrown when a connection cannot be established. The message contains both addresses, the reason,
+ * the local devices and, if known, the remedy.
  */
 public final class CmException extends VerbsException {
 
@@ -15,12 +15,12 @@ public final class CmException extends VerbsException {
 
     private final transient ConnectionEvent.@Nullable Failure event;
 
-    CmException(String function, String attempt, ConnectionEvent.Failure event) {
+    CmException(String function, String failure, ConnectionEvent.Failure event) {
         super(
                 function,
                 "%s: %s.%s%s"
                         .formatted(
-                                attempt,
+                                failure,
                                 event.reason(),
                                 advice(event),
                                 event.identifier().channel().devices().sentence()),
@@ -28,12 +28,13 @@ public final class CmException extends VerbsException {
         this.event = event;
     }
 
-    /** The failure of a step whose cause is probably that the peer has given up. */
-    CmException(String attempt, VerbsException step) {
+    /** The failure of a step that was probably caused by a timeout of the peer. */
+    CmException(String failure, VerbsException cause) {
         super(
-                step.function(),
-                "%s: the peer has given up, most likely: %s".formatted(attempt, step.getMessage()),
-                step.code());
+                cause.function(),
+                "%s: the peer has probably timed out or withdrawn its request: %s"
+                        .formatted(failure, cause.getMessage()),
+                cause.code());
         this.event = null;
     }
 
@@ -41,17 +42,17 @@ public final class CmException extends VerbsException {
         return switch (event) {
             case ConnectionEvent.Rejected rejected
                     when rejected.rejectReason() == RejectReason.NO_LISTENER ->
-                    " See that its program runs, and listens at that port and address: on the other machine or process, Listener.localAddress() has the address that it serves.";
+                    " Check that the peer's program is running and listens at this address and port. Its Listener.localAddress() returns both.";
             case ConnectionEvent.AddressError _ ->
-                    " \"rdma link\" and \"ip address\" show which addresses are of RDMA devices.";
+                    " Use \"rdma link\" and \"ip address\" to list the addresses of RDMA devices.";
             default -> "";
         };
     }
 
     /**
-     * The event that ended the attempt; {@link ConnectionEvent.Rejected} has the peer's private
-     * data. Empty after serialization, and if the peer withdrew its request, for which the kernel
-     * has no event.
+     * The event that reported the failure. {@link ConnectionEvent.Rejected} contains the peer's
+     * private data. Empty if the peer withdrew its request, because the kernel reports no event for
+     * that, and after deserialization.
      */
     public Optional<ConnectionEvent.Failure> event() {
         return Optional.ofNullable(event);

@@ -9,10 +9,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Leaks;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
 import org.jrdma.verbs.cm.model.PrivateData;
@@ -24,146 +24,152 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue pair that is connected to a queue pair of a peer, until one of the two sides disconnects.
+ * A queue pair that is connected to a peer's queue pair. Either side can disconnect.
  *
- * <p>Owns the queue pair, which is also closed with its protection domain. Safe for use by multiple
- * threads.
+ * <p>The connection owns its queue pair. Closing the protection domain of the queue pair also
+ * closes the connection. Safe for use by multiple threads.
  *
- * @param <Q> the kind of queue pair
+ * @param <Q> the type of the queue pair
  */
 public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
-    static final ChannelEnd DISCONNECTED_BY_PEER =
-            new ChannelEnd(ChannelEnd.Cause.CLOSED_BY_PEER, "the peer has disconnected");
+    static final ChannelTermination DISCONNECTED_BY_PEER =
+            new ChannelTermination(
+                    ChannelTermination.Cause.CLOSED_BY_PEER, "the peer has disconnected");
 
-    private static final ChannelEnd DISCONNECTED_HERE =
-            new ChannelEnd(ChannelEnd.Cause.CLOSED_HERE, "this side has disconnected");
+    private static final ChannelTermination DISCONNECTED_HERE =
+            new ChannelTermination(
+                    ChannelTermination.Cause.CLOSED_HERE, "this side has disconnected");
 
     private final Identifier identifier;
     private final Q queuePair;
     private final ConnectionParameters parameters;
     private final PrivateData privateData;
-    private final boolean isWarp;
+    private final boolean isIwarp;
     private final InetSocketAddress localAddress;
     private final InetSocketAddress peerAddress;
-    private final Ending ending;
+    private final EndHandler endHandler;
 
-    @SuppressWarnings("this-escape") // all is set
     Connection(
             Identifier identifier,
             Q queuePair,
             ConnectionParameters parameters,
             PrivateData privateData,
-            boolean isWarp) {
+            boolean isIwarp) {
         this.identifier = identifier;
         this.queuePair = queuePair;
         this.parameters = parameters;
         this.privateData = privateData;
-        this.isWarp = isWarp;
+        this.isIwarp = isIwarp;
         this.localAddress = identifier.localAddress().orElseThrow();
         this.peerAddress = identifier.peerAddress().orElseThrow();
-        this.ending = new Ending(identifier, queuePair, toString());
-        identifier.events().handle(ending::react);
-        queuePair.onClose(ending::queuePairClosed);
-        identifier.ownLifetime().onClose(ending::closed);
+        this.endHandler = new EndHandler(identifier, queuePair, toString());
+        identifier.events().handle(endHandler::handle);
+        queuePair.onClose(endHandler::queuePairClosed);
+        identifier.ownLifetime().onClose(endHandler::identifierClosed);
         Leaks.watch(this, toString(), identifier.ownLifetime());
     }
 
     /**
-     * Handles the end of a connection. The identifier refers to this object, which therefore must
-     * not refer to the connection: a leaked connection is reported when it is unreachable.
+     * Handles the end of a connection. The identifier keeps this object reachable, so this object
+     * must not refer to the connection: a leak is reported when the connection becomes unreachable.
      */
-    private record Ending(
+    private record EndHandler(
             Identifier identifier,
             QueuePair queuePair,
             String name,
             CompletableFuture<Void> disconnected,
-            AtomicReference<@Nullable ChannelEnd> end) {
+            AtomicReference<@Nullable ChannelTermination> termination) {
 
-        Ending(Identifier identifier, QueuePair queuePair, String name) {
+        EndHandler(Identifier identifier, QueuePair queuePair, String name) {
             this(identifier, queuePair, name, new CompletableFuture<>(), new AtomicReference<>());
         }
 
-        /** Runs on the thread that takes the events of all connections. */
-        void react(ConnectionEvent event) {
+        /** Handles an event. Runs on the thread that receives the events of all connections. */
+        void handle(ConnectionEvent event) {
             switch (event) {
-                case ConnectionEvent.Disconnected _ -> endAndAnswer(DISCONNECTED_BY_PEER);
+                case ConnectionEvent.Disconnected _ -> terminate(DISCONNECTED_BY_PEER);
                 case ConnectionEvent.DeviceRemoved _ ->
-                        endAndAnswer(lost("the device is being removed"));
-                // The peer did not receive the confirmation of the connection, and has given up.
-                case ConnectionEvent.Failure failure -> endAndAnswer(lost(failure.reason()));
+                        terminate(lost("the device is being removed"));
+                // The peer timed out because it did not receive the confirmation of the connection.
+                case ConnectionEvent.Failure failure -> terminate(lost(failure.reason()));
                 default -> {}
             }
         }
 
-        private static ChannelEnd lost(String reason) {
-            return new ChannelEnd(ChannelEnd.Cause.LOST, reason);
+        private static ChannelTermination lost(String reason) {
+            return new ChannelTermination(ChannelTermination.Cause.LOST, reason);
         }
 
-        private void endAndAnswer(ChannelEnd reason) {
-            end.compareAndSet(null, reason);
-            PlatformCalls.start(this::answer);
+        private void terminate(ChannelTermination reason) {
+            termination.compareAndSet(null, reason);
+            BlockingCalls.start(this::confirmDisconnect);
         }
 
-        /** Notes that this side ends the connection, before the queue pair is flushed. */
-        void endHere() {
-            end.compareAndSet(null, DISCONNECTED_HERE);
+        /** Records that this side ends the connection, before the queue pair is flushed. */
+        void terminateLocally() {
+            termination.compareAndSet(null, DISCONNECTED_HERE);
         }
 
-        /** Runs when the identifier is being closed: no more events arrive. */
-        void closed() {
-            endHere();
+        /** Runs when the identifier is being closed, after which no events arrive. */
+        void identifierClosed() {
+            terminateLocally();
             if (disconnected.completeExceptionally(
                     new IllegalStateException(name + " is closed"))) {
                 flush();
             }
         }
 
-        /** Runs when the queue pair is closed other than by the connection: with its domain. */
+        /** Runs when the queue pair is closed by the program or with its protection domain. */
         void queuePairClosed() {
-            endHere();
+            terminateLocally();
             if (disconnected.completeExceptionally(
                     new IllegalStateException(
-                            "%s is closed: %s is, by itself or with its protection domain"
+                            "%s is closed because %s or its protection domain was closed"
                                     .formatted(name, queuePair)))) {
-                PlatformCalls.start(() -> {
-                    answer();
+                BlockingCalls.start(() -> {
+                    confirmDisconnect();
                     identifier.close();
                 });
             }
         }
 
-        /** Answers the disconnect, which the peer would otherwise retransmit for over a minute. */
-        private void answer() {
-            try {
-                identifier.disconnect();
-            } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", name, e.getMessage()); // this side has disconnected
-            }
+        /** Confirms a disconnect. The peer would otherwise retransmit it for more than a minute. */
+        private void confirmDisconnect() {
+            disconnect(identifier, name);
             flush();
             disconnected.complete(null);
         }
 
-        /** Cancels all requests in flight. */
+        /** Flushes all requests in flight. */
         void flush() {
             try {
                 if (queuePair.state() != QueuePairState.ERROR) {
                     queuePair.modify(QueuePairChange.to(QueuePairState.ERROR));
                 }
             } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", name, e.getMessage()); // closed, or in that state already
+                LOG.debug("{}: {}", name, e.getMessage()); // closed, or already in the error state
             }
         }
     }
 
-    /** The queue pair of this side. */
+    /** Sends or confirms a disconnect. Fails harmlessly if the connection has already ended. */
+    private static void disconnect(Identifier identifier, Object name) {
+        try {
+            identifier.disconnect();
+        } catch (VerbsException | IllegalStateException e) {
+            LOG.debug("{}: {}", name, e.getMessage());
+        }
+    }
+
+    /** The local queue pair. */
     public Q queuePair() {
         return queuePair;
     }
 
-    /** This side's address. */
+    /** The local address. */
     public InetSocketAddress localAddress() {
         return localAddress;
     }
@@ -173,59 +179,53 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return peerAddress;
     }
 
-    /** The parameters of the peer's queue pair. */
+    /** The queue pair parameters of the peer. */
     public ConnectionParameters peerParameters() {
         return parameters;
     }
 
-    /** The private data of the peer's program, with padding. */
+    /** The private data that the peer's program sent, including padding. */
     public PrivateData privateData() {
         return privateData;
     }
 
     /**
-     * The underlying identifier, which the connection owns. Closing or migrating it ends the
-     * connection.
+     * The underlying identifier, which the connection owns. Closing or migrating the identifier
+     * ends the connection.
      */
     public Identifier identifier() {
         return identifier;
     }
 
-    /** Whether the side that has connected must be the first to send. */
-    boolean isWarp() {
-        return isWarp;
+    /** Returns true on iWARP, where the connecting side must send the first message. */
+    boolean isIwarp() {
+        return isIwarp;
     }
 
     /**
-     * Ends the connection, and waits until the peer has answered. Requests in flight complete as
-     * {@link org.jrdma.verbs.model.CompletionStatus#FLUSHED}: await them first. In C: {@code
-     * rdma_disconnect}.
+     * Disconnects, and waits until the peer has confirmed the disconnect. Requests in flight
+     * complete with the status {@link org.jrdma.verbs.model.CompletionStatus#FLUSHED}, so await
+     * their completion first. In C: {@code rdma_disconnect}.
      *
-     * @throws org.jrdma.ffi.FabricTimeoutException if the peer does not answer in time
+     * @throws org.jrdma.ffi.FabricTimeoutException if the peer does not confirm within the timeout
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if this connection or its domain is or becomes closed
      */
     public void disconnect(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        if (!ending.disconnected.isDone()) {
-            ending.endHere();
-            if (!isWarp) {
-                ending.flush(); // the driver does that on iWARP
+        if (!endHandler.disconnected.isDone()) {
+            endHandler.terminateLocally();
+            if (!isIwarp) {
+                endHandler.flush(); // on iWARP, the driver flushes the queue pair
             }
-            try {
-                identifier.disconnect();
-            } catch (VerbsException | IllegalStateException e) {
-                LOG.debug(
-                        "{}: {}",
-                        this,
-                        e.getMessage()); // the peer has disconnected, or this is closed
-            }
+            disconnect(identifier, this);
         }
         await(deadline);
     }
 
     /**
-     * Waits until either side has ended the connection. Requests in flight were flushed then.
+     * Waits until either side has ended the connection and all requests in flight have been
+     * flushed.
      *
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
@@ -237,9 +237,9 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
     private void await(Deadline deadline) throws FabricException, InterruptedIOException {
         try {
-            ending.disconnected.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+            endHandler.disconnected.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw deadline.missed("%s was not ended".formatted(this));
+            throw deadline.missed("%s was not disconnected".formatted(this));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for " + this);
@@ -249,30 +249,27 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
     }
 
     /**
-     * A future that completes when either side has disconnected; with IllegalStateException if this
-     * connection or its protection domain is closed first.
+     * Returns a future that completes when either side has disconnected. The future fails with
+     * IllegalStateException if this connection or its protection domain is closed first.
      */
     public CompletableFuture<Void> disconnected() {
-        return ending.disconnected.copy();
+        return endHandler.disconnected.copy();
     }
 
-    /** The end of this connection, or empty while neither side has ended it. */
-    Optional<ChannelEnd> end() {
-        return Optional.ofNullable(ending.end.get());
+    /** Returns how the connection ended; empty if it has not ended. */
+    Optional<ChannelTermination> termination() {
+        return Optional.ofNullable(endHandler.termination.get());
     }
 
-    /** Ends the connection without waiting for the peer's answer, and closes the queue pair. */
+    /** Disconnects without waiting for the peer's confirmation, and closes the queue pair. */
     @Override
     public void close() {
-        ending.endHere();
-        if (identifier.isOpen() && !ending.disconnected.isDone()) {
-            try {
-                identifier.disconnect();
-            } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", this, e.getMessage()); // the peer has disconnected
-            }
+        endHandler.terminateLocally();
+        if (identifier.isOpen() && !endHandler.disconnected.isDone()) {
+            disconnect(identifier, this);
         }
-        ending.disconnected.completeExceptionally(new IllegalStateException(this + " is closed"));
+        endHandler.disconnected.completeExceptionally(
+                new IllegalStateException(this + " is closed"));
         queuePair.close();
         identifier.close();
     }

@@ -8,63 +8,69 @@ import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.cm.model.RejectReason;
 
 /**
- * An event of an {@link Identifier}: the outcome of a step, or a request of a peer. A value: the
- * native event is acknowledged when it is taken, so that a program cannot forget to. In C: {@code
- * struct rdma_cm_event}, with {@code rdma_ack_cm_event}.
+ * An event of an {@link Identifier}: the outcome of a step, or a request of a peer.
+ *
+ * <p>An event is a value. The native event is acknowledged when it is taken, so the program need
+ * not acknowledge it. In C: {@code struct rdma_cm_event}, with {@code rdma_ack_cm_event}.
  */
 public sealed interface ConnectionEvent {
 
     /** The identifier of the event; for a request, the new identifier. */
     Identifier identifier();
 
-    /** The failure of a step. No further event of the step follows. */
+    /** The failure of a step. No other event of the step follows. */
     sealed interface Failure extends ConnectionEvent {
-        /** The reason in words, as the end of a sentence. */
+        /** A description of the failure, as the end of a sentence. */
         String reason();
 
-        /** The reason as a code: of a rejection its status, otherwise an errno. */
+        /** The code of the failure: the status of a rejection, otherwise an errno. */
         int code();
     }
 
-    /** A request of a peer to a listener. Its identifier is new, and serves this request. */
+    /**
+     * A request of a peer to a listener. The identifier of the event is new, and serves this
+     * request only.
+     */
     sealed interface Request extends ConnectionEvent {
-        /** The identifier that listens. */
+        /** The listening identifier. */
         Identifier listener();
+
+        /** The private data that the peer's program sent, including padding. */
+        PrivateData privateData();
     }
 
     /** The address was resolved, and the identifier is bound to a device. */
     record AddressResolved(Identifier identifier) implements ConnectionEvent {}
 
-    /** The address cannot be reached, or not through an RDMA device. */
+    /** The address cannot be reached at all, or not through an RDMA device. */
     record AddressError(Identifier identifier, int code) implements Failure {
         @Override
         public String reason() {
             return switch (code) {
-                case Errno.ENODEV -> "no RDMA device leads there: ENODEV (19)";
-                case Errno.ETIMEDOUT -> "nobody there answers to the address: ETIMEDOUT (110)";
+                case Errno.ENODEV -> "no RDMA device can reach the address: ENODEV (19)";
+                case Errno.ETIMEDOUT -> "no host answers to the address: ETIMEDOUT (110)";
                 default -> Errno.describe(code);
             };
         }
     }
 
-    /** The look-up succeeded; {@link Identifier#addressInfo} has its result. */
+    /** The lookup succeeded; {@link Identifier#addressInfo} returns its result. */
     record AddressInfoResolved(Identifier identifier) implements ConnectionEvent {}
 
     /**
-     * The look-up failed.
+     * The lookup failed.
      *
-     * @param code an errno, or below zero an error of {@code getaddrinfo}
+     * @param code an errno, or a negative error code of {@code getaddrinfo}
      */
     record AddressInfoError(Identifier identifier, int code) implements Failure {
         @Override
         public String reason() {
             if (code == Errno.EBUSY) {
-                return "what was looked up before is not taken: EBUSY (16)";
+                return "the result of the previous lookup has not been taken: EBUSY (16)";
             }
             return code < 0
-                    ? "nobody knows it: %s (%d)"
-                            .formatted(AddressErrors.meaningOfLookUp(code), code)
-                    : "nobody knows it: " + Errno.describe(code);
+                    ? "%s (%d)".formatted(AddressErrors.descriptionOfLookUp(code), code)
+                    : "the lookup failed: " + Errno.describe(code);
         }
     }
 
@@ -80,11 +86,10 @@ public sealed interface ConnectionEvent {
     }
 
     /**
-     * A request for a connection, which {@link Identifier#accept} or {@link Identifier#reject}
-     * answers. Closing the identifier rejects it.
+     * A connect request, which the program answers with {@link Identifier#accept} or {@link
+     * Identifier#reject}. Closing the identifier rejects the request.
      *
-     * @param listener the identifier that listens
-     * @param parameters the peer's parameters, from the view of this side
+     * @param parameters the peer's parameters, as seen from this side
      */
     record ConnectRequest(
             Identifier identifier,
@@ -93,15 +98,15 @@ public sealed interface ConnectionEvent {
             PrivateData privateData)
             implements Request {}
 
-    /** A request for the destination of a service's datagrams. */
+    /** A request for the queue pair number and queue key of a datagram service. */
     record DatagramRequest(Identifier identifier, Identifier listener, PrivateData privateData)
             implements Request {}
 
     /**
-     * The peer has accepted. The queue pair must be brought to READY_TO_SEND, and then {@link
-     * Identifier#establish} confirms the connection.
+     * The peer has accepted the connection. The program brings the queue pair to the state
+     * READY_TO_SEND and then confirms the connection with {@link Identifier#establish}.
      *
-     * @param parameters the peer's parameters, from the view of this side
+     * @param parameters the peer's parameters, as seen from this side
      */
     record ConnectResponse(
             Identifier identifier, ConnectionParameters parameters, PrivateData privateData)
@@ -110,14 +115,14 @@ public sealed interface ConnectionEvent {
     /**
      * The connection is established.
      *
-     * @param parameters the peer's parameters, from the view of this side; zeros on the accepting
-     *     side on RoCE and InfiniBand, which had them with the request
+     * @param parameters the peer's parameters, as seen from this side; all zeros on the accepting
+     *     side on RoCE and InfiniBand, where the request contained them
      */
     record Established(
             Identifier identifier, ConnectionParameters parameters, PrivateData privateData)
             implements ConnectionEvent {}
 
-    /** The destination of a service's datagrams is known. */
+    /** The peer has returned the queue pair number and queue key of a datagram service. */
     record DatagramEstablished(
             Identifier identifier, DatagramParameters parameters, PrivateData privateData)
             implements ConnectionEvent {}
@@ -125,7 +130,7 @@ public sealed interface ConnectionEvent {
     /**
      * The peer has rejected the request.
      *
-     * @param code a code of the InfiniBand specification; on iWARP, an errno below zero
+     * @param code a code of the InfiniBand specification; on iWARP, a negative errno
      */
     record Rejected(Identifier identifier, int code, PrivateData privateData) implements Failure {
         /** The reason of the rejection. */
@@ -135,32 +140,32 @@ public sealed interface ConnectionEvent {
 
         @Override
         public String reason() {
-            return "the peer refused: %s (%s, %d)"
+            return "the peer rejected the request: %s (%s, %d)"
                     .formatted(rejectReason().meaning(), rejectReason(), code);
         }
     }
 
     /**
-     * The peer did not answer, or it has no such service of datagrams.
+     * The peer did not answer, or it rejected a request for a datagram service.
      *
-     * @param privateData the private data of a service's rejection; otherwise empty
+     * @param privateData the private data of the rejection; otherwise empty
      */
     record Unreachable(Identifier identifier, int code, PrivateData privateData)
             implements Failure {
-        /** The status of a service ID resolution reply (SIDR_REP), by the specification. */
-        private static final String[] SERVICE = {
+        /** Descriptions of the status values of a service ID resolution response (SIDR_REP). */
+        private static final String[] SERVICE_STATUS = {
             "",
-            "it has no services of datagrams",
-            "its program refused",
-            "it has no queue pair for it",
-            "another port answers for it",
-            "it does not know that version"
+            "it does not support datagram services",
+            "its program rejected the request",
+            "it has no queue pair for the service",
+            "another port handles the service",
+            "it does not support the protocol version"
         };
 
         @Override
         public String reason() {
-            return code > 0 && code < SERVICE.length
-                    ? "the peer refused: %s (%d)".formatted(SERVICE[code], code)
+            return code > 0 && code < SERVICE_STATUS.length
+                    ? "the peer rejected the request: %s (%d)".formatted(SERVICE_STATUS[code], code)
                     : "the peer does not answer: " + Errno.describe(Math.abs(code));
         }
     }
@@ -173,21 +178,21 @@ public sealed interface ConnectionEvent {
         }
     }
 
-    /** Either side has disconnected. {@link Identifier#disconnect} answers the peer. */
+    /** Either side has disconnected. {@link Identifier#disconnect} confirms it to the peer. */
     record Disconnected(Identifier identifier) implements ConnectionEvent {}
 
     /**
-     * The group was joined: datagrams can be sent to it, and received by the queue pairs that are
-     * {@link org.jrdma.verbs.DatagramQueuePair#attachMulticast attached} to the GID in the
-     * parameters.
+     * A multicast group was joined. Datagrams can be sent to the group. Queue pairs that are {@link
+     * org.jrdma.verbs.DatagramQueuePair#attachMulticast attached} to the GID in the parameters
+     * receive its datagrams.
      *
-     * @param group the group's address
-     * @param parameters the destination of datagrams for the group
+     * @param group the address of the group
+     * @param parameters the destination for datagrams to the group
      */
     record MulticastJoined(Identifier identifier, InetAddress group, DatagramParameters parameters)
             implements ConnectionEvent {}
 
-    /** The group cannot be joined, or the membership was lost. */
+    /** A multicast group cannot be joined, or the membership was lost. */
     record MulticastError(Identifier identifier, InetAddress group, int code) implements Failure {
         @Override
         public String reason() {
@@ -198,20 +203,24 @@ public sealed interface ConnectionEvent {
     /** The device is being removed; all its objects must be closed. */
     record DeviceRemoved(Identifier identifier) implements ConnectionEvent {}
 
-    /** The network interface has a new address, as after a failover. */
+    /** The address of the network interface has changed, for example after a failover. */
     record AddressChanged(Identifier identifier) implements ConnectionEvent {}
 
-    /** No packet of the connection is in flight any more; the queue pair can be reused. */
+    /**
+     * The time-wait period of the connection has ended: none of its packets is in flight, and the
+     * queue pair can be reused.
+     */
     record TimeWaitExit(Identifier identifier) implements ConnectionEvent {}
 
     /**
-     * An event that the program created with {@link Identifier#writeEvent}.
+     * An event that the program added with {@link Identifier#writeEvent}.
      *
-     * @param status the status that the program gave
-     * @param argument the argument that the program gave
+     * @param status the status that the program passed
+     * @param argument the argument that the program passed
      */
-    record Written(Identifier identifier, int status, long argument) implements ConnectionEvent {}
+    record UserDefined(Identifier identifier, int status, long argument)
+            implements ConnectionEvent {}
 
-    /** An event of a type that this interface does not have. */
+    /** An event of a type that this version of the library does not know. */
     record Other(Identifier identifier, int type, int status) implements ConnectionEvent {}
 }

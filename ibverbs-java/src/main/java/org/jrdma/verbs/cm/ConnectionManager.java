@@ -27,18 +27,19 @@ import org.jrdma.verbs.cm.model.AddressQuery;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
 import org.jrdma.verbs.cm.model.DatagramService;
 import org.jrdma.verbs.cm.model.PortSpace;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.ConnectionLibrary;
 import org.jrdma.verbs.internal.SoftwareFabric;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * librdmacm, of this machine or from a provider: the entry point for connections.
+ * The entry point for connections: a librdmacm, either the installed one or one from a library
+ * provider.
  *
- * <p>One thread takes the events of all connections, so that any number of platform or virtual
- * threads can wait for theirs without blocking in native code. A connection manager is open as long
- * as the JVM runs. Safe for use by multiple threads.
+ * <p>One thread receives the events of all connections. Any number of platform or virtual threads
+ * can therefore wait for a connection without blocking in native code. A connection manager is
+ * never closed. Safe for use by multiple threads.
  */
 public final class ConnectionManager {
 
@@ -49,7 +50,7 @@ public final class ConnectionManager {
 
     private final ConnectionLibrary library;
     private final LocalDevices devices;
-    private final Set<EventChannel> listening = ConcurrentHashMap.newKeySet();
+    private final Set<EventChannel> listenerChannels = ConcurrentHashMap.newKeySet();
     private @Nullable EventChannel channel;
 
     private ConnectionManager(ConnectionLibrary library, LocalDevices.Source verbs) {
@@ -58,9 +59,10 @@ public final class ConnectionManager {
     }
 
     /**
-     * Returns the machine's own librdmacm, the same object each time.
+     * Returns the connection manager of the installed librdmacm. Always returns the same object.
      *
-     * @throws LibraryNotFoundException if it is not installed; the message names the packages
+     * @throws LibraryNotFoundException if librdmacm is not installed; the message names the
+     *     packages to install
      */
     public static synchronized ConnectionManager system() throws LibraryNotFoundException {
         if (system == null) {
@@ -73,12 +75,12 @@ public final class ConnectionManager {
     }
 
     /**
-     * Returns the connection manager of {@link Verbs#software()}, the same object each time. It
-     * connects software devices with one another and with real ones.
+     * Returns the connection manager of the software fabric, {@link Verbs#software()}. Always
+     * returns the same object. It connects software devices to each other and to RDMA hardware.
      *
-     * @throws LibraryNotFoundException if there is none on the class path or the module path; the
-     *     message says what to add
-     * @throws IllegalArgumentException if one of its system properties is invalid
+     * @throws LibraryNotFoundException if the software fabric is not on the class path or the
+     *     module path; the message names the dependency to add
+     * @throws IllegalArgumentException if a system property of the software fabric is invalid
      */
     public static synchronized ConnectionManager software() throws LibraryNotFoundException {
         if (software == null) {
@@ -90,11 +92,11 @@ public final class ConnectionManager {
     }
 
     /**
-     * Returns the connection manager that the system property {@code jrdma.fabric} names, as {@link
-     * Verbs#configured()} does.
+     * Returns the connection manager that the system property {@code jrdma.fabric} selects: {@code
+     * system}, which is the default, or {@code software}. See {@link Verbs#configured()}.
      *
-     * @throws LibraryNotFoundException if the library is not installed
-     * @throws IllegalArgumentException if the property has another value
+     * @throws LibraryNotFoundException if the selected library is not installed
+     * @throws IllegalArgumentException if the property has any other value
      */
     public static ConnectionManager configured() throws LibraryNotFoundException {
         var fabric = System.getProperty("jrdma.fabric", "system");
@@ -103,16 +105,17 @@ public final class ConnectionManager {
             case "software" -> software();
             default ->
                     throw new IllegalArgumentException(
-                            "jrdma.fabric is \"%s\"; it can be system or software"
+                            "Invalid value \"%s\" of the system property jrdma.fabric. Valid values are system and software."
                                     .formatted(fabric));
         };
     }
 
     /**
-     * Returns a librdmacm from a provider. If the provider has a libibverbs too, {@link Verbs#from}
-     * has the devices that this object connects.
+     * Returns the connection manager of a librdmacm from a library provider. If the provider also
+     * has a libibverbs, its devices are those of {@link Verbs#from} for the same provider.
      *
-     * @throws LibraryNotFoundException if it lacks a function that every version has
+     * @throws LibraryNotFoundException if the library lacks a function that all versions of
+     *     librdmacm have
      */
     public static ConnectionManager from(LibraryProvider provider) throws LibraryNotFoundException {
         return new ConnectionManager(
@@ -120,20 +123,21 @@ public final class ConnectionManager {
     }
 
     /**
-     * Creates an event channel, for programs that take each step of a connection themselves. In C:
-     * {@code rdma_create_event_channel}.
+     * Creates an event channel, for programs that take each step of a connection themselves with an
+     * {@link Identifier}. In C: {@code rdma_create_event_channel}.
      *
-     * @throws VerbsException if this machine has no RDMA device, or this user may not access it
+     * @throws VerbsException if this machine has no RDMA device, or the user lacks permission
      */
     public EventChannel newEventChannel() throws VerbsException {
         return EventChannel.waitable(library, devices);
     }
 
     /**
-     * Finds the route to a peer, for programs that open a device when they know that it leads
-     * there.
+     * Resolves the route to a peer, for programs that open the local device only when they know
+     * through which device the peer is reachable.
      *
-     * @throws CmException if no RDMA device leads to the address, or no machine has the address
+     * @throws CmException if the address is not reachable through an RDMA device, or no host
+     *     answers to it
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
@@ -144,18 +148,18 @@ public final class ConnectionManager {
     }
 
     /**
-     * Finds the route to a peer as {@link #resolve(InetSocketAddress, Duration)} does, without
-     * waiting. Cancelling the future ends the attempt and leaves nothing open.
+     * Resolves the route to a peer without blocking; see {@link #resolve(InetSocketAddress,
+     * Duration)}. Canceling the future aborts the attempt and leaves nothing open.
      */
     public CompletableFuture<Route> resolveAsync(InetSocketAddress address, Duration timeout) {
-        return Cancellable.start(
+        return CancellableCall.start(
                 "jrdma-resolve-async", () -> resolve(address, timeout), Route::close);
     }
 
     /**
-     * Finds the route to a service that was looked up.
+     * Resolves the route to a service whose address was looked up.
      *
-     * @throws IllegalArgumentException if the address is one to listen at
+     * @throws IllegalArgumentException if the address is an address to listen at
      */
     public Route resolve(AddressInfo info, Duration timeout)
             throws FabricException, InterruptedIOException {
@@ -163,20 +167,22 @@ public final class ConnectionManager {
                 info.peer()
                         .orElseThrow(() ->
                                 new IllegalArgumentException(
-                                        info + " is to be listened for, not connected to"));
+                                        "Cannot connect to %s: it is an address to listen at. Create the query with AddressQuery.to()."
+                                                .formatted(info)));
         return RouteResolution.resolve(
                 channel().newIdentifier(info), null, peer, Deadline.after(timeout));
     }
 
     /**
-     * Connects to a peer, and waits until the peer has accepted.
+     * Connects to a peer, and waits until the peer has accepted the connection.
      *
-     * <p>The local device is that of the protection domain: if the options have no local address,
-     * and the system would choose another device, the connection is made from an address of the
-     * domain's device. Such an address is known on RoCE and on the software fabric.
+     * <p>The connection uses the device of the protection domain. If the options specify no local
+     * address and the system would choose another device, this method connects from an IP address
+     * of the domain's device. The IP addresses of a device are known only on RoCE and on the
+     * software fabric.
      *
      * @param domain the protection domain of the queue pair
-     * @param timeout the timeout of all steps together
+     * @param timeout the timeout for all steps together
      * @throws CmException if there is no route to the peer, or the peer rejects the connection
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
@@ -188,12 +194,12 @@ public final class ConnectionManager {
             Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        var local = options.localAddress();
+        var local = options.localAddress;
         var route = resolve(options, local.orElse(null), address, deadline);
         if (local.isEmpty()
                 && !route.deviceName().equals(domain.device().name())
-                && !route.isWarp()) {
-            var other = addressTowards(address, domain.device());
+                && !route.isIwarp()) {
+            var other = sourceAddress(address, domain.device());
             if (other.isPresent()) {
                 route.close();
                 route = resolve(options, other.get(), address, deadline);
@@ -209,31 +215,28 @@ public final class ConnectionManager {
             Deadline deadline)
             throws FabricException, InterruptedIOException {
         var identifier = channel().newIdentifier(PortSpace.TCP);
-        if (options.typeOfService().isPresent()) {
-            var done = false;
-            try {
-                identifier.typeOfService(options.typeOfService().getAsInt());
-                done = true;
-            } finally {
-                if (!done) {
-                    identifier.close();
-                }
+        try {
+            if (options.typeOfService.isPresent()) {
+                identifier.typeOfService(options.typeOfService.getAsInt());
             }
+            return RouteResolution.resolve(identifier, local, address, deadline);
+        } catch (Throwable e) {
+            identifier.close();
+            throw e;
         }
-        return RouteResolution.resolve(identifier, local, address, deadline);
     }
 
-    /** An address of a device from which a peer may be reached. */
-    private static Optional<InetSocketAddress> addressTowards(InetSocketAddress peer, Device device)
+    /** Returns an address of the device in the address family of the peer. */
+    private static Optional<InetSocketAddress> sourceAddress(InetSocketAddress peer, Device device)
             throws VerbsException {
         return LocalDevices.addresses(device).stream()
-                .filter(local -> LocalDevices.isOfOneFamily(local, peer.getAddress()))
+                .filter(local -> LocalDevices.isSameFamily(local, peer.getAddress()))
                 .findFirst()
                 .map(local -> new InetSocketAddress(local, 0));
     }
 
     /**
-     * Connects to a peer as {@link #connect} does, without waiting. Cancelling the future ends the
+     * Connects to a peer without blocking; see {@link #connect}. Canceling the future aborts the
      * attempt and leaves nothing open.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> connectAsync(
@@ -241,44 +244,46 @@ public final class ConnectionManager {
             ProtectionDomain domain,
             ConnectionOptions<Q> options,
             Duration timeout) {
-        return Cancellable.start(
+        return CancellableCall.start(
                 "jrdma-connect-async",
                 () -> connect(address, domain, options, timeout),
                 Connection::close);
     }
 
-    /** Listens at an address, with a backlog of 128 requests. */
+    /** Listens at an address with a backlog of 128 connect requests. */
     public Listener listen(InetSocketAddress address) throws VerbsException {
         return listen(address, BACKLOG);
     }
 
     /**
-     * Listens at an address. Port 0 stands for a free port, and the wildcard address for all RDMA
+     * Listens at an address. Port 0 selects a free port. The wildcard address selects all RDMA
      * devices of this machine; see {@link Listener#localAddresses()}.
      *
-     * @param backlog the number of requests that may wait for a thread to take them. On RoCE and
-     *     InfiniBand further requests are dropped, and their senders retransmit them until their
-     *     deadline; on iWARP they are rejected
+     * @param backlog the maximum number of connect requests that wait to be returned by {@link
+     *     Listener#next}. If the backlog is full, further requests are dropped on RoCE and
+     *     InfiniBand, where the peers retransmit them until they time out; on iWARP they are
+     *     rejected
      * @throws VerbsException if no RDMA device has the address, or the port is in use
      */
     public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
         return new Listener(
-                listening(requests -> requests.newIdentifier(PortSpace.TCP), address, backlog));
+                newRequestQueue(channel -> channel.newIdentifier(PortSpace.TCP), address, backlog));
     }
 
     /**
-     * Listens at a device, with a backlog of 128 requests.
+     * Listens at the first IP address of a device with a backlog of 128 connect requests.
      *
      * @param port the port number; 0 for a free port
-     * @throws VerbsException if the device's IP address is not known, as on InfiniBand and iWARP,
-     *     or the port is in use
+     * @throws VerbsException if the port is in use, or the IP address of the device is unknown, as
+     *     on InfiniBand and iWARP
      */
     public Listener listen(Device device, int port) throws VerbsException {
         var addresses = LocalDevices.addresses(device);
         if (addresses.isEmpty()) {
             throw new VerbsException(
                     "rdma_bind_addr",
-                    "The IP address of %s is not known: listen at an address.".formatted(device));
+                    "Cannot listen at %s: its IP address is unknown. Pass an address instead of the device."
+                            .formatted(device));
         }
         return listen(new InetSocketAddress(addresses.getFirst(), port));
     }
@@ -286,72 +291,72 @@ public final class ConnectionManager {
     /**
      * Listens at an address that was looked up.
      *
-     * @throws IllegalArgumentException if the address is one to connect to
+     * @throws IllegalArgumentException if the address is an address to connect to
      */
     public Listener listen(AddressInfo info, int backlog) throws VerbsException {
         if (info.peer().isPresent()) {
-            throw new IllegalArgumentException(info + " is to be connected to, not listened for");
+            throw new IllegalArgumentException(
+                    "Cannot listen at %s: it is an address to connect to. Create the query with AddressQuery.at()."
+                            .formatted(info));
         }
-        return new Listener(listening(requests -> requests.newIdentifier(info), null, backlog));
+        return new Listener(newRequestQueue(channel -> channel.newIdentifier(info), null, backlog));
     }
 
     @FunctionalInterface
-    private interface Making {
-        Identifier in(EventChannel channel) throws VerbsException;
+    private interface IdentifierFactory {
+        Identifier newIdentifier(EventChannel channel) throws VerbsException;
     }
 
     /**
-     * @param address null if the identifier is bound already
+     * @param address the address to bind to, or null if the new identifier is already bound
      */
-    private RequestQueue listening(Making making, @Nullable InetSocketAddress address, int backlog)
+    private RequestQueue newRequestQueue(
+            IdentifierFactory factory, @Nullable InetSocketAddress address, int backlog)
             throws VerbsException {
         var connections = channel();
         var incoming = EventChannel.waitable(library, devices);
-        // Reachable from here, so that a leaked listener is reported, and not its channel.
-        listening.add(incoming);
-        incoming.ownLifetime().onClose(() -> listening.remove(incoming));
-        var done = false;
+        // Keeps the channel reachable, so that a leak is reported for the listener only.
+        listenerChannels.add(incoming);
+        incoming.ownLifetime().onClose(() -> listenerChannels.remove(incoming));
         try {
-            var identifier = making.in(incoming);
+            var identifier = factory.newIdentifier(incoming);
             if (address != null) {
                 identifier.bind(address);
             }
             identifier.listen(backlog);
-            var requests = new RequestQueue(incoming, connections, identifier, devices);
-            done = true;
-            return requests;
-        } finally {
-            if (!done) {
-                incoming.close();
-            }
+            return new RequestQueue(incoming, connections, identifier, devices);
+        } catch (Throwable e) {
+            incoming.close();
+            throw e;
         }
     }
 
     /**
-     * Asks a peer for the destination of a service's datagrams.
+     * Asks a peer for the queue pair number and queue key of a datagram service, and waits for the
+     * answer. On the wire: service ID resolution (SIDR).
      *
-     * @param privateData for the service's program: at most 180 bytes
-     * @throws CmException if there is no route to the peer, or it has no such service
+     * @param privateData private data for the service's program: at most 180 bytes
+     * @throws CmException if there is no route to the peer, or the peer does not offer the service
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalArgumentException if the private data is longer
      */
-    public DatagramService findDatagrams(
+    public DatagramService findDatagramService(
             InetSocketAddress service, Duration timeout, byte... privateData)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         try (var identifier = channel().newIdentifier(PortSpace.UDP)) {
-            RouteResolution.find(identifier, null, service, deadline);
-            identifier.connect(ConnectionParameters.ofDatagrams(0), privateData);
-            var missed = "No answer from the service at " + service;
+            RouteResolution.resolveIdentifier(identifier, null, service, deadline);
+            identifier.connect(ConnectionParameters.forDatagrams(0), privateData);
+            var failure = "No answer from the service at " + service;
             var established =
                     RouteResolution.await(
                             ConnectionEvent.DatagramEstablished.class,
                             identifier,
                             deadline,
                             "rdma_connect",
-                            missed,
-                            missed + " has come");
+                            failure,
+                            failure + " arrived");
             return new DatagramService(
                     identifier.deviceName().orElseThrow(),
                     established.parameters(),
@@ -360,50 +365,52 @@ public final class ConnectionManager {
     }
 
     /**
-     * Listens for requests for the destination of a service's datagrams, with a backlog of 128.
-     * Port 0 stands for a free port, and the wildcard address for all RDMA devices of this machine.
+     * Listens for {@linkplain DatagramServiceRequest requests} for a datagram service with a
+     * backlog of 128 requests. Port 0 selects a free port. The wildcard address selects all RDMA
+     * devices of this machine.
      *
      * @throws VerbsException if no RDMA device has the address, or the port is in use
      */
     public DatagramListener listenForDatagrams(InetSocketAddress address) throws VerbsException {
         return new DatagramListener(
-                listening(requests -> requests.newIdentifier(PortSpace.UDP), address, BACKLOG));
+                newRequestQueue(channel -> channel.newIdentifier(PortSpace.UDP), address, BACKLOG));
     }
 
     /**
-     * Looks up the address of a service. The best address comes first; librdmacm returns one. In C:
-     * {@code rdma_getaddrinfo}, and {@code rdma_freeaddrinfo}.
+     * Looks up the address of a service. The best address is the first of the list; current
+     * versions of librdmacm return only one. In C: {@code rdma_getaddrinfo}, and {@code
+     * rdma_freeaddrinfo}.
      *
-     * @throws VerbsException if the name is not known; its code is an error of {@code getaddrinfo},
-     *     below zero
+     * @throws VerbsException if the name is unknown; the exception's code is the negative error
+     *     code of {@code getaddrinfo}
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
-    public List<AddressInfo> lookUp(AddressQuery wanted, Duration timeout)
+    public List<AddressInfo> lookUp(AddressQuery query, Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         var attempt =
-                new Attempt(
-                        "rdma_getaddrinfo", () -> "for " + wanted, AddressErrors::adviceOnLookUp);
-        var found = new CompletableFuture<List<AddressInfo>>();
-        // The call cannot be interrupted, so that it is abandoned when the timeout expires.
+                new CheckedCall(
+                        "rdma_getaddrinfo", () -> "for " + query, AddressErrors::adviceOnLookUp);
+        var addresses = new CompletableFuture<List<AddressInfo>>();
+        // The call cannot be interrupted. If the timeout expires, the thread is abandoned.
         Thread.ofPlatform()
                 .daemon()
                 .name("jrdma-look-up")
                 .start(() -> {
                     try {
-                        found.complete(library.addresses().lookUp(wanted, attempt));
+                        addresses.complete(library.addresses().lookUp(query, attempt));
                     } catch (Throwable e) {
-                        found.completeExceptionally(e);
+                        addresses.completeExceptionally(e);
                     }
                 });
         try {
-            return found.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+            return addresses.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw deadline.missed("Nobody has told the address of " + wanted);
+            throw deadline.missed("The name service returned no address of " + query);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while looking up " + wanted);
+            throw new InterruptedIOException("interrupted while looking up " + query);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof VerbsException failure) {
                 throw failure;
@@ -412,7 +419,7 @@ public final class ConnectionManager {
         }
     }
 
-    /** Created when first needed, because there may be no device. */
+    /** Returns the event channel of all connections, which is created when first needed. */
     private synchronized EventChannel channel() throws VerbsException {
         if (channel == null || channel.isBroken()) {
             channel = EventChannel.dispatching(library, devices);
@@ -421,16 +428,16 @@ public final class ConnectionManager {
     }
 
     /**
-     * The lifetimes of the open routes, requests, listeners and connections, for tests that check
-     * that a program has closed everything.
+     * Returns the lifetimes of all open routes, requests, listeners and connections, for tests that
+     * check for leaks.
      */
     public synchronized List<Lifetime> openIdentifiers() {
-        return Stream.concat(Stream.ofNullable(channel), listening.stream())
-                .flatMap(one -> one.ownLifetime().dependents().stream())
+        return Stream.concat(Stream.ofNullable(channel), listenerChannels.stream())
+                .flatMap(eventChannel -> eventChannel.ownLifetime().dependents().stream())
                 .toList();
     }
 
-    /** The location of the library. */
+    /** Returns the location of the library. */
     @Override
     public String toString() {
         return library.library().toString();

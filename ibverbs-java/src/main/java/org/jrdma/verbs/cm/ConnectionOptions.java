@@ -16,16 +16,16 @@ import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 /**
  * Options of a connection and its queue pair. Each method changes this object and returns it.
  *
- * @param <Q> the kind of queue pair
+ * @param <Q> the type of the queue pair
  */
 public final class ConnectionOptions<Q extends QueuePair> {
 
-    static final int MOST_RETRIES = 7;
+    static final int MAX_RETRIES = 7;
 
-    /** Prepares a queue pair before the peer can send to it. */
+    /** Code that prepares a queue pair before the peer can send to it. */
     @FunctionalInterface
     public interface Preparation<Q extends QueuePair> {
-        /** Prepares the queue pair, usually by posting receives. */
+        /** Prepares the queue pair, typically by posting receives. */
         void prepare(Q queuePair) throws IOException;
     }
 
@@ -36,43 +36,43 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     private final Factory<Q> factory;
-    private byte[] privateData = {};
-    private Preparation<Q> preparation = _ -> {};
-    private int maxReads = 16;
-    private int maxDestinationReads = 16;
-    private Duration receiverNotReadyTimer = Duration.ofNanos(640_000);
-    private int retries = MOST_RETRIES;
-    private int receiverNotReadyRetries = MOST_RETRIES;
-    private Optional<Duration> acknowledgeTimeout = Optional.empty();
-    private OptionalInt typeOfService = OptionalInt.empty();
-    private Optional<InetSocketAddress> localAddress = Optional.empty();
+    byte[] privateData = {};
+    Preparation<Q> preparation = _ -> {};
+    int maxReads = 16;
+    int maxDestinationReads = 16;
+    int receiverNotReadyTimerCode = DurationCodes.receiverNotReadyTimer(Duration.ofNanos(640_000));
+    int retries = MAX_RETRIES;
+    int receiverNotReadyRetries = MAX_RETRIES;
+    Optional<Duration> acknowledgeTimeout = Optional.empty();
+    OptionalInt typeOfService = OptionalInt.empty();
+    Optional<InetSocketAddress> localAddress = Optional.empty();
 
     private ConnectionOptions(Factory<Q> factory) {
         this.factory = factory;
     }
 
     /**
-     * Options of a connection with a queue pair of these options. The queue pair must be a reliable
-     * one unless the address was looked up for another type. Its port is the one that leads to the
-     * peer.
+     * Returns options of a connection whose queue pair has the given options. The queue pair must
+     * be reliable unless the address was looked up for another queue pair type. The route to the
+     * peer determines the port of the queue pair.
      */
     public static <Q extends QueuePair> ConnectionOptions<Q> of(QueuePairOptions<Q> queuePair) {
         return new ConnectionOptions<>((port, domain) -> domain.newQueuePair(queuePair.port(port)));
     }
 
     /**
-     * Options of a connection with a queue pair that receives for the shared receive queues of an
-     * XRC domain. For a listener that was looked up for {@link
-     * org.jrdma.verbs.model.QueuePairType#XRC_RECEIVE}; its peer sends. The programs exchange the
-     * numbers of the queues, for example in the private data.
+     * Returns options of a connection whose queue pair receives for the shared receive queues of an
+     * XRC domain. Valid for a listener whose address was looked up for {@link
+     * org.jrdma.verbs.model.QueuePairType#XRC_RECEIVE}. Only the peer sends. The programs exchange
+     * the numbers of the shared receive queues, for example in the private data.
      */
-    public static ConnectionOptions<XrcReceiveQueuePair> receiving(XrcDomain domain) {
-        return new ConnectionOptions<>((port, protection) -> {
-            var device = protection.device().name();
+    public static ConnectionOptions<XrcReceiveQueuePair> xrcReceive(XrcDomain domain) {
+        return new ConnectionOptions<>((port, protectionDomain) -> {
+            var device = protectionDomain.device().name();
             if (!device.equals(domain.device().name())) {
                 throw new VerbsException(
                         "rdma_accept",
-                        "The connection is through %s, and %s is of %s"
+                        "The connection uses device %s, but %s belongs to device %s"
                                 .formatted(device, domain, domain.device().name()));
             }
             return domain.newReceiveQueuePair(port);
@@ -80,8 +80,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the private data for the peer's program, which arrives with the request or the reply: at
-     * most 56 or 196 bytes, 248 on iWARP. It may arrive padded.
+     * Sets the private data for the peer's program: at most 56 bytes when connecting, 196 bytes
+     * when accepting, 248 bytes on iWARP. The private data may arrive padded.
      */
     public ConnectionOptions<Q> privateData(byte... data) {
         this.privateData = data.clone();
@@ -89,9 +89,9 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the preparation of the queue pair before the peer can send to it. On RoCE and
-     * InfiniBand, a message that finds no receive is retransmitted; on iWARP it ends the
-     * connection.
+     * Sets the code that prepares the queue pair before the peer can send to it. A message that
+     * arrives when no receive is posted is retransmitted on RoCE and InfiniBand, and ends the
+     * connection on iWARP.
      */
     public ConnectionOptions<Q> prepared(Preparation<Q> preparation) {
         this.preparation = preparation;
@@ -99,8 +99,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the maximum of reads and atomics that this side has in flight: 16 by default, or fewer
-     * if the device or the peer supports fewer.
+     * Sets the maximum number of reads and atomics that this side has in flight as the requester:
+     * 16 by default. The device and the peer can lower the number.
      */
     public ConnectionOptions<Q> maxReads(int count) {
         this.maxReads = count;
@@ -108,8 +108,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the maximum of the peer's reads and atomics that this side answers at a time: 16 by
-     * default, or fewer if the device supports or the peer asks for fewer.
+     * Sets the maximum number of reads and atomics from the peer that this side processes at a time
+     * as the responder: 16 by default. The device and the peer can lower the number.
      */
     public ConnectionOptions<Q> maxDestinationReads(int count) {
         this.maxDestinationReads = count;
@@ -117,22 +117,22 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the time that the peer waits before it retransmits a message that found no receive here:
-     * 0.64 ms by default, 655.36 ms at most. Rounded up to a value that the protocol can represent:
-     * 0.01 ms, 0.02 ms, 0.03 ms, 0.04 ms, 0.06 ms, and so on, in steps of at most 50%.
+     * Sets the time that the peer waits before it retransmits a message for which this side had
+     * posted no receive: 0.64 ms by default, 655.36 ms at most. The time is rounded up to a value
+     * that the protocol can represent: 0.01 ms, 0.02 ms, 0.03 ms, 0.04 ms, 0.06 ms, 0.08 ms, and so
+     * on.
      *
-     * @throws IllegalArgumentException if the duration is zero, negative, or longer
+     * @throws IllegalArgumentException if the duration is zero, negative, or longer than 655.36 ms
      */
     public ConnectionOptions<Q> receiverNotReadyTimer(Duration timer) {
-        DurationCodes.receiverNotReadyTimer(timer); // rejects what has no code
-        this.receiverNotReadyTimer = timer;
+        this.receiverNotReadyTimerCode = DurationCodes.receiverNotReadyTimer(timer);
         return this;
     }
 
     /**
-     * Sets the number of retransmissions of what the peer does not acknowledge, before the queue
-     * pair fails: 0 to 7, 7 by default. Applies on the side that connects; the other side's queue
-     * pair takes it over.
+     * Sets the number of times that an unacknowledged request is retransmitted before the queue
+     * pair fails: 0 to 7, 7 by default. The connecting side determines the number for both queue
+     * pairs.
      */
     public ConnectionOptions<Q> retries(int count) {
         this.retries = checkRetries(count);
@@ -140,8 +140,9 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the number of times that the peer retransmits a message that finds no receive here,
-     * before its queue pair fails: 0 to 6, or 7 for no limit, which is the default.
+     * Sets the number of times that the peer retransmits a message for which this side has posted
+     * no receive before the peer's queue pair fails: 0 to 6, or 7 for no limit, which is the
+     * default.
      */
     public ConnectionOptions<Q> receiverNotReadyRetries(int count) {
         this.receiverNotReadyRetries = checkRetries(count);
@@ -149,29 +150,33 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the time after which the queue pair retransmits what the peer has not acknowledged.
-     * Together with {@link #retries} it determines when a peer that died without notice is
-     * detected: with 67 ms and 7 retries after half a second to two seconds. By default the
-     * connection manager derives it from the path; on RoCE it is 537 ms then.
+     * Sets the time after which the queue pair retransmits an unacknowledged request. By default,
+     * the connection manager derives the timeout from the path; on RoCE, it is 537 ms.
      *
-     * <p>Rounded up to a value that the protocol can represent, which is 4.096 us times a power of
-     * two: 8.2 us, ..., 67.1 ms, 134 ms, ..., 8,796 s. A longer duration disables the timeout.
-     * Without effect on iWARP, where TCP determines it. Refused with IllegalArgumentException for
-     * unreliable connections and for {@link #receiving}, which wait for no acknowledgement. In C:
-     * {@code rdma_set_option} with {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
+     * <p>The timeout and the number of {@link #retries} determine how long it takes to detect a
+     * peer that crashed: with 67 ms and 7 retries, half a second to two seconds.
+     *
+     * <p>The timeout is rounded up to a value that the protocol can represent, 4.096 us times a
+     * power of two: 8.2 us, ..., 67.1 ms, 134 ms, ..., 8,796 s. A longer duration disables the
+     * timeout. On iWARP, this option has no effect because TCP determines the timeout. Connecting
+     * or accepting throws IllegalArgumentException if this option is set for an unreliable
+     * connection or for {@link #xrcReceive}, which receive no acknowledgements. In C: {@code
+     * rdma_set_option} with {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
      *
      * @throws IllegalArgumentException if the duration is zero or negative
      */
     public ConnectionOptions<Q> acknowledgeTimeout(Duration timeout) {
-        DurationCodes.acknowledgeTimeout(timeout); // rejects what has no code
+        DurationCodes.acknowledgeTimeout(timeout); // rejects invalid durations
         this.acknowledgeTimeout = Optional.of(timeout);
         return this;
     }
 
     /**
-     * Sets the priority of the packets, as in IP: 0 to 255. Applies to {@link
-     * ConnectionManager#connect}; a route has a type of service already, and a side that accepts
-     * takes that of the peer. In C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_TOS}.
+     * Sets the IP type of service of the packets: 0 to 255. Valid only for {@link
+     * ConnectionManager#connect}, because a route already has a type of service and an accepting
+     * side uses that of its peer. In C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_TOS}.
+     *
+     * @throws IllegalArgumentException if the value is out of range
      */
     public ConnectionOptions<Q> typeOfService(int value) {
         checkTypeOfService(value);
@@ -180,9 +185,10 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the local address, which determines the local device, and the local port, where 0 is a
-     * free port. Applies to {@link ConnectionManager#connect}. By default the system chooses an
-     * address, or {@link ConnectionManager#connect} takes one of the protection domain's device.
+     * Sets the local address and port. The address determines the local device; port 0 selects a
+     * free port. Valid only for {@link ConnectionManager#connect}. By default, the system chooses
+     * the address; if that address belongs to a device other than that of the protection domain,
+     * {@link ConnectionManager#connect} uses an address of the domain's device if one is known.
      */
     public ConnectionOptions<Q> localAddress(InetSocketAddress address) {
         this.localAddress = Optional.of(address);
@@ -192,72 +198,33 @@ public final class ConnectionOptions<Q extends QueuePair> {
     static void checkTypeOfService(int value) {
         if (value < 0 || value > 255) {
             throw new IllegalArgumentException(
-                    "%d is not a type of service, which is from 0 to 255".formatted(value));
+                    "Type of service %d is not in the range 0 to 255".formatted(value));
         }
     }
 
     static int checkRetries(int count) {
-        if (count < 0 || count > MOST_RETRIES) {
-            throw new IllegalArgumentException("%d retries are not from 0 to 7".formatted(count));
+        if (count < 0 || count > MAX_RETRIES) {
+            throw new IllegalArgumentException(
+                    "Number of retries %d is not in the range 0 to %d"
+                            .formatted(count, MAX_RETRIES));
         }
         return count;
     }
 
     /**
-     * Rejects options that would have been needed before the path to the peer was found.
+     * Rejects options that take effect only before the path to the peer is resolved.
      *
-     * @param step the object that has a path
+     * @param resolved the route or connect request, for the message
      */
-    void refusePath(Object step) {
+    void rejectPathOptions(Object resolved) {
         if (typeOfService.isPresent() || localAddress.isPresent()) {
             throw new IllegalArgumentException(
-                    "%s has its source and its type of service already: ConnectionManager.connect takes others"
-                            .formatted(step));
+                    "Cannot set a local address or type of service for %s, which already has both. Use these options with ConnectionManager.connect() only."
+                            .formatted(resolved));
         }
-    }
-
-    Optional<Duration> acknowledgeTimeout() {
-        return acknowledgeTimeout;
-    }
-
-    OptionalInt typeOfService() {
-        return typeOfService;
-    }
-
-    Optional<InetSocketAddress> localAddress() {
-        return localAddress;
-    }
-
-    int retries() {
-        return retries;
-    }
-
-    int receiverNotReadyRetries() {
-        return receiverNotReadyRetries;
     }
 
     Q newQueuePair(int port, ProtectionDomain domain) throws VerbsException {
         return factory.newQueuePair(port, domain);
-    }
-
-    byte[] privateData() {
-        return privateData;
-    }
-
-    Preparation<Q> preparation() {
-        return preparation;
-    }
-
-    int maxReads() {
-        return maxReads;
-    }
-
-    int maxDestinationReads() {
-        return maxDestinationReads;
-    }
-
-    /** The code of the protocol for the receiver-not-ready timer. */
-    int receiverNotReadyTimerCode() {
-        return DurationCodes.receiverNotReadyTimer(receiverNotReadyTimer);
     }
 }

@@ -2,7 +2,6 @@ package org.jrdma.verbs.cm;
 
 import java.io.InterruptedIOException;
 import java.lang.ref.Reference;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jrdma.ffi.Deadline;
@@ -10,49 +9,28 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
-import org.jrdma.verbs.cm.model.PrivateData;
-import org.jrdma.verbs.model.VerbsException;
 
-/** A peer's request for a connection, until it is accepted, rejected or closed. */
-public final class ConnectionRequest implements AutoCloseable {
+/** A peer's connect request. The program accepts, rejects or closes it. */
+public final class ConnectionRequest extends PeerRequest {
 
     private final ConnectionEvent.ConnectRequest request;
-    private final InetSocketAddress peerAddress;
-    private final IdentifierOwnership ownership;
 
-    @SuppressWarnings("this-escape") // all is set
     ConnectionRequest(ConnectionEvent.ConnectRequest request) {
+        super(request, "request");
         this.request = request;
-        this.peerAddress = request.identifier().peerAddress().orElseThrow();
-        this.ownership = new IdentifierOwnership(request.identifier(), this, toString());
     }
 
-    /** The peer's address. */
-    public InetSocketAddress peerAddress() {
-        return peerAddress;
-    }
-
-    /** The private data of the peer's program, with padding. */
-    public PrivateData privateData() {
-        return request.privateData();
-    }
-
-    /** The parameters of the peer's queue pair, and those that it asks for. */
+    /** The queue pair number of the peer, and the parameters that the peer requests. */
     public ConnectionParameters parameters() {
         return request.parameters();
     }
 
-    /** The name of the local device of the request, for {@link org.jrdma.verbs.Verbs#open}. */
-    public String deviceName() {
-        return request.identifier().deviceName().orElseThrow();
-    }
-
     /**
-     * Accepts, and waits until the peer has confirmed. On iWARP the peer does not confirm, and must
-     * be the first to send.
+     * Accepts the request, and waits until the peer has confirmed the connection. On iWARP the peer
+     * sends no confirmation, and must send the first message.
      *
      * @param domain a protection domain of the request's device
-     * @throws CmException if the peer has given up
+     * @throws CmException if the peer has timed out or withdrawn its request
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if this object or the domain is or becomes closed
@@ -65,12 +43,12 @@ public final class ConnectionRequest implements AutoCloseable {
     }
 
     /**
-     * Accepts as {@link #accept(ProtectionDomain, ConnectionOptions, Duration)} does, without
-     * waiting. Cancelling the future rejects the peer and leaves nothing open.
+     * Accepts the request without blocking; see {@link #accept(ProtectionDomain, ConnectionOptions,
+     * Duration)}. Canceling the future rejects the request and leaves nothing open.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> acceptAsync(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {
-        return Cancellable.start(
+        return CancellableCall.start(
                 "jrdma-accept-async", () -> accept(domain, options, timeout), Connection::close);
     }
 
@@ -80,33 +58,7 @@ public final class ConnectionRequest implements AutoCloseable {
         try {
             return new Handshake<>(ownership, domain, options).accept(request, deadline);
         } finally {
-            Reference.reachabilityFence(this); // is not reported as a leak meanwhile
+            Reference.reachabilityFence(this); // prevents a leak report during the call
         }
-    }
-
-    /**
-     * Rejects, with private data for the peer's program: at most 148 bytes, 248 on iWARP.
-     *
-     * @throws IllegalArgumentException if it is longer
-     */
-    public void reject(byte... privateData) throws VerbsException {
-        try {
-            request.identifier().reject(privateData);
-        } catch (IllegalStateException e) {
-            throw ownership.explained(e);
-        } finally {
-            close();
-        }
-    }
-
-    /** Rejects the request, if it was not accepted. */
-    @Override
-    public void close() {
-        ownership.close();
-    }
-
-    @Override
-    public String toString() {
-        return "request from " + peerAddress;
     }
 }

@@ -7,22 +7,21 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 
 /**
- * A listener for requests for the destination of a service's datagrams. Any number of threads may
- * wait for requests; each request is returned to one of them. Closing rejects the requests that no
- * thread has taken.
+ * A listener for {@linkplain DatagramServiceRequest requests} for a datagram service. Any number of
+ * threads can wait for requests; each request is returned to one thread. Closing the listener
+ * rejects the requests in the backlog.
  */
 public final class DatagramListener implements AutoCloseable {
 
     private final RequestQueue requests;
 
-    @SuppressWarnings("this-escape") // all is set
     DatagramListener(RequestQueue requests) {
         this.requests = requests;
-        requests.reportIfDropped(this, toString());
+        requests.watch(this, toString());
     }
 
     /**
-     * An address at which peers reach this listener, with its port; see {@link
+     * An address and port at which peers can reach this listener; see {@link
      * Listener#localAddress()}.
      */
     public InetSocketAddress localAddress() {
@@ -43,11 +42,11 @@ public final class DatagramListener implements AutoCloseable {
                 requests.next(
                         ConnectionEvent.DatagramRequest.class,
                         Deadline.after(timeout),
-                        "No request to " + this,
+                        "No request arrived at " + this,
                         toString()));
     }
 
-    /** Closes without waiting for peers. */
+    /** Closes the listener without waiting for peers. */
     @Override
     public void close() {
         requests.close();

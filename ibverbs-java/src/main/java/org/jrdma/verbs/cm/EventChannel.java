@@ -17,28 +17,28 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.verbs.cm.handle.NativeEventChannel;
 import org.jrdma.verbs.cm.handle.NativeIdentifier;
 import org.jrdma.verbs.cm.model.AddressInfo;
 import org.jrdma.verbs.cm.model.PortSpace;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.ConnectionLibrary;
-import org.jrdma.verbs.internal.EventFunctions;
+import org.jrdma.verbs.internal.EventChannelFunctions;
 import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A channel that delivers the events of a set of identifiers, in order.
+ * A channel that delivers the events of a set of identifiers in order.
  *
  * <p>Owns the identifiers that were created from it. Safe for use by multiple threads. In C: {@code
  * struct rdma_event_channel}; {@link #close()} is {@code rdma_destroy_event_channel}.
@@ -47,13 +47,13 @@ public final class EventChannel extends NativeObject {
 
     private static final Logger LOG = LoggerFactory.getLogger(EventChannel.class);
 
-    /** The number of events after which the polling thread serves other channels. */
-    private static final int BATCH = 16;
+    /** The maximum number of events that are dispatched before other channels are served. */
+    private static final int MAX_BATCH = 16;
 
-    /** The number of consecutive failures to take an event that are retried, for 5 s in all. */
-    private static final int TRIES = 8;
+    /** The maximum number of consecutive retries of taking an event. All retries take 5 s. */
+    private static final int MAX_RETRIES = 8;
 
-    private static final long PAUSE_MILLIS = 10;
+    private static final long RETRY_DELAY_MILLIS = 10;
 
     private final ConnectionLibrary library;
     private final LocalDevices devices;
@@ -62,14 +62,16 @@ public final class EventChannel extends NativeObject {
 
     private final boolean dispatching;
 
-    /** Events that this SDK adds to those of the library. */
-    private final Queue<ConnectionEvent> own = new ConcurrentLinkedQueue<>();
+    /** Events that were added by this SDK rather than by librdmacm. */
+    private final Queue<ConnectionEvent> addedEvents = new ConcurrentLinkedQueue<>();
 
-    /** The open identifiers by address. A program may know one from its events alone. */
+    /**
+     * The open identifiers by native address. These are strong references because a program may
+     * refer to an identifier only through its events.
+     */
     private final Map<Long, Identifier> identifiers = new ConcurrentHashMap<>();
 
-    /** The number of consecutive failures to take an event. */
-    private final AtomicInteger failures = new AtomicInteger();
+    private final AtomicInteger consecutiveFailures = new AtomicInteger();
 
     private volatile boolean broken;
 
@@ -79,7 +81,7 @@ public final class EventChannel extends NativeObject {
         return new EventChannel(library, devices, false);
     }
 
-    /** Creates a channel whose events go to the queues of their identifiers. */
+    /** Creates a channel that dispatches events to the queues of their identifiers. */
     static EventChannel dispatching(ConnectionLibrary library, LocalDevices devices)
             throws VerbsException {
         return new EventChannel(library, devices, true);
@@ -93,13 +95,12 @@ public final class EventChannel extends NativeObject {
                 dispatching,
                 new NativeEventChannel(
                         library,
-                        new Attempt(
+                        new CheckedCall(
                                 "rdma_create_event_channel",
                                 () -> "on this machine",
                                 EventChannel::adviceOnOpening)));
     }
 
-    @SuppressWarnings("this-escape") // to a callback that comes when all is set
     private EventChannel(
             ConnectionLibrary library,
             LocalDevices devices,
@@ -117,7 +118,7 @@ public final class EventChannel extends NativeObject {
         this.channel = channel;
         this.dispatching = dispatching;
         try {
-            Linux.setNonBlocking(channel.descriptor());
+            LinuxCalls.setNonBlocking(channel.descriptor());
             if (dispatching) {
                 waiter = DescriptorWaiter.watch(channel.descriptor(), this::dispatch);
                 waiter.arm();
@@ -128,7 +129,7 @@ public final class EventChannel extends NativeObject {
             close();
             throw new VerbsException(
                     "rdma_create_event_channel",
-                    "The events of a channel cannot be waited for: " + e.getMessage());
+                    "Cannot wait for the events of a channel: " + e.getMessage());
         }
         lifetime().onClose(waiter::close);
     }
@@ -136,11 +137,11 @@ public final class EventChannel extends NativeObject {
     private static String adviceOnOpening(int errno) {
         return switch (errno) {
             case Errno.ENODEV ->
-                    "This machine has no RDMA device. Load the driver of one, or make a software one of a network interface with \"rdma link add rxe0 type rxe netdev eth0\".";
+                    "This machine has no RDMA device. Load the driver of the adapter, or create a software device with \"rdma link add rxe0 type rxe netdev eth0\".";
             case Errno.ENOENT, Errno.ENXIO, Errno.EPERM ->
-                    "The file /dev/infiniband/rdma_cm is missing; load rdma_ucm, or pass it to the container.";
+                    "The device file /dev/infiniband/rdma_cm is missing. Load the kernel module rdma_ucm, or pass the device file to the container.";
             case Errno.EACCES ->
-                    "The file /dev/infiniband/rdma_cm is not for this user; change its mode.";
+                    "This user has no access to /dev/infiniband/rdma_cm. Change the mode of the device file.";
             default -> "";
         };
     }
@@ -150,67 +151,64 @@ public final class EventChannel extends NativeObject {
         lifetime().hold();
         try {
             var attempt =
-                    Attempt.to("rdma_create_id", () -> "for port space %s".formatted(portSpace));
+                    CheckedCall.to(
+                            "rdma_create_id", () -> "for port space %s".formatted(portSpace));
             var address =
-                    PlatformCalls.call(() ->
+                    BlockingCalls.call(() ->
                             library.identifiers().create(channel.address(), portSpace, attempt));
-            return adopt(address, portSpace);
+            return register(nativeIdentifier(address), portSpace);
         } finally {
             lifetime().release();
         }
     }
 
     /**
-     * Creates an identifier for an address that was looked up, with that address's type of queue
-     * pair, and bound to its local address. This is the only way to create an identifier for
-     * unreliable and extended connections. The peer's address must still be resolved. In C: {@code
-     * rdma_create_ep}, which would block for that.
+     * Creates an identifier for an address that was looked up. The identifier has the queue pair
+     * type of the query, and is bound to the local address. This is the only way to create an
+     * identifier for unreliable and extended connections. The peer's address must still be
+     * resolved, because doing so in this call would block. In C: {@code rdma_create_ep}.
      *
      * @throws VerbsException if no RDMA device has the local address, or the port is in use
      */
     public Identifier newIdentifier(AddressInfo info) throws VerbsException {
-        var local = info.local().or(() -> info.peer().map(EventChannel::anywhere)).orElseThrow();
+        var local = info.local().or(() -> info.peer().map(EventChannel::wildcard)).orElseThrow();
         lifetime().hold();
         try {
             var address =
-                    PlatformCalls.call(() ->
+                    BlockingCalls.call(() ->
                             library.addresses()
                                     .createEndpoint(
                                             info,
                                             local,
-                                            Attempt.to(
+                                            CheckedCall.to(
                                                     "rdma_create_ep",
                                                     () -> "for %s".formatted(info))));
-            var made = nativeIdentifier(address);
-            var done = false;
+            var identifier = nativeIdentifier(address);
             try {
-                migrate(address, Attempt.to("rdma_migrate_id", () -> "for %s".formatted(info)));
-                done = true;
-            } finally {
-                if (!done) {
-                    made.close();
-                }
+                migrate(address, CheckedCall.to("rdma_migrate_id", () -> "for %s".formatted(info)));
+            } catch (Throwable e) {
+                identifier.close();
+                throw e;
             }
-            return adopt(made, info.portSpace());
+            return register(identifier, info.portSpace());
         } finally {
             lifetime().release();
         }
     }
 
-    private static InetSocketAddress anywhere(InetSocketAddress peer) {
+    /** Returns the wildcard address in the address family of the peer. */
+    private static InetSocketAddress wildcard(InetSocketAddress peer) {
         return new InetSocketAddress(
                 InetAddress.ofLiteral(peer.getAddress() instanceof Inet6Address ? "::" : "0.0.0.0"),
                 0);
     }
 
-    /** Takes ownership of a new native identifier. The channel must be held. */
-    private Identifier adopt(MemorySegment address, PortSpace portSpace) {
-        return adopt(nativeIdentifier(address), portSpace);
-    }
-
-    private Identifier adopt(NativeIdentifier made, PortSpace portSpace) {
-        var identifier = new Identifier(this, portSpace, made);
-        identifiers.put(made.address().address(), identifier);
+    /**
+     * Takes ownership of a native identifier. The caller must hold the lifetime of this channel.
+     */
+    private Identifier register(NativeIdentifier nativeIdentifier, PortSpace portSpace) {
+        var identifier = new Identifier(this, portSpace, nativeIdentifier);
+        identifiers.put(nativeIdentifier.address().address(), identifier);
         return identifier;
     }
 
@@ -219,19 +217,19 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Takes over the identifier of another channel. The identifier is added to this channel before
-     * the native call, because its first event may arrive before the call returns.
+     * Takes over an identifier of another channel. The identifier is registered with this channel
+     * before the native call, because its first event may arrive before the call returns.
      */
-    Identifier takeOver(NativeIdentifier former, PortSpace portSpace, Attempt attempt)
+    Identifier takeOver(NativeIdentifier source, PortSpace portSpace, CheckedCall attempt)
             throws VerbsException {
-        var address = former.address();
-        NativeIdentifier here;
+        var address = source.address();
+        NativeIdentifier successor;
         Identifier identifier;
         lifetime().hold();
         try {
-            here = former.successor(library, channel);
-            identifier = adopt(here, portSpace);
-            identifier.ownLifetime().hold(); // a thread that takes its event may close it
+            successor = source.successor(library, channel);
+            identifier = register(successor, portSpace);
+            identifier.ownLifetime().hold(); // a thread that receives its event may close it
         } finally {
             lifetime().release();
         }
@@ -241,7 +239,7 @@ public final class EventChannel extends NativeObject {
             done = true;
         } finally {
             if (!done) {
-                here.handOver(); // the former owner keeps it
+                successor.handOver(); // the source keeps the ownership
             }
             identifier.ownLifetime().release();
             if (!done) {
@@ -251,24 +249,25 @@ public final class EventChannel extends NativeObject {
         return identifier;
     }
 
-    /** Blocks until the events that the former channel has delivered are acknowledged. */
-    private void migrate(MemorySegment identifier, Attempt attempt) throws VerbsException {
-        PlatformCalls.call(() -> {
+    /** Blocks until the events that the old channel has delivered are acknowledged. */
+    private void migrate(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
+        BlockingCalls.call(() -> {
             library.identifiers().migrate(identifier, channel.address(), attempt);
             return this;
         });
     }
 
     /**
-     * Returns a task that removes an identifier before it is destroyed and its address is reused.
-     * The task does not keep this channel reachable, so that a leaked channel is still reported.
+     * Returns a task that unregisters an identifier. It must run before the identifier is
+     * destroyed, because its address may then be reused. The task does not keep this channel
+     * reachable, so that a leaked channel is reported.
      */
-    Runnable forgetting(MemorySegment address) {
+    Runnable removalTask(MemorySegment address) {
         var reference = new WeakReference<>(identifiers);
         return () -> {
-            var known = reference.get();
-            if (known != null) {
-                known.remove(address.address());
+            var registered = reference.get();
+            if (registered != null) {
+                registered.remove(address.address());
             }
         };
     }
@@ -277,21 +276,21 @@ public final class EventChannel extends NativeObject {
      * Waits for an event. Each event is returned to one caller. In C: {@code rdma_get_cm_event} and
      * {@code rdma_ack_cm_event}.
      *
-     * @throws FabricTimeoutException if there is no event in time
+     * @throws FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if the channel is or becomes closed
      */
     public ConnectionEvent next(Duration timeout) throws FabricException, InterruptedIOException {
-        return next(Deadline.after(timeout), "No event of " + this);
+        return next(Deadline.after(timeout), "No event arrived at " + this);
     }
 
     /**
-     * @param missed the description of the event in a timeout
+     * @param timedOut the start of the message in case of a timeout, which ends with "within ..."
      */
-    ConnectionEvent next(Deadline deadline, String missed)
+    ConnectionEvent next(Deadline deadline, String timedOut)
             throws FabricException, InterruptedIOException {
         while (true) {
-            if (Thread.currentThread().isInterrupted()) { // leaves the event to other threads
+            if (Thread.currentThread().isInterrupted()) { // checked before an event is taken
                 throw new InterruptedIOException("interrupted while waiting for " + this);
             }
             var ticket = waiter.ticket();
@@ -301,7 +300,7 @@ public final class EventChannel extends NativeObject {
             }
             try {
                 if (!waiter.await(ticket, deadline)) {
-                    throw deadline.missed(missed);
+                    throw deadline.missed(timedOut);
                 }
             } catch (IllegalStateException e) {
                 throw lifetime().closedException();
@@ -309,34 +308,37 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Runs on the polling thread: does not block, and runs no code of the program. */
+    /** Dispatches events. Runs on the polling thread, so it must not block or call the program. */
     private void dispatch() {
         try {
-            for (var count = 0; count < BATCH; count++) {
+            for (var count = 0; count < MAX_BATCH; count++) {
                 var event = take();
-                failures.set(0);
+                consecutiveFailures.set(0);
                 if (event.isEmpty()) {
                     waiter.arm();
                     return;
                 }
                 event.get().identifier().events().add(event.get());
             }
-            waiter.again();
+            waiter.callAgain();
         } catch (FabricException | RuntimeException e) {
             if (isOpen()) {
-                failed(e);
+                retryLater(e);
             }
         }
     }
 
     /**
-     * Retries after a pause, because a failure to take one event, such as a lack of memory, may not
-     * affect the next. Gives up after a number of consecutive failures.
+     * Retries after a delay, because a failure to take an event can be temporary, for example a
+     * lack of memory. Fails all identifiers after {@link #MAX_RETRIES} consecutive retries.
      */
-    private void failed(Exception e) {
-        var inARow = failures.incrementAndGet();
-        if (inARow > TRIES) {
-            LOG.error("No more events of {}", this, e);
+    private void retryLater(Exception e) {
+        var failureCount = consecutiveFailures.incrementAndGet();
+        if (failureCount > MAX_RETRIES) {
+            LOG.error(
+                    "Taking events of {} has failed repeatedly; no more events are delivered",
+                    this,
+                    e);
             broken = true;
             identifiers
                     .values()
@@ -346,12 +348,12 @@ public final class EventChannel extends NativeObject {
                                     .fail(
                                             new VerbsException(
                                                     "rdma_get_cm_event",
-                                                    "The events of connections cannot be had: "
+                                                    "Cannot receive the events of connections: "
                                                             + e.getMessage())));
             return;
         }
-        LOG.warn("An event of {} cannot be had; trying again", this, e);
-        CompletableFuture.delayedExecutor(PAUSE_MILLIS << inARow, TimeUnit.MILLISECONDS)
+        LOG.warn("Cannot take an event of {}; retrying", this, e);
+        CompletableFuture.delayedExecutor(RETRY_DELAY_MILLIS << failureCount, TimeUnit.MILLISECONDS)
                 .execute(this::armAgain);
     }
 
@@ -359,35 +361,35 @@ public final class EventChannel extends NativeObject {
         try {
             waiter.arm();
         } catch (FabricException e) {
-            failed(e);
+            retryLater(e);
         }
     }
 
-    /** Whether this channel has given up taking events. */
+    /** Returns true if this channel delivers no more events after repeated failures. */
     boolean isBroken() {
         return broken;
     }
 
-    /** Whether the events go to the queues of their identifiers. */
+    /** Returns true if events are dispatched to the queues of their identifiers. */
     boolean isDispatching() {
         return dispatching;
     }
 
-    /** Adds an event that the library has reported as the result of a call. */
+    /** Adds an event for a failure that the library reported as the result of a call. */
     void add(ConnectionEvent event) {
         if (dispatching) {
             event.identifier().events().add(event);
         } else {
-            own.add(event);
+            addedEvents.add(event);
             waiter.wake();
         }
     }
 
-    /** Takes an event without waiting; empty if there is none. */
+    /** Takes an event without waiting. Returns empty if there is no event. */
     private Optional<ConnectionEvent> take() throws VerbsException {
         lifetime().hold();
         try {
-            for (var event = own.poll(); event != null; event = own.poll()) {
+            for (var event = addedEvents.poll(); event != null; event = addedEvents.poll()) {
                 if (event.identifier().isOpen()) {
                     return Optional.of(event);
                 }
@@ -396,21 +398,22 @@ public final class EventChannel extends NativeObject {
                     .take(
                             channel.address(),
                             this::translate,
-                            Attempt.to("rdma_get_cm_event", () -> "for " + this));
+                            CheckedCall.to("rdma_get_cm_event", () -> "for " + this));
         } finally {
             lifetime().release();
         }
     }
 
-    /** Returns empty for an event of a closed identifier. */
-    private Optional<ConnectionEvent> translate(EventFunctions.Event event) {
+    /** Translates a native event. Returns empty for an event of a closed identifier. */
+    private Optional<ConnectionEvent> translate(EventChannelFunctions.Event event) {
         if (event.type() == rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST()) {
-            var listener = known(event.listener());
+            var listener = registered(event.listener());
             if (listener.isEmpty()) {
-                refuse(event.identifier());
+                reject(event.identifier());
                 return Optional.empty();
             }
-            var identifier = adopt(event.identifier(), listener.get().portSpace());
+            var identifier =
+                    register(nativeIdentifier(event.identifier()), listener.get().portSpace());
             return Optional.of(
                     event.ofDatagrams()
                             ? new ConnectionEvent.DatagramRequest(
@@ -421,7 +424,7 @@ public final class EventChannel extends NativeObject {
                                     event.connection(),
                                     event.privateData()));
         }
-        return known(event.identifier())
+        return registered(event.identifier())
                 .map(identifier -> {
                     var translated = EventTranslation.of(identifier, event);
                     EventTranslation.answeredCall(translated)
@@ -430,12 +433,12 @@ public final class EventChannel extends NativeObject {
                 });
     }
 
-    private Optional<Identifier> known(MemorySegment address) {
+    private Optional<Identifier> registered(MemorySegment address) {
         return Optional.ofNullable(identifiers.get(address.address()));
     }
 
-    /** Rejects a request to a listener that was closed meanwhile. */
-    private void refuse(MemorySegment address) {
+    /** Rejects a request to a listener that has been closed. */
+    private void reject(MemorySegment address) {
         try {
             nativeIdentifier(address).close();
         } catch (VerbsException e) {

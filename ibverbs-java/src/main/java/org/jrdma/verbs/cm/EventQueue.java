@@ -12,8 +12,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of one identifier: a queue for threads that wait for an event, or the source of a
- * handler. Adding an event does not block.
+ * The events of one identifier, which are taken by waiting threads or passed to a handler. Adding
+ * an event does not block.
  */
 final class EventQueue {
 
@@ -23,7 +23,7 @@ final class EventQueue {
     private final Queue<ConnectionEvent> events = new ArrayDeque<>();
     private @Nullable Consumer<ConnectionEvent> handler;
     private @Nullable VerbsException failure;
-    private @Nullable String closed;
+    private @Nullable String closeReason;
 
     EventQueue(String owner) {
         this.owner = owner;
@@ -33,7 +33,7 @@ final class EventQueue {
     void add(ConnectionEvent event) {
         lock.lock();
         try {
-            if (closed != null) {
+            if (closeReason != null) {
                 return;
             }
             if (handler == null) {
@@ -61,23 +61,23 @@ final class EventQueue {
     /**
      * Waits for an event.
      *
-     * @param missed the description of the event in a timeout
+     * @param timedOut the start of the message in case of a timeout, which ends with "within ..."
      * @throws IllegalStateException if the queue is or becomes closed
      */
-    private ConnectionEvent take(Deadline deadline, String missed)
+    private ConnectionEvent take(Deadline deadline, String timedOut)
             throws FabricException, InterruptedIOException {
         lock.lock();
         try {
             while (events.isEmpty()) {
-                if (closed != null) {
-                    throw new IllegalStateException(closed);
+                if (closeReason != null) {
+                    throw new IllegalStateException(closeReason);
                 }
                 if (failure != null) {
                     throw failure;
                 }
                 var remaining = deadline.remainingNanos();
                 if (remaining <= 0) {
-                    throw deadline.missed(missed);
+                    throw deadline.missed(timedOut);
                 }
                 changed.awaitNanos(remaining);
             }
@@ -93,24 +93,25 @@ final class EventQueue {
     /**
      * Waits for the outcome of a step.
      *
-     * @param attempt the description of the step in a failure
-     * @param missed the description of the step in a timeout
+     * @param failure the start of the message if the step fails
+     * @param timedOut the start of the message if the step times out, which ends with "within ..."
      * @throws CmException if the step failed
      */
-    ConnectionEvent awaitAnswer(Deadline deadline, String function, String attempt, String missed)
+    ConnectionEvent awaitOutcome(
+            Deadline deadline, String function, String failure, String timedOut)
             throws FabricException, InterruptedIOException {
         while (true) {
-            var event = take(deadline, missed);
+            var event = take(deadline, timedOut);
             switch (event) {
                 case ConnectionEvent.Failure failed ->
-                        throw new CmException(function, attempt, failed);
+                        throw new CmException(function, failure, failed);
                 case ConnectionEvent.DeviceRemoved _ ->
                         throw new VerbsException(
-                                function, attempt + ": the device is being taken out");
+                                function, failure + ": the device is being removed");
                 case ConnectionEvent.AddressChanged _,
                         ConnectionEvent.TimeWaitExit _,
-                        ConnectionEvent.Written _ -> {
-                    // does not end the step
+                        ConnectionEvent.UserDefined _ -> {
+                    // not an outcome of the step
                 }
                 default -> {
                     return event;
@@ -120,8 +121,8 @@ final class EventQueue {
     }
 
     /**
-     * Passes all events to a handler from now on, one at a time. The handler runs on the thread
-     * that adds the event, and must not block.
+     * Passes all queued and future events to a handler, one at a time. The handler runs on the
+     * thread that adds the event, and must not block.
      */
     void handle(Consumer<ConnectionEvent> eventHandler) {
         lock.lock();
@@ -134,17 +135,17 @@ final class EventQueue {
         }
     }
 
-    /** Ends all waits and drops all events. */
+    /** Closes the queue: fails all waits and drops all events. */
     void close() {
         close(owner + " is closed");
     }
 
-    /** Ends all waits for a reason, and drops all events. */
+    /** Closes the queue with a message for the exceptions of waiting threads. */
     void close(String reason) {
         lock.lock();
         try {
-            if (closed == null) {
-                closed = reason;
+            if (closeReason == null) {
+                closeReason = reason;
             }
             changed.signalAll();
             events.clear();

@@ -9,12 +9,12 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.verbs.cm.handle.NativeIdentifier;
-import org.jrdma.verbs.internal.EventFunctions.Event;
+import org.jrdma.verbs.internal.EventChannelFunctions.Event;
 
-/** Translation of native events. */
+/** Translates native events to {@link ConnectionEvent}s. */
 final class EventTranslation {
 
-    /** By the number of the native event. Requests are not here: they have a new identifier. */
+    /** Translations by native event type, except requests, for which an identifier is created. */
     private static final Map<Integer, BiFunction<Identifier, Event, ConnectionEvent>> BY_TYPE =
             Map.ofEntries(
                     entry(
@@ -91,7 +91,7 @@ final class EventTranslation {
                     entry(
                             rdma_h.RDMA_CM_EVENT_USER(),
                             (identifier, event) ->
-                                    new ConnectionEvent.Written(
+                                    new ConnectionEvent.UserDefined(
                                             identifier, event.status(), event.context())));
 
     private EventTranslation() {}
@@ -101,7 +101,7 @@ final class EventTranslation {
         return BY_TYPE.getOrDefault(event.type(), EventTranslation::other).apply(identifier, event);
     }
 
-    /** Returns the call that may still be in progress when the event that answers it arrives. */
+    /** Returns the call whose outcome the event reports; it may not have returned yet. */
     static Optional<NativeIdentifier.Call> answeredCall(ConnectionEvent event) {
         return switch (event) {
             case ConnectionEvent.AddressInfoResolved _, ConnectionEvent.AddressInfoError _ ->
@@ -117,7 +117,7 @@ final class EventTranslation {
         };
     }
 
-    /** The status of a failure; some kernels report it below zero. */
+    /** Returns the errno of a failure, which some kernels report as a negative number. */
     private static int errno(Event event) {
         return Math.abs(event.status());
     }

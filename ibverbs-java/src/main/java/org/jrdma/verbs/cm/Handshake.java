@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Set;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
-import org.jrdma.verbs.cm.handle.PrivateDataField;
+import org.jrdma.verbs.cm.handle.PrivateDataSizes;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
 import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.DeviceAttributes;
@@ -20,28 +20,28 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** The steps from a route or a request to a connection. If a step fails, nothing is left open. */
+/** Establishes a connection from a route or a connect request; a failure closes everything. */
 final class Handshake<Q extends QueuePair> {
 
-    private static final int MOST_READS = 254; // 255 stands for the maximum of the device
+    private static final int MAX_READS = 254; // 255 means the maximum of the device
 
-    /** The functions that fail if the peer has given up. */
+    /** The functions that fail if the peer has withdrawn its request or timed out. */
     private static final Set<String> STEPS =
             Set.of("rdma_init_qp_attr", "rdma_accept", "rdma_establish");
 
-    /** The time that the event with the reason may arrive after the failure of a function. */
+    /** The maximum delay between the failure of a function and the event with the reason. */
     private static final Duration REASON_DELAY = Duration.ofMillis(100);
 
     private final IdentifierOwnership ownership;
     private final Identifier identifier;
     private final ProtectionDomain domain;
     private final ConnectionOptions<Q> options;
-    private final boolean isWarp;
-    private final String attempt;
+    private final boolean isIwarp;
+    private final String failure;
     private final Runnable queuePairClosed = this::queuePairClosed;
     private @Nullable Q queuePair;
 
-    /** Whether the request was sent or received. */
+    /** True if the connect request was sent or received. */
     private boolean requested;
 
     Handshake(
@@ -50,8 +50,8 @@ final class Handshake<Q extends QueuePair> {
         this.identifier = ownership.identifier();
         this.domain = domain;
         this.options = options;
-        this.isWarp = identifier.isWarp();
-        this.attempt =
+        this.isIwarp = identifier.isIwarp();
+        this.failure =
                 "No connection from %s to %s through %s"
                         .formatted(
                                 identifier.localAddress().orElse(null),
@@ -60,14 +60,14 @@ final class Handshake<Q extends QueuePair> {
     }
 
     private interface Steps<Q extends QueuePair> {
-        Connection<Q> take() throws IOException;
+        Connection<Q> run() throws IOException;
     }
 
-    private Connection<Q> takeOrAbandon(Steps<Q> steps)
+    private Connection<Q> runOrAbandon(Steps<Q> steps)
             throws FabricException, InterruptedIOException {
         var done = false;
         try {
-            var connection = steps.take();
+            var connection = steps.run();
             done = true;
             return connection;
         } catch (VerbsException e) {
@@ -78,7 +78,10 @@ final class Handshake<Q extends QueuePair> {
             throw e;
         } catch (IOException e) {
             throw new FabricException(
-                    "%s: it was not prepared: %s".formatted(attempt, e.getMessage()), 0, e);
+                    "%s: the preparation of the queue pair failed: %s"
+                            .formatted(failure, e.getMessage()),
+                    0,
+                    e);
         } finally {
             if (!done) {
                 abandon();
@@ -87,9 +90,9 @@ final class Handshake<Q extends QueuePair> {
     }
 
     /**
-     * Adds the reason to the failure of a function that was called after the peer had given up. The
-     * reason is in an event; the kernel sends none for a request that was withdrawn before it was
-     * accepted.
+     * Adds the reason to the failure of a function that was called after the peer had withdrawn its
+     * request or timed out. An event contains the reason. The kernel sends no such event if the
+     * request was withdrawn before it was accepted.
      */
     private VerbsException explained(VerbsException e) throws InterruptedIOException {
         if (e instanceof CmException
@@ -101,47 +104,46 @@ final class Handshake<Q extends QueuePair> {
         try {
             identifier
                     .events()
-                    .awaitAnswer(Deadline.after(REASON_DELAY), e.function(), attempt, attempt);
+                    .awaitOutcome(Deadline.after(REASON_DELAY), e.function(), failure, failure);
         } catch (CmException reason) {
             reason.addSuppressed(e);
             return reason;
         } catch (FabricException | IllegalStateException _) {
-            // there is no event
+            // no event has arrived
         }
-        return new CmException(attempt, e);
+        return new CmException(failure, e);
     }
 
-    /** On iWARP, closing a queue pair blocks until the connection has ended. */
     private void abandon() {
         identifier.close();
-        if (queuePair != null && isWarp) {
-            PlatformCalls.start(queuePair::close);
+        if (queuePair != null && isIwarp) {
+            BlockingCalls.start(queuePair::close); // blocks until the connection has ended
         } else if (queuePair != null) {
             queuePair.close();
         }
     }
 
     Connection<Q> connect(Deadline deadline) throws FabricException, InterruptedIOException {
-        return takeOrAbandon(() -> {
+        return runOrAbandon(() -> {
             setAcknowledgeTimeout();
-            var made = prepare();
+            var created = prepare();
             var limits = domain.device().attributes();
-            request(parameters(made, reads(limits), destinationReads(limits)));
+            request(parameters(created, reads(limits), destinationReads(limits)));
             requested = true;
-            var answer = await(deadline, "rdma_connect", attempt + ": the peer has not answered");
-            return switch (answer) {
+            var outcome = await(deadline, "rdma_connect", failure + ": the peer has not answered");
+            return switch (outcome) {
                 case ConnectionEvent.ConnectResponse response -> {
-                    bring(made, QueuePairState.INIT); // with the access rights that were negotiated
-                    bring(made, QueuePairState.READY_TO_RECEIVE);
-                    bring(made, QueuePairState.READY_TO_SEND);
+                    transition(created, QueuePairState.INIT); // sets the negotiated access rights
+                    transition(created, QueuePairState.READY_TO_RECEIVE);
+                    transition(created, QueuePairState.READY_TO_SEND);
                     identifier.establish();
-                    yield connection(made, response.parameters(), response.privateData());
+                    yield connection(created, response.parameters(), response.privateData());
                 }
                 case ConnectionEvent.Established established -> {
-                    made.query(); // the driver has changed its state
-                    yield connection(made, established.parameters(), established.privateData());
+                    created.query(); // the driver has changed the state
+                    yield connection(created, established.parameters(), established.privateData());
                 }
-                default -> throw unexpected("rdma_connect", answer);
+                default -> throw unexpected("rdma_connect", outcome);
             };
         });
     }
@@ -149,63 +151,64 @@ final class Handshake<Q extends QueuePair> {
     Connection<Q> accept(ConnectionEvent.ConnectRequest request, Deadline deadline)
             throws FabricException, InterruptedIOException {
         requested = true;
-        return takeOrAbandon(() -> {
-            options.refusePath(ownership);
+        return runOrAbandon(() -> {
+            options.rejectPathOptions(ownership);
             setAcknowledgeTimeout();
-            var made = prepare();
+            var created = prepare();
             var limits = domain.device().attributes();
-            var wanted = request.parameters();
-            var reads = Math.min(reads(limits), wanted.maxReads());
-            var answered = Math.min(destinationReads(limits), wanted.maxDestinationReads());
-            bring(made, QueuePairState.INIT);
+            var requestedLimits = request.parameters();
+            var reads = Math.min(reads(limits), requestedLimits.maxReads());
+            var destinationReads =
+                    Math.min(destinationReads(limits), requestedLimits.maxDestinationReads());
+            transition(created, QueuePairState.INIT);
             var change = identifier.queuePairChange(QueuePairState.READY_TO_RECEIVE);
             if (change.attributes().contains(QueuePairAttribute.MAX_DESTINATION_READS)) {
-                change.maxDestinationReads(answered)
-                        .receiverNotReadyTimer(options.receiverNotReadyTimerCode());
+                change.maxDestinationReads(destinationReads)
+                        .receiverNotReadyTimer(options.receiverNotReadyTimerCode);
             }
-            made.modify(change);
+            created.modify(change);
             change = identifier.queuePairChange(QueuePairState.READY_TO_SEND);
             if (change.attributes().contains(QueuePairAttribute.MAX_READS)) {
                 change.maxReads(reads);
             }
-            made.modify(change);
-            identifier.accept(parameters(made, reads, answered), options.privateData());
-            var answer = await(deadline, "rdma_accept", attempt + ": the peer has not confirmed");
-            if (!(answer instanceof ConnectionEvent.Established)) {
-                throw unexpected("rdma_accept", answer);
+            created.modify(change);
+            identifier.accept(parameters(created, reads, destinationReads), options.privateData);
+            var outcome = await(deadline, "rdma_accept", failure + ": the peer has not confirmed");
+            if (!(outcome instanceof ConnectionEvent.Established)) {
+                throw unexpected("rdma_accept", outcome);
             }
-            if (isWarp) {
-                made.query();
+            if (isIwarp) {
+                created.query(); // the driver has changed the state
             }
-            return connection(made, wanted, request.privateData());
+            return connection(created, requestedLimits, request.privateData());
         });
     }
 
     /**
-     * Sets the timeout except on iWARP, where TCP determines it. The kernel rejects it for queue
-     * pairs that get no acknowledgements.
+     * Sets the acknowledge timeout except on iWARP, where TCP determines it. The kernel rejects it
+     * for queue pairs that receive no acknowledgements.
      */
     private void setAcknowledgeTimeout() throws VerbsException {
-        var timeout = options.acknowledgeTimeout();
-        if (timeout.isEmpty() || isWarp) {
+        var timeout = options.acknowledgeTimeout;
+        if (timeout.isEmpty() || isIwarp) {
             return;
         }
         var type = identifier.queuePairType();
         if (type != QueuePairType.RELIABLE_CONNECTION && type != QueuePairType.XRC_SEND) {
             throw new IllegalArgumentException(
-                    "%s takes no acknowledge timeout: its queue pair is of the type %s, which waits for no acknowledgement"
+                    "Cannot set an acknowledge timeout for %s: queue pairs of type %s receive no acknowledgements"
                             .formatted(ownership, type));
         }
         identifier.acknowledgeTimeout(timeout.get());
     }
 
-    /** Creates a queue pair that accepts receives, and runs the program's preparation. */
+    /** Creates a queue pair in the state INIT, and runs the program's preparation. */
     private Q prepare() throws IOException {
         var device = identifier.deviceName().orElse("no device");
         if (!device.equals(domain.device().name())) {
             throw new VerbsException(
                     "rdma_connect",
-                    "%s leads through %s, and %s is of %s: open the other device, or connect from a local address of this one.%s"
+                    "%s uses device %s, but %s belongs to device %s. Use a protection domain of %2$s, or a local address of %4$s.%5$s"
                             .formatted(
                                     identifier,
                                     device,
@@ -213,90 +216,93 @@ final class Handshake<Q extends QueuePair> {
                                     domain.device().name(),
                                     identifier.channel().devices().sentence()));
         }
-        var made = options.newQueuePair(identifier.devicePort().orElseThrow(), domain);
-        queuePair = made;
-        made.onClose(queuePairClosed);
-        var wanted = identifier.queuePairType();
-        if (made.type() != wanted) {
+        var created = options.newQueuePair(identifier.devicePort().orElseThrow(), domain);
+        queuePair = created;
+        created.onClose(queuePairClosed);
+        var type = identifier.queuePairType();
+        if (created.type() != type) {
             throw new IllegalArgumentException(
-                    "%s is of the type %s, and cannot be connected so: it takes one of the type %s"
-                            .formatted(made, made.type(), wanted));
+                    "%s has type %s, but the connection requires a queue pair of type %s"
+                            .formatted(created, created.type(), type));
         }
-        bring(made, QueuePairState.INIT);
-        options.preparation().prepare(made);
-        return made;
+        transition(created, QueuePairState.INIT);
+        options.preparation.prepare(created);
+        return created;
     }
 
     /** Wakes up the thread that waits for the peer. */
     private void queuePairClosed() {
         identifier
                 .events()
-                .close("%s: %s is closed".formatted(attempt, domain.isOpen() ? queuePair : domain));
+                .close("%s: %s is closed".formatted(failure, domain.isOpen() ? queuePair : domain));
     }
 
-    private void bring(Q made, QueuePairState state) throws VerbsException {
+    private void transition(Q created, QueuePairState state) throws VerbsException {
         var change = identifier.queuePairChange(state);
         if (change.attributes().contains(QueuePairAttribute.RECEIVER_NOT_READY_TIMER)) {
-            change.receiverNotReadyTimer(options.receiverNotReadyTimerCode());
+            change.receiverNotReadyTimer(options.receiverNotReadyTimerCode);
         }
-        made.modify(change);
+        created.modify(change);
     }
 
-    /** Sends the request; on iWARP on a thread of its own, because the call blocks for TCP. */
+    /**
+     * Sends the connect request. On iWARP, a background thread sends it because the call blocks.
+     */
     private void request(ConnectionParameters parameters) throws VerbsException {
-        if (!isWarp) {
-            identifier.connect(parameters, options.privateData());
+        if (!isIwarp) {
+            identifier.connect(parameters, options.privateData);
             return;
         }
-        identifier.check(PrivateDataField.REQUEST, options.privateData());
-        PlatformCalls.start(() -> {
+        identifier.check(PrivateDataSizes.REQUEST, options.privateData);
+        BlockingCalls.start(() -> {
             try {
-                identifier.connect(parameters, options.privateData());
+                identifier.connect(parameters, options.privateData);
             } catch (VerbsException e) {
                 identifier.events().fail(e);
             } catch (IllegalStateException _) {
-                // closed: the close has woken up the waiting thread
+                // closed; closing has woken up the waiting thread
             }
         });
     }
 
-    private ConnectionParameters parameters(Q made, int reads, int destinationReads) {
+    private ConnectionParameters parameters(Q created, int reads, int destinationReads) {
         return new ConnectionParameters(
-                made.number(),
-                made.sharedReceives().isPresent(),
+                created.number(),
+                created.sharedReceives().isPresent(),
                 destinationReads,
                 reads,
-                options.retries(),
-                options.receiverNotReadyRetries());
+                options.retries,
+                options.receiverNotReadyRetries);
     }
 
     private int reads(DeviceAttributes limits) {
-        return most(options.maxReads(), limits.maxReadsAsInitiator());
+        return limited(options.maxReads, limits.maxReadsAsInitiator());
     }
 
     private int destinationReads(DeviceAttributes limits) {
-        return most(options.maxDestinationReads(), limits.maxReadsAsDestination());
+        return limited(options.maxDestinationReads, limits.maxReadsAsDestination());
     }
 
-    /** Limits a number of reads; an unreliable connection has none. */
-    private int most(int wanted, int limit) {
+    /** Limits a number of reads, which is 0 for an unreliable connection. */
+    private int limited(int count, int limit) {
         return identifier.queuePairType() == QueuePairType.UNRELIABLE_CONNECTION
                 ? 0
-                : Math.clamp(Math.min(wanted, limit), 0, MOST_READS);
+                : Math.clamp(Math.min(count, limit), 0, MAX_READS);
     }
 
-    private ConnectionEvent await(Deadline deadline, String function, String missed)
+    private ConnectionEvent await(Deadline deadline, String function, String timedOut)
             throws FabricException, InterruptedIOException {
-        return identifier.events().awaitAnswer(deadline, function, attempt, missed);
+        return identifier.events().awaitOutcome(deadline, function, failure, timedOut);
     }
 
     private VerbsException unexpected(String function, ConnectionEvent event) {
-        return new VerbsException(function, "%s: %s".formatted(attempt, event));
+        return new VerbsException(function, "%s: unexpected event %s".formatted(failure, event));
     }
 
-    private Connection<Q> connection(Q made, ConnectionParameters parameters, PrivateData data) {
-        made.noLongerOnClose(queuePairClosed); // the connection handles the close instead
+    private Connection<Q> connection(
+            Q created, ConnectionParameters parameters, PrivateData privateData) {
+        created.removeOnClose(queuePairClosed); // the connection handles the close instead
         return ownership.handOver(
-                () -> new Connection<>(identifier, made, parameters, data, isWarp));
+                () -> new Connection<>(identifier, created, parameters, privateData, isIwarp));
     }
 }

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.cm.handle.IdentifierCalls;
 import org.jrdma.verbs.cm.handle.NativeIdentifier;
-import org.jrdma.verbs.cm.handle.PrivateDataField;
+import org.jrdma.verbs.cm.handle.PrivateDataSizes;
 import org.jrdma.verbs.cm.model.AddressInfo;
 import org.jrdma.verbs.cm.model.AddressQuery;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
@@ -20,7 +20,7 @@ import org.jrdma.verbs.cm.model.MulticastRole;
 import org.jrdma.verbs.cm.model.PathRecord;
 import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.cm.model.RejectReason;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.internal.IdentifierFunctions;
 import org.jrdma.verbs.internal.IdentifierReader;
@@ -33,16 +33,16 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A communication identifier: the connection manager's counterpart of a socket, which connects or
- * listens.
+ * A communication identifier, the connection manager's counterpart of a socket.
  *
- * <p>A step that needs an answer from elsewhere only starts here; its outcome is an event of the
- * {@link EventChannel}. The queue pair belongs to the program: {@link #queuePairChange} returns how
- * to bring it to a state, and {@link ConnectionParameters} carry its number.
+ * <p>A method that involves a peer or a service only starts a step, whose outcome is reported as an
+ * event of the {@link EventChannel}. The program creates the queue pair: {@link #queuePairChange}
+ * returns the attributes of each state transition, and {@link ConnectionParameters} contain the
+ * queue pair number.
  *
  * <p>Owned by its event channel. Safe for use by multiple threads. In C: {@code struct rdma_cm_id};
- * {@link #close()} is {@code rdma_destroy_id}. Closing does not wait for the peer: on iWARP, where
- * the kernel does, the native identifier is destroyed some seconds later.
+ * {@link #close()} is {@code rdma_destroy_id}. Closing does not wait for the peer. On iWARP, where
+ * {@code rdma_destroy_id} waits some seconds for the peer, a background thread calls it.
  */
 public final class Identifier extends NativeObject {
 
@@ -65,35 +65,35 @@ public final class Identifier extends NativeObject {
     }
 
     private static Lifetime lifetime(EventChannel channel, NativeIdentifier identifier) {
-        var forget = channel.forgetting(identifier.address());
+        var removal = channel.removalTask(identifier.address());
         return new Lifetime(
                 "identifier %x".formatted(identifier.address().address()),
                 List.of(channel.ownLifetime()),
                 () -> {
-                    forget.run();
+                    removal.run();
                     identifier.close();
                 });
     }
 
-    /** The space of its port number. */
+    /** The port space of this identifier. */
     public PortSpace portSpace() {
         return portSpace;
     }
 
-    /** The type of its queue pair. */
+    /** The type of queue pair that this identifier connects. */
     public QueuePairType queuePairType() {
         return calls.read(IdentifierReader::type);
     }
 
     /**
-     * Binds this identifier to a local address. The wildcard address stands for all addresses, port
-     * 0 for a free port. In C: {@code rdma_bind_addr}.
+     * Binds this identifier to a local address. The wildcard address selects all addresses, and
+     * port 0 selects a free port. In C: {@code rdma_bind_addr}.
      *
      * @throws VerbsException if no RDMA device has the address, or the port is in use
      */
     public void bind(InetSocketAddress address) throws VerbsException {
         calls.run(
-                new Attempt(
+                new CheckedCall(
                         "rdma_bind_addr",
                         () -> "for " + address,
                         errno ->
@@ -103,20 +103,20 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Starts to look for a device that leads to an address, and binds this identifier to it. The
-     * answer is {@link ConnectionEvent.AddressResolved} or {@link ConnectionEvent.AddressError}. In
-     * C: {@code rdma_resolve_addr}.
+     * Starts to resolve the address of a peer. Resolution binds this identifier to the device
+     * through which the peer is reachable. The outcome is {@link ConnectionEvent.AddressResolved}
+     * or {@link ConnectionEvent.AddressError}. In C: {@code rdma_resolve_addr}.
      */
     public void resolveAddress(InetSocketAddress to, Duration timeout) throws VerbsException {
         resolveAddress(null, to, timeout);
     }
 
-    /** Starts to resolve an address from a local address, or from any if {@code from} is null. */
+    /** Starts to resolve the address of a peer from a local address, or from any if it is null. */
     public void resolveAddress(
             @Nullable InetSocketAddress from, InetSocketAddress to, Duration timeout)
             throws VerbsException {
         calls.run(
-                new Attempt(
+                new CheckedCall(
                         "rdma_resolve_addr",
                         () -> "for %s%s".formatted(to, from == null ? "" : " from " + from),
                         errno ->
@@ -126,28 +126,28 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Starts to look up the address of a service. The answer is {@link
-     * ConnectionEvent.AddressInfoResolved}, after which {@link #addressInfo} has the address, or
-     * {@link ConnectionEvent.AddressInfoError}. In C: {@code rdma_resolve_addrinfo}.
+     * Starts to look up the address of a service. The outcome is {@link
+     * ConnectionEvent.AddressInfoResolved}, after which {@link #addressInfo} returns the address,
+     * or {@link ConnectionEvent.AddressInfoError}. In C: {@code rdma_resolve_addrinfo}.
      *
-     * <p>A thread of its own waits for the name service, and cannot be interrupted; close() does
-     * not wait for it. The result of a look-up must be taken before the next one starts.
+     * <p>A background thread waits for the name service. It cannot be interrupted, and close() does
+     * not wait for it. The result of a lookup must be taken before the next lookup starts.
      *
-     * @throws VerbsException if a look-up is in progress; with EOPNOTSUPP if the library is older
+     * @throws VerbsException if a lookup is in progress; with EOPNOTSUPP if the library is older
      *     than rdma-core 60
      */
-    public void resolveAddressInfo(AddressQuery wanted) throws VerbsException {
+    public void resolveAddressInfo(AddressQuery query) throws VerbsException {
         var addresses = channel.library().addresses();
         var attempt =
-                new Attempt(
+                new CheckedCall(
                         "rdma_resolve_addrinfo",
-                        () -> "for %s and %s".formatted(wanted, this),
+                        () -> "for %s and %s".formatted(query, this),
                         AddressErrors::adviceOnLookUp);
-        addresses.needResolve(attempt);
+        addresses.requireResolve(attempt);
         calls.begin("rdma_resolve_addrinfo", NativeIdentifier.Call.LOOK_UP, false);
-        PlatformCalls.start(() -> {
+        BlockingCalls.start(() -> {
             try {
-                calls.finish(attempt, (id, tried) -> addresses.resolve(id, wanted, tried));
+                calls.finish(attempt, (id, described) -> addresses.resolve(id, query, described));
             } catch (VerbsException e) {
                 channel.add(new ConnectionEvent.AddressInfoError(this, e.code()));
             }
@@ -155,10 +155,10 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Takes the result of a look-up. In C: {@code rdma_query_addrinfo}.
+     * Takes the result of a lookup. In C: {@code rdma_query_addrinfo}.
      *
-     * @throws VerbsException with ENOENT if there is none, or it was taken; with EOPNOTSUPP if the
-     *     library is older than rdma-core 60
+     * @throws VerbsException with ENOENT if there is no result or it was already taken; with
+     *     EOPNOTSUPP if the library is older than rdma-core 60
      */
     public List<AddressInfo> addressInfo() throws VerbsException {
         return calls.query(
@@ -166,7 +166,7 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Starts to look for a path through the fabric. The answer is {@link
+     * Starts to resolve the path through the fabric. The outcome is {@link
      * ConnectionEvent.RouteResolved} or {@link ConnectionEvent.RouteError}. In C: {@code
      * rdma_resolve_route}.
      */
@@ -177,33 +177,34 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Starts to listen. Each request is a {@link ConnectionEvent.ConnectRequest} or {@link
-     * ConnectionEvent.DatagramRequest}. In C: {@code rdma_listen}.
+     * Starts to listen. Each request is reported as a {@link ConnectionEvent.ConnectRequest} or
+     * {@link ConnectionEvent.DatagramRequest}. In C: {@code rdma_listen}.
      *
-     * @param backlog the number of requests that may wait for an answer
+     * @param backlog the maximum number of unanswered requests
      */
     public void listen(int backlog) throws VerbsException {
         calls.run("rdma_listen", (id, attempt) -> functions.listen(id, backlog, attempt));
     }
 
     /**
-     * Asks the peer for a connection. The answer is {@link ConnectionEvent.ConnectResponse}, on
-     * iWARP {@link ConnectionEvent.Established}, or a {@link ConnectionEvent.Failure}; {@link
-     * ConnectionEvent.DatagramEstablished} for datagrams. In C: {@code rdma_connect}.
+     * Sends a connect request to the peer. The outcome of success is {@link
+     * ConnectionEvent.ConnectResponse}, on iWARP {@link ConnectionEvent.Established}, and for
+     * datagrams {@link ConnectionEvent.DatagramEstablished}. The outcome of failure is a {@link
+     * ConnectionEvent.Failure}. In C: {@code rdma_connect}.
      *
-     * <p>On an iWARP device this method blocks until TCP has connected, and cannot be interrupted:
-     * call it from a thread of its own. close() does not wait for it.
+     * <p>On an iWARP device, this method blocks until TCP has connected, and cannot be interrupted.
+     * Call it on a dedicated thread. close() does not wait for it.
      *
-     * @param privateData for the peer: at most 56 bytes for a connection, 180 for datagrams, 248 on
-     *     iWARP
+     * @param privateData the private data for the peer: at most 56 bytes for a connection, 180
+     *     bytes for datagrams, 248 bytes on iWARP
      * @throws IllegalArgumentException if the private data is longer
      */
     public void connect(ConnectionParameters parameters, byte... privateData)
             throws VerbsException {
-        check(PrivateDataField.REQUEST, privateData);
+        check(PrivateDataSizes.REQUEST, privateData);
         calls.runOnDevice("rdma_connect", (_, _) -> {});
-        calls.begin("rdma_connect", NativeIdentifier.Call.CONNECT, isWarp());
-        PlatformCalls.call(() -> {
+        calls.begin("rdma_connect", NativeIdentifier.Call.CONNECT, isIwarp());
+        BlockingCalls.call(() -> {
             calls.finish(
                     calls.attempt("rdma_connect"),
                     (id, attempt) -> functions.connect(id, parameters, privateData, attempt));
@@ -212,20 +213,20 @@ public final class Identifier extends NativeObject {
     }
 
     /** Checks the length of private data. */
-    void check(PrivateDataField field, byte[] data) {
-        field.check(this, data.length, field.bytes(portSpace.isOfDatagrams(), isWarp()));
+    void check(PrivateDataSizes field, byte[] data) {
+        field.check(this, data.length, field.bytes(portSpace.isDatagram(), isIwarp()));
     }
 
     /**
-     * Accepts a request. A queue pair must be ready to send. The answer is {@link
-     * ConnectionEvent.Established}. In C: {@code rdma_accept}.
+     * Accepts a request. The queue pair of a connection must be in the state READY_TO_SEND. The
+     * outcome is {@link ConnectionEvent.Established}. In C: {@code rdma_accept}.
      *
-     * @param privateData for the peer: at most 196 bytes for a connection, 136 for datagrams, 248
-     *     on iWARP
+     * @param privateData the private data for the peer: at most 196 bytes for a connection, 136
+     *     bytes for datagrams, 248 bytes on iWARP
      * @throws IllegalArgumentException if the private data is longer
      */
     public void accept(ConnectionParameters parameters, byte... privateData) throws VerbsException {
-        check(PrivateDataField.REPLY, privateData);
+        check(PrivateDataSizes.REPLY, privateData);
         calls.runOnDevice(
                 "rdma_accept",
                 (id, attempt) -> functions.accept(id, parameters, privateData, attempt));
@@ -234,43 +235,43 @@ public final class Identifier extends NativeObject {
     /**
      * Rejects a request. In C: {@code rdma_reject}.
      *
-     * @param privateData for the peer: at most 148 bytes for a connection, 136 for datagrams, 248
-     *     on iWARP
+     * @param privateData the private data for the peer: at most 148 bytes for a connection, 136
+     *     bytes for datagrams, 248 bytes on iWARP
      * @throws IllegalArgumentException if the private data is longer
      */
     public void reject(byte... privateData) throws VerbsException {
-        check(PrivateDataField.REJECTION, privateData);
+        check(PrivateDataSizes.REJECTION, privateData);
         calls.run("rdma_reject", (id, attempt) -> functions.reject(id, privateData, attempt));
     }
 
     /**
      * Rejects a request because this side does not support the {@link #peerEnhancedOptions}. The
-     * peer sees {@link RejectReason#VENDOR_OPTION_NOT_SUPPORTED}, but not on iWARP, whose
-     * rejections have no reason. In C: {@code rdma_reject_ece}.
+     * peer gets {@link RejectReason#VENDOR_OPTION_NOT_SUPPORTED}, except on iWARP, where rejections
+     * carry no reason. In C: {@code rdma_reject_ece}.
      *
-     * @param privateData for the peer: at most 148 bytes for a connection, 136 for datagrams, 248
-     *     on iWARP
+     * @param privateData the private data for the peer: at most 148 bytes for a connection, 136
+     *     bytes for datagrams, 248 bytes on iWARP
      * @throws IllegalArgumentException if the private data is longer
      * @throws VerbsException with EOPNOTSUPP if the library is older than rdma-core 31
      */
     public void rejectEnhancedOptions(byte... privateData) throws VerbsException {
-        check(PrivateDataField.REJECTION, privateData);
+        check(PrivateDataSizes.REJECTION, privateData);
         calls.run(
                 "rdma_reject_ece",
                 (id, attempt) -> functions.rejectEnhanced(id, privateData, attempt));
     }
 
     /**
-     * Confirms the peer's {@link ConnectionEvent.ConnectResponse}: the queue pair is ready. In C:
-     * {@code rdma_establish}.
+     * Confirms the peer's {@link ConnectionEvent.ConnectResponse} after the queue pair has reached
+     * the state READY_TO_SEND. In C: {@code rdma_establish}.
      */
     public void establish() throws VerbsException {
         calls.run("rdma_establish", functions::establish);
     }
 
     /**
-     * Ends the connection, or answers a peer that has ended it and that would otherwise wait for
-     * minutes. The queue pair keeps its state. In C: {@code rdma_disconnect}.
+     * Disconnects, or confirms a disconnect, which the peer would otherwise retransmit for minutes.
+     * Does not change the state of the queue pair. In C: {@code rdma_disconnect}.
      */
     public void disconnect() throws VerbsException {
         calls.runOnDevice("rdma_disconnect", functions::disconnect);
@@ -278,27 +279,27 @@ public final class Identifier extends NativeObject {
 
     /**
      * Reports an event of the queue pair to the connection manager. {@link
-     * AsyncEventType#COMMUNICATION_ESTABLISHED}, which occurs if a message arrives before the
-     * peer's confirmation, replaces that confirmation. In C: {@code rdma_notify}.
+     * AsyncEventType#COMMUNICATION_ESTABLISHED} occurs if a message arrives before the peer's
+     * confirmation of the connection, and substitutes for it. In C: {@code rdma_notify}.
      */
     public void notify(AsyncEventType event) throws VerbsException {
         calls.run("rdma_notify", (id, attempt) -> functions.notify(id, event, attempt));
     }
 
     /**
-     * Adds an application-defined event to the event channel, as {@link ConnectionEvent.Written},
-     * which wakes up a thread that waits there. The program defines the status and the argument. In
-     * C: {@code rdma_write_cm_event}.
+     * Adds a {@link ConnectionEvent.UserDefined} event with a program-defined status and argument,
+     * and wakes up a thread that waits at the event channel. In C: {@code rdma_write_cm_event}.
      *
-     * @throws VerbsException with EOPNOTSUPP if the library is older than rdma-core 60, with EINVAL
-     *     if the kernel is too old
-     * @throws IllegalStateException if this is the identifier of a {@link Connection}, which takes
-     *     its events
+     * @throws VerbsException with EOPNOTSUPP if the library is older than rdma-core 60; with EINVAL
+     *     if the kernel does not support user-defined events
+     * @throws IllegalStateException if this identifier belongs to a {@link Connection}, which
+     *     handles its events
      */
     public void writeEvent(int status, long argument) throws VerbsException {
         if (channel.isDispatching()) {
             throw new IllegalStateException(
-                    "A connection takes the events of %s, and would drop this one".formatted(this));
+                    "Cannot add an event to %s: its events are handled by a connection, which would ignore it"
+                            .formatted(this));
         }
         calls.run(
                 "rdma_write_cm_event",
@@ -306,24 +307,24 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Returns the change that brings the queue pair to a state: INIT once the identifier has a
-     * device; READY_TO_RECEIVE and READY_TO_SEND once there is a request or a response. In C:
-     * {@code rdma_init_qp_attr}.
+     * Returns the attributes for a state transition of the queue pair. The state INIT requires that
+     * the identifier is bound to a device. READY_TO_RECEIVE and READY_TO_SEND require that the
+     * peer's request or response has arrived. In C: {@code rdma_init_qp_attr}.
      */
     public QueuePairChange queuePairChange(QueuePairState state) throws VerbsException {
         return calls.query(
-                Attempt.to("rdma_init_qp_attr", () -> "for %s to %s".formatted(this, state)),
+                CheckedCall.to("rdma_init_qp_attr", () -> "for %s to %s".formatted(this, state)),
                 (id, attempt) -> functions.queuePairChange(id, state, attempt));
     }
 
     /**
-     * Starts to join a multicast group, to send and to receive. The answer is {@link
+     * Starts to join a multicast group as a sender and receiver. The outcome is {@link
      * ConnectionEvent.MulticastJoined} or {@link ConnectionEvent.MulticastError}. In C: {@code
      * rdma_join_multicast}.
      *
-     * <p>The identifier must have a device and a port space of datagrams. Joining brings the
-     * group's packets to the device; {@link org.jrdma.verbs.DatagramQueuePair#attachMulticast}
-     * brings them to a queue pair.
+     * <p>The identifier must be bound to a device and have a datagram port space. After joining,
+     * the device receives the packets of the group. A queue pair receives them after {@link
+     * org.jrdma.verbs.DatagramQueuePair#attachMulticast}.
      */
     public void joinMulticast(InetAddress group) throws VerbsException {
         joinMulticast(group, MulticastRole.FULL_MEMBER);
@@ -335,7 +336,8 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Leaves a group, as {@link #close()} does. In C: {@code rdma_leave_multicast}.
+     * Leaves a multicast group. {@link #close()} leaves all groups. In C: {@code
+     * rdma_leave_multicast}.
      *
      * @throws VerbsException if the identifier is not a member of that group
      */
@@ -349,9 +351,9 @@ public final class Identifier extends NativeObject {
 
     /**
      * Moves the native identifier to another event channel, which then owns it and gets its events.
-     * This object is closed; the returned one replaces it. In C: {@code rdma_migrate_id}.
+     * This object is closed; the returned object replaces it. In C: {@code rdma_migrate_id}.
      *
-     * @throws IllegalStateException while another thread connects it, or looks up an address for it
+     * @throws IllegalStateException if a connect or lookup call on this identifier is in progress
      */
     public Identifier migrateTo(EventChannel other) throws VerbsException {
         if (other == channel) {
@@ -362,8 +364,8 @@ public final class Identifier extends NativeObject {
         try {
             if (!calls.tryBegin(NativeIdentifier.Call.MIGRATE, false)) {
                 throw new IllegalStateException(
-                        this
-                                + " is being connected or looked up for: it can migrate before that, or after");
+                        "Cannot migrate %s while a connect or lookup call is in progress"
+                                .formatted(this));
             }
             try {
                 moved = other.takeOver(identifier, portSpace, calls.attempt("rdma_migrate_id"));
@@ -379,8 +381,8 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Sets the priority of its packets, as in IP: 0 to 255. Before the address is resolved. In C:
-     * {@code rdma_set_option} with {@code RDMA_OPTION_ID_TOS}.
+     * Sets the IP type of service of the packets: 0 to 255. Must be called before the address is
+     * resolved. In C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_TOS}.
      */
     public void typeOfService(int value) throws VerbsException {
         ConnectionOptions.checkTypeOfService(value);
@@ -388,25 +390,27 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Shares its port with other identifiers that have this option. Before it is bound. In C:
-     * {@code rdma_set_option} with {@code RDMA_OPTION_ID_REUSEADDR}.
+     * Enables or disables sharing of the port with other identifiers that enable this option. Must
+     * be called before the identifier is bound. In C: {@code rdma_set_option} with {@code
+     * RDMA_OPTION_ID_REUSEADDR}.
      */
-    public void reuseAddress(boolean wanted) throws VerbsException {
-        setFlag(rdma_h.RDMA_OPTION_ID_REUSEADDR(), wanted);
+    public void reuseAddress(boolean enabled) throws VerbsException {
+        setFlag(rdma_h.RDMA_OPTION_ID_REUSEADDR(), enabled);
     }
 
     /**
-     * Limits an identifier that is bound to the wildcard address of IPv6 to IPv6. Before it is
-     * bound. In C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_AFONLY}.
+     * Restricts an identifier that is bound to the IPv6 wildcard address to IPv6. Must be called
+     * before the identifier is bound. In C: {@code rdma_set_option} with {@code
+     * RDMA_OPTION_ID_AFONLY}.
      */
-    public void addressFamilyOnly(boolean wanted) throws VerbsException {
-        setFlag(rdma_h.RDMA_OPTION_ID_AFONLY(), wanted);
+    public void addressFamilyOnly(boolean enabled) throws VerbsException {
+        setFlag(rdma_h.RDMA_OPTION_ID_AFONLY(), enabled);
     }
 
     /**
-     * Sets the time after which the queue pair retransmits what the peer has not acknowledged,
-     * rounded up as in {@link ConnectionOptions#acknowledgeTimeout}. In C: {@code rdma_set_option}
-     * with {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
+     * Sets the time after which the queue pair retransmits an unacknowledged request, rounded up as
+     * in {@link ConnectionOptions#acknowledgeTimeout}. In C: {@code rdma_set_option} with {@code
+     * RDMA_OPTION_ID_ACK_TIMEOUT}.
      *
      * @throws IllegalArgumentException if the duration is zero or negative
      */
@@ -426,15 +430,15 @@ public final class Identifier extends NativeObject {
                 (id, attempt) -> functions.setFlag(id, option, value, attempt));
     }
 
-    private Attempt optionAttempt(int option, Object value) {
-        return Attempt.to(
+    private CheckedCall optionAttempt(int option, Object value) {
+        return CheckedCall.to(
                 "rdma_set_option",
                 () -> "for option %d of %s to %s".formatted(option, this, value));
     }
 
     /**
-     * Sets the options that the drivers of both sides negotiate. Before it connects or accepts. In
-     * C: {@code rdma_set_local_ece}.
+     * Sets the vendor-specific options that the drivers of both sides negotiate. Must be called
+     * before this identifier connects or accepts. In C: {@code rdma_set_local_ece}.
      */
     public void enhancedOptions(EnhancedOptions options) throws VerbsException {
         calls.run(
@@ -447,8 +451,8 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Its own address; empty before it is bound. In C: {@code rdma_get_local_addr}, and {@code
-     * rdma_get_src_port}.
+     * The local address; empty before the identifier is bound. In C: {@code rdma_get_local_addr},
+     * and {@code rdma_get_src_port}.
      */
     public Optional<InetSocketAddress> localAddress() {
         return calls.read(IdentifierReader::local);
@@ -462,17 +466,17 @@ public final class Identifier extends NativeObject {
         return calls.read(IdentifierReader::peer);
     }
 
-    /** The name of the device that it is bound to, for {@link org.jrdma.verbs.Verbs#open}. */
+    /** The name of the device to which it is bound; see {@link org.jrdma.verbs.Verbs#open}. */
     public Optional<String> deviceName() {
         return calls.device().map(IdentifierReader.BoundDevice::name);
     }
 
-    /** The port of the device that it is bound to, from 1. */
+    /** The port number of the device to which it is bound, starting at 1. */
     public OptionalInt devicePort() {
         return calls.device().stream().mapToInt(IdentifierReader.BoundDevice::port).findFirst();
     }
 
-    /** The paths through the fabric; empty before they are known, and on iWARP. */
+    /** The paths through the fabric; empty before the route is resolved, and on iWARP. */
     public List<PathRecord> paths() {
         return calls.read(IdentifierReader::paths);
     }
@@ -481,7 +485,7 @@ public final class Identifier extends NativeObject {
         return channel;
     }
 
-    /** Its events, if the channel dispatches them. */
+    /** The event queue, which is used if the channel dispatches events to identifiers. */
     EventQueue events() {
         return events;
     }
@@ -490,7 +494,7 @@ public final class Identifier extends NativeObject {
         return lifetime();
     }
 
-    boolean isWarp() {
-        return calls.isWarp();
+    boolean isIwarp() {
+        return calls.isIwarp();
     }
 }

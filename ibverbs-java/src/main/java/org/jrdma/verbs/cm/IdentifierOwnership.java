@@ -6,42 +6,43 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * The ownership of an identifier by a step on the way to a connection, such as a route or a
- * request. The step closes the identifier unless the connection has taken it over.
+ * The ownership of an identifier by a route or a connect request, until a connection takes over the
+ * identifier. Closing the owner closes an identifier that was not handed over.
  */
 final class IdentifierOwnership {
 
     private final Identifier identifier;
-    private final String step;
-    private final Lifetime held;
+    private final String ownerName;
+    private final Lifetime ownership;
 
     /**
      * Starts the ownership.
      *
-     * @param owner the object that is reported as a leak if it is dropped without being closed
-     * @param step the name of the owner in messages
+     * @param owner the object that is reported as a leak if it becomes unreachable without being
+     *     closed
+     * @param ownerName the name of the owner in messages
      */
-    IdentifierOwnership(Identifier identifier, Object owner, String step) {
+    IdentifierOwnership(Identifier identifier, Object owner, String ownerName) {
         this.identifier = identifier;
-        this.step = step;
+        this.ownerName = ownerName;
         var lifetime = identifier.ownLifetime();
         lifetime.hold();
         try {
-            held = new Lifetime(step, List.of(lifetime), () -> {});
+            ownership = new Lifetime(ownerName, List.of(lifetime), () -> {});
         } finally {
             lifetime.release();
         }
-        Leaks.watch(owner, step, held);
+        Leaks.watch(owner, ownerName, ownership);
     }
 
     Identifier identifier() {
         return identifier;
     }
 
-    /** Returns an exception that names the step if the step is closed; otherwise {@code e}. */
+    /** Returns an exception that names the owner if the owner is closed; otherwise {@code e}. */
     IllegalStateException explained(IllegalStateException e) {
-        return held.isClosed() || !identifier.isOpen()
-                ? new IllegalStateException(step + " is closed", e)
+        return ownership.isClosed() || !identifier.isOpen()
+                ? new IllegalStateException(ownerName + " is closed", e)
                 : e;
     }
 
@@ -51,20 +52,20 @@ final class IdentifierOwnership {
      * @throws IllegalStateException if the identifier is closed
      */
     synchronized <T> T handOver(Supplier<T> newOwner) {
-        var made = newOwner.get();
-        held.close();
-        return made;
+        var result = newOwner.get();
+        ownership.close();
+        return result;
     }
 
-    /** The name of the step. */
+    /** Returns the name of the owner. */
     @Override
     public String toString() {
-        return step;
+        return ownerName;
     }
 
-    /** Closes the identifier, unless it was handed over. */
+    /** Closes the identifier unless it was handed over. */
     synchronized void close() {
-        if (!held.isClosed()) {
+        if (!ownership.isClosed()) {
             identifier.close();
         }
     }

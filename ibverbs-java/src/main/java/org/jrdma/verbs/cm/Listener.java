@@ -11,43 +11,42 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 
 /**
- * A listener for connection requests. Any number of threads may wait for requests; each request is
- * returned to one of them.
+ * A listener for connect requests. Any number of threads can wait for requests; each request is
+ * returned to one thread.
  *
- * <p>As with TCP, requests that no thread has taken wait in a backlog, and the peers of some of
- * them may have given up. A request that finds the backlog full is retransmitted by its peer.
- * Closing rejects the requests that no thread has taken; connections stay open.
+ * <p>Requests wait in a backlog until a thread takes them. A peer may have timed out in the
+ * meantime. If the backlog is full, a request is dropped and its peer retransmits it, or, on iWARP,
+ * it is rejected. Closing the listener rejects the requests in the backlog; connections stay open.
  */
 public final class Listener implements AutoCloseable {
 
     private final RequestQueue requests;
 
-    @SuppressWarnings("this-escape") // all is set
     Listener(RequestQueue requests) {
         this.requests = requests;
-        requests.reportIfDropped(this, toString());
+        requests.watch(this, toString());
     }
 
     /**
-     * An address at which peers reach this listener, with its port: the address that it is bound
-     * to, or the first of the {@link #localAddresses()} if that is the wildcard address.
+     * An address and port at which peers can reach this listener: the address to which it is bound,
+     * or the first of the {@link #localAddresses()} if it is bound to the wildcard address.
      */
     public InetSocketAddress localAddress() {
         return requests.localAddress();
     }
 
     /**
-     * The addresses at which peers reach this listener. A listener that is bound to the wildcard
-     * address serves the addresses of this machine's RDMA devices only, not all addresses of the
-     * machine; on the software fabric it serves those of this process's devices. On InfiniBand and
-     * iWARP the addresses of devices are not known, and the wildcard address is returned.
+     * The addresses at which peers can reach this listener. A listener that is bound to the
+     * wildcard address is reachable only at the addresses of this machine's RDMA devices, or, on
+     * the software fabric, of this process's devices. On InfiniBand and iWARP, the addresses of
+     * devices are unknown, and the wildcard address itself is returned.
      */
     public List<InetSocketAddress> localAddresses() {
         return requests.localAddresses();
     }
 
     /**
-     * Waits for a request.
+     * Waits for a connect request.
      *
      * @throws org.jrdma.verbs.model.VerbsException if the device is being removed
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
@@ -59,11 +58,11 @@ public final class Listener implements AutoCloseable {
     }
 
     /**
-     * Waits for a request as {@link #next(Duration)} does, without blocking. A cancelled future
-     * takes no request; a request that it has taken already is rejected.
+     * Takes a connect request without blocking; see {@link #next(Duration)}. A canceled future
+     * takes no request; a request that was already taken is rejected.
      */
     public CompletableFuture<ConnectionRequest> nextAsync(Duration timeout) {
-        return Cancellable.start(
+        return CancellableCall.start(
                 "jrdma-listen-async", () -> next(timeout), ConnectionRequest::close);
     }
 
@@ -73,16 +72,16 @@ public final class Listener implements AutoCloseable {
                 requests.next(
                         ConnectionEvent.ConnectRequest.class,
                         deadline,
-                        "No request to " + this,
+                        "No request arrived at " + this,
                         toString()));
     }
 
     /**
-     * Waits for a request and accepts it.
+     * Waits for a connect request and accepts it.
      *
      * @param domain a protection domain of the listener's device
-     * @param timeout the timeout of both steps together
-     * @throws CmException if the peer has given up
+     * @param timeout the timeout for both steps together
+     * @throws CmException if the peer has timed out or withdrawn its request
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if this listener is or becomes closed
@@ -95,16 +94,16 @@ public final class Listener implements AutoCloseable {
     }
 
     /**
-     * Waits for a request and accepts it as {@link #accept} does, without blocking. Cancelling the
-     * future rejects a request that was taken already, and leaves nothing open.
+     * Takes and accepts a connect request without blocking; see {@link #accept}. Canceling the
+     * future rejects a request that was already taken, and leaves nothing open.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> acceptAsync(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {
-        return Cancellable.start(
+        return CancellableCall.start(
                 "jrdma-accept-async", () -> accept(domain, options, timeout), Connection::close);
     }
 
-    /** Closes without waiting for peers. */
+    /** Closes the listener without waiting for peers. */
     @Override
     public void close() {
         requests.close();

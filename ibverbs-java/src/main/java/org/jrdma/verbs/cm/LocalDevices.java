@@ -17,10 +17,10 @@ import org.jrdma.verbs.model.GidType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** The devices that a connection manager connects, for choices and for messages. */
+/** The local RDMA devices of a connection manager and their IP addresses. */
 final class LocalDevices {
 
-    /** Opens the libibverbs that belongs to a librdmacm. */
+    /** Opens the libibverbs that a librdmacm uses. */
     @FunctionalInterface
     interface Source {
         Verbs open() throws LibraryNotFoundException;
@@ -40,7 +40,10 @@ final class LocalDevices {
         return verbs;
     }
 
-    /** The names of the devices as a sentence for a message; empty if they cannot be listed. */
+    /**
+     * Returns a sentence for a message that lists the device names, or an empty string if the
+     * devices cannot be listed.
+     */
     String sentence() {
         try {
             var names =
@@ -51,14 +54,13 @@ final class LocalDevices {
                     ? " This machine has no RDMA device."
                     : " The local RDMA devices are: %s.".formatted(names);
         } catch (LibraryNotFoundException | VerbsException | IllegalStateException e) {
-            return ""; // the message has its own subject
+            return ""; // must not hide the failure that the message is about
         }
     }
 
     /**
-     * The IP addresses of all devices; empty if those of a device are not known.
-     *
-     * @see #addresses(Device)
+     * Returns the IP addresses of all devices, or an empty set if the addresses of any device are
+     * unknown; see {@link #addresses(Device)}.
      */
     Set<InetAddress> addresses() {
         var addresses = new LinkedHashSet<InetAddress>();
@@ -67,20 +69,21 @@ final class LocalDevices {
                 try (var device = verbs().open(description.name())) {
                     var known = addresses(device);
                     if (known.isEmpty()) {
-                        return Set.of(); // the others alone would be half of the truth
+                        return Set.of(); // an incomplete list would be misleading
                     }
                     addresses.addAll(known);
                 }
             }
         } catch (LibraryNotFoundException | VerbsException e) {
-            return addresses; // a device that cannot be opened has no listeners here
+            return addresses; // this process cannot listen at a device that it cannot open
         }
         return addresses;
     }
 
     /**
-     * The IP addresses of a device: on RoCE its GIDs are IP addresses. Empty on InfiniBand and
-     * iWARP. Link-local addresses are left out, because they need an interface.
+     * Returns the IP addresses of a device. On RoCE, they are derived from the GID table. On
+     * InfiniBand and iWARP, the list is empty. Link-local addresses are omitted because they are
+     * valid only together with an interface.
      */
     static List<InetAddress> addresses(Device device) throws VerbsException {
         var addresses = new LinkedHashSet<InetAddress>();
@@ -102,13 +105,13 @@ final class LocalDevices {
                     try {
                         return InetAddress.getByAddress(bytes.array());
                     } catch (UnknownHostException e) {
-                        throw new AssertionError("16 bytes are an address", e);
+                        throw new AssertionError("a 16-byte IPv6 address was rejected", e);
                     }
                 });
     }
 
-    /** Whether both addresses are of IPv6, or both of IPv4. */
-    static boolean isOfOneFamily(InetAddress one, InetAddress other) {
+    /** Returns true if both addresses are IPv4 addresses, or both are IPv6 addresses. */
+    static boolean isSameFamily(InetAddress one, InetAddress other) {
         return one instanceof Inet6Address == other instanceof Inet6Address;
     }
 }

@@ -4,11 +4,10 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Optional;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
@@ -23,11 +22,12 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection for messages, which arrive in order and once each, and for reads and writes of
- * memory that the peer has announced.
+ * A connection that transfers messages, in order and exactly once, and that can read and write
+ * remote memory of the peer.
  *
- * <p>Flow control is by credits: neither side sends a message for which the other has no receive. A
- * message that cannot be sent now is reported as a value, and only {@link #await} waits:
+ * <p>Flow control is based on credits: neither side sends a message for which the other side has
+ * posted no receive. {@link #trySend} returns false if a message cannot be sent now; only {@link
+ * #await} waits:
  *
  * <pre>{@code
  * while (!channel.trySend(message)) {
@@ -37,42 +37,43 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>When the channel has ended, everything that arrived before is still handled; then each method
- * throws {@link ChannelClosedException}, and {@link #end()} returns how the channel ended. A peer
- * that disconnects or closes the channel ends it immediately. A peer that dies without notice is
- * detected by a side that sends, when the retransmissions are exhausted; see {@link
- * RdmaChannelOptions#acknowledgeTimeout}. A side that only receives must send now and then to
- * detect it.
+ * <p>After the channel has ended, messages and completions that arrived earlier are still handled.
+ * Then each method throws {@link ChannelClosedException}, and {@link #termination()} returns the
+ * cause. A peer that disconnects or closes the channel ends it immediately. A crashed peer is
+ * detected only by a side that sends, after the last retransmission has timed out; see {@link
+ * RdmaChannelOptions#acknowledgeTimeout}. A side that only receives must send from time to time to
+ * detect a crash.
  *
- * <p>A channel belongs to the thread that created it; other threads get WrongThreadException,
- * except from {@link #close()} and {@link #end()}. Both sides must poll or await: a side that does
- * not handle messages blocks the other. In the steady state nothing is allocated.
+ * <p>A channel is confined to the thread that created it. Other threads may call only {@link
+ * #close()} and {@link #termination()}; all other methods throw WrongThreadException. Both sides
+ * must call {@link #poll} or {@link #await} regularly: a side that does not handle messages blocks
+ * the other side. Sending and receiving allocate nothing in the steady state.
  */
 public final class RdmaChannel implements AutoCloseable {
 
-    /** Handles messages that have arrived, and operations that have completed. */
+    /** A handler of received messages and completed operations. */
     public interface Handler {
 
         /**
-         * Handles a message. May send, but not poll or await.
+         * Handles a message. May send, but must not call {@link #poll} or {@link #await}.
          *
-         * @param buffer memory that starts with the message, and is reused after this method
+         * @param buffer a buffer that starts with the message; it is reused after this method
          *     returns
          * @param length the length of the message in bytes
          */
         void message(MemorySegment buffer, long length);
 
-        /** Handles the completion of a read or a write. */
+        /** Handles the completion of the read or write that was started with this identifier. */
         default void done(long id) {}
     }
 
-    /** The reason for which {@link #await} has returned. */
+    /** The reason for which {@link #await} returned. */
     public enum WaitResult {
-        /** At least one message, read or write was handled. */
+        /** At least one received message or completed operation was handled. */
         HANDLED,
         /** Nothing was handled, but more messages can be sent than before. */
-        SEND_ROOM,
-        /** The deadline passed. The channel is open, and the peer may be idle or busy. */
+        CAN_SEND,
+        /** The timeout expired. The channel is open; the peer may be idle or busy. */
         TIMED_OUT
     }
 
@@ -86,21 +87,19 @@ public final class RdmaChannel implements AutoCloseable {
     private final CompletionCursor cursor;
     private final Runnable queuePairClosed;
     private final int maxMessageBytes;
-    private final ChannelEnding ending;
+    private final ChannelState state;
 
     private boolean claimed;
     private boolean handling;
 
     /**
-     * Starts the channel on a connection.
+     * Creates a channel on a connection.
      *
-     * @param received the private data that the peer sent, with its channel parameters
-     * @param asInitiator whether this side has connected, not accepted
+     * @param asInitiator true if this side connected, false if it accepted
      */
     RdmaChannel(
             ProtectionDomain domain,
             Connection<PolledQueuePair> connection,
-            PrivateData received,
             boolean asInitiator,
             ChannelParameters peer,
             MessageRings rings,
@@ -109,26 +108,27 @@ public final class RdmaChannel implements AutoCloseable {
         this.connection = connection;
         this.rings = rings;
         this.operations = operations;
-        this.privateData = ChannelParameters.programData(received);
+        this.privateData = ChannelParameters.programData(connection.privateData());
         var completions = rings.completions();
-        this.ending = new ChannelEnding(toString(), domain, connection, completions);
-        // Wakes up a thread that waits for completions if the protection domain is closed.
-        this.queuePairClosed = () -> PlatformCalls.start(completions::close);
+        this.state = new ChannelState(toString(), domain, connection, completions);
+        // Wakes up a thread that waits for completions when the protection domain is closed.
+        this.queuePairClosed = () -> BlockingCalls.start(completions::close);
         this.cursor = completions.newCursor(Math.min(MAX_BATCH, rings.capacity()));
         this.maxMessageBytes = Math.min(rings.parameters().messageBytes(), peer.messageBytes());
-        rings.start(connection.queuePair(), peer, connection.isWarp() && !asInitiator);
-        if (connection.isWarp() && asInitiator) {
+        rings.start(connection.queuePair(), peer, connection.isIwarp() && !asInitiator);
+        if (connection.isIwarp() && asInitiator) {
             rings.sendFirstHeader();
         }
         connection.queuePair().onClose(queuePairClosed);
     }
 
     /**
-     * Connects to a peer that accepts a channel.
+     * Connects to a peer that accepts channels.
      *
-     * @param domain the protection domain, whose device the channel uses
+     * @param domain the protection domain, which determines the local device
      * @throws IllegalArgumentException if the private data is too long
-     * @throws CmException if there is no path to the peer, or the peer rejects the channel
+     * @throws CmException if there is no route to the peer, or the peer rejects the connection
+     * @throws VerbsException if the peer accepts the connection but not as a channel
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
@@ -143,14 +143,14 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Accepts the request of a peer for a channel, and rejects any other request. On iWARP nothing
-     * can be sent until the peer's first header has arrived, which the peer sends by itself. The
-     * request is closed in any case.
+     * Accepts a connect request for a channel, and rejects any other request. The request is closed
+     * in every case. On iWARP, this side cannot send before the first header of the peer has
+     * arrived, which the peer sends automatically.
      *
      * @param domain a protection domain of the request's device
      * @throws IllegalArgumentException if the private data is too long
      * @throws VerbsException if the request is not for a channel
-     * @throws CmException if the peer has given up
+     * @throws CmException if the peer has timed out or withdrawn its request
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
@@ -164,25 +164,24 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * The underlying connection, which the channel owns. Requests that the program posts to its
-     * queue pair take room that the channel relies on.
+     * The underlying connection, which the channel owns. The program must not post requests to its
+     * queue pair, because they would occupy slots that the channel relies on.
      */
     public Connection<PolledQueuePair> connection() {
         return connection;
     }
 
     /**
-     * The private data that the peer's program sent when it connected or accepted, with padding;
-     * see {@link RdmaChannelOptions#privateData}.
+     * The private data that the peer's program sent when it connected or accepted, including
+     * padding; see {@link RdmaChannelOptions#privateData}.
      */
     public PrivateData privateData() {
         return privateData;
     }
 
     /**
-     * The private data of a request, before it is accepted.
-     *
-     * @return empty if the request is not for a channel
+     * Returns the private data of a request that has not been accepted yet, or empty if the request
+     * is not for a channel.
      */
     public static Optional<PrivateData> privateData(ConnectionRequest request) {
         var all = request.privateData();
@@ -190,15 +189,15 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * The end of this channel, or empty while the channel can be used. An end on the peer's side is
-     * visible here once {@link #poll} or {@link #await} has reached it. May be called by any
-     * thread.
+     * Returns the cause for which this channel has ended; empty if the channel can be used. A
+     * disconnect by the peer becomes visible when {@link #poll} or {@link #await} detects it. May
+     * be called by any thread.
      */
-    public Optional<ChannelEnd> end() {
-        return ending.end();
+    public Optional<ChannelTermination> termination() {
+        return state.termination();
     }
 
-    /** The length of the longest message that can be sent. */
+    /** The maximum length of a message that can be sent, in bytes. */
     public int maxMessageBytes() {
         return maxMessageBytes;
     }
@@ -210,18 +209,19 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Sends a copy of a message, if the peer has room.
+     * Sends a copy of a message unless flow control prevents it.
      *
-     * @return false if the peer has no room: call {@link #await} or {@link #poll}, and try again
+     * @return false if the message was not sent: call {@link #await} or {@link #poll}, and retry
      * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}
-     * @throws IllegalStateException if a message is claimed, which would be overwritten
+     * @throws IllegalStateException if a message is claimed, which this message would overwrite
      * @throws ChannelClosedException if the channel has ended
      */
     public boolean trySend(MemorySegment message) throws VerbsException {
         checkThread();
         checkLength(message.byteSize());
         if (claimed) {
-            throw new IllegalStateException("A message is claimed: send() that first");
+            throw new IllegalStateException(
+                    "Cannot send a message while another one is claimed. Call send() first.");
         }
         var buffer = tryClaim();
         if (buffer == null) {
@@ -233,15 +233,15 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Returns memory for the next message, from which {@link #send} sends it without a copy.
-     * Returns the same memory until then.
+     * Claims a buffer for the next message, which {@link #send} sends without copying. Until then,
+     * this method returns the same buffer.
      *
-     * @return null if the peer has no room: call {@link #await} or {@link #poll}, and try again
+     * @return null if no message can be sent: call {@link #await} or {@link #poll}, and try again
      * @throws ChannelClosedException if the channel has ended
      */
     public @Nullable MemorySegment tryClaim() throws VerbsException {
         checkThread();
-        ending.check();
+        state.check();
         if (!claimed && rings.freeMessages() <= 0) {
             return null;
         }
@@ -250,7 +250,7 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Sends the message that was written into the memory of {@link #tryClaim}.
+     * Sends the message in the buffer that {@link #tryClaim} returned.
      *
      * @param bytes the length of the message
      * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}
@@ -261,121 +261,115 @@ public final class RdmaChannel implements AutoCloseable {
         checkThread();
         checkLength(bytes);
         if (!claimed) {
-            throw new IllegalStateException("No message was claimed");
+            throw new IllegalStateException("No message is claimed. Call tryClaim() first.");
         }
-        ending.check();
+        state.check();
         claimed = false;
         try {
             rings.send(bytes);
         } catch (VerbsException e) {
-            throw ending.failed(
-                    e); // some devices have posted the request that they report as failed
+            throw state.postFailed(e); // some devices post a request and still report a failure
         } catch (IllegalStateException e) {
-            throw ending.explained(e);
+            throw state.explained(e);
         }
     }
 
     private void checkLength(long bytes) {
         if (bytes < 0 || bytes > maxMessageBytes) {
             throw new IllegalArgumentException(
-                    String.format(
-                            Locale.ROOT,
-                            "A message has %,d bytes at most, not %,d",
-                            maxMessageBytes,
-                            bytes));
+                    "The message has %d bytes; the maximum of this channel is %d"
+                            .formatted(bytes, maxMessageBytes));
         }
     }
 
     /**
-     * Starts to write memory that the peer has announced, from memory that must not change until
-     * the write has completed. The peer is not notified; a message that is sent afterwards arrives
-     * after the written data.
+     * Starts to write remote memory. The local memory must not change until the write has
+     * completed. The peer is not notified; a message sent afterwards arrives after the data.
      *
-     * @param id the identifier that {@link Handler#done} gets
-     * @return false if the maximum of operations is in flight: call {@link #await} or {@link #poll}
-     * @throws IndexOutOfBoundsException if the peer's memory is shorter
+     * @param id the identifier that is passed to {@link Handler#done}
+     * @return false if too many operations are in flight: call {@link #await} or {@link #poll}
+     * @throws IndexOutOfBoundsException if the remote memory is shorter than the local memory
      * @throws ChannelClosedException if the channel has ended
      */
     public boolean tryWriteRemote(MemorySlice local, RemoteMemory remote, long id)
             throws VerbsException {
         checkThread();
-        ending.check();
+        state.check();
         try {
             return rings.isStarted() && operations.tryWrite(local, remote, id);
         } catch (IllegalStateException e) {
-            throw ending.explained(e);
+            throw state.explained(e);
         }
     }
 
     /**
-     * Starts to read memory that the peer has announced, into memory that must not be used until
-     * the read has completed.
+     * Starts to read remote memory. The local memory must not be used until the read has completed.
      *
-     * @param id the identifier that {@link Handler#done} gets
-     * @return false if the maximum of operations is in flight: call {@link #await} or {@link #poll}
-     * @throws IndexOutOfBoundsException if the peer's memory is shorter
+     * @param id the identifier that is passed to {@link Handler#done}
+     * @return false if too many operations are in flight: call {@link #await} or {@link #poll}
+     * @throws IndexOutOfBoundsException if the remote memory is shorter than the local memory
      * @throws ChannelClosedException if the channel has ended
      */
     public boolean tryReadRemote(MemorySlice local, RemoteMemory remote, long id)
             throws VerbsException {
         checkThread();
-        ending.check();
+        state.check();
         try {
             return rings.isStarted() && operations.tryRead(local, remote, id);
         } catch (IllegalStateException e) {
-            throw ending.explained(e);
+            throw state.explained(e);
         }
     }
 
     /**
-     * Handles the messages that have arrived and the operations that have completed. Does not wait.
+     * Handles received messages and completed operations without waiting.
      *
-     * @return the number of messages, reads and writes that were handled
-     * @throws ChannelClosedException if the channel has ended, and there is nothing left to handle
+     * @return the number of messages and operations that were handled
+     * @throws ChannelClosedException if the channel has ended and there is nothing left to handle
      * @throws IllegalStateException if the protection domain or the device is closed
      */
     public int poll(Handler handler) throws VerbsException {
         checkThread();
-        refuseIfHandling();
+        rejectIfHandling();
         try {
             cursor.poll();
         } catch (IllegalStateException e) {
-            throw ending.explained(e);
+            throw state.explained(e);
         }
         return handle(handler);
     }
 
     /**
-     * Waits until there is something to handle or room to send, and handles what there is. A result
-     * other than {@link WaitResult#TIMED_OUT} does not mean that a message has arrived: a program
-     * that waits for a certain message calls this method until that message was handled.
+     * Waits until there is something to handle or more messages can be sent, and handles received
+     * messages and completed operations. A result other than {@link WaitResult#TIMED_OUT} does not
+     * mean that a message was received: call this method until the expected message has arrived.
      *
-     * @throws ChannelClosedException if the channel has ended, also by {@link #close()} during the
-     *     wait, and there is nothing left to handle
+     * @throws ChannelClosedException if the channel has ended, for example by {@link #close()}
+     *     during the wait, and there is nothing left to handle
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if the protection domain or the device is or becomes closed
      */
     public WaitResult await(Handler handler, Duration timeout)
             throws FabricException, InterruptedIOException {
         checkThread();
-        refuseIfHandling();
+        rejectIfHandling();
         var deadline = Deadline.after(timeout);
-        var roomBefore = rings.freeMessages();
+        var freeBefore = rings.freeMessages();
         do {
-            if (ending.isKnown()) { // no more completions arrive
+            if (state.isTerminated()) { // no more completions arrive
                 poll(handler); // throws if there is nothing left to handle
                 return WaitResult.HANDLED;
             }
             try {
                 cursor.await(Duration.ofNanos(deadline.remainingNanos()));
             } catch (IllegalStateException e) {
-                throw ending.explained(e);
+                throw state.explained(e);
             }
             if (handle(handler) > 0) {
                 return WaitResult.HANDLED;
             }
-            if (rings.freeMessages() > roomBefore) {
-                return WaitResult.SEND_ROOM;
+            if (rings.freeMessages() > freeBefore) {
+                return WaitResult.CAN_SEND;
             }
         } while (!deadline.hasPassed());
         return WaitResult.TIMED_OUT;
@@ -387,7 +381,7 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             while (hasNext()) {
                 if (!cursor.isSuccess()) {
-                    ending.fail(cursor.status());
+                    state.requestFailed(cursor.status());
                 } else if (handle(cursor.id(), handler)) {
                     handled++;
                 }
@@ -396,7 +390,7 @@ public final class RdmaChannel implements AutoCloseable {
             handling = false;
         }
         if (handled == 0) {
-            ending.check();
+            state.check();
         }
         return handled;
     }
@@ -405,11 +399,11 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             return cursor.next();
         } catch (IllegalStateException e) {
-            throw ending.explained(e);
+            throw state.explained(e);
         }
     }
 
-    /** Handles a completion, and returns whether it counts as handled for the program. */
+    /** Handles a completion. Returns true if the handler was called. */
     private boolean handle(long id, Handler handler) throws VerbsException {
         if (MessageRings.isReceive(id)) {
             return handleReceived(MessageRings.slot(id), handler);
@@ -419,11 +413,11 @@ public final class RdmaChannel implements AutoCloseable {
             return true;
         }
         try {
-            rings.sent(id, !ending.isKnown());
+            rings.sent(id, !state.isTerminated());
         } catch (VerbsException e) {
-            throw ending.failed(e);
+            throw state.postFailed(e);
         } catch (IllegalStateException e) {
-            throw ending.explained(e);
+            throw state.explained(e);
         }
         return false;
     }
@@ -433,9 +427,11 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             isMessage = rings.received(slot, cursor.bytes());
         } catch (InvalidMessageException e) {
-            throw ending.ended(new ChannelEnd(ChannelEnd.Cause.PROTOCOL_ERROR, e.getMessage()), e);
+            throw state.terminate(
+                    new ChannelTermination(ChannelTermination.Cause.PROTOCOL_ERROR, e.getMessage()),
+                    e);
         } catch (IllegalStateException e) {
-            throw ending.explained(e);
+            throw state.explained(e);
         }
         var done = false;
         try {
@@ -450,44 +446,49 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * @param done whether the handler has returned; otherwise its exception is the one to throw
+     * Posts the receive again.
+     *
+     * @param done true if the handler has returned; otherwise its exception is thrown
      */
     private void release(int slot, boolean isMessage, boolean done) throws VerbsException {
         try {
-            rings.handled(slot, isMessage, !ending.isKnown());
+            rings.handled(slot, isMessage, !state.isTerminated());
         } catch (VerbsException e) {
-            var failure = ending.failed(e);
+            var failure = state.postFailed(e);
             if (done) {
                 throw failure;
             }
         } catch (IllegalStateException e) {
             if (done) {
-                throw ending.explained(e);
+                throw state.explained(e);
             }
         }
     }
 
     private void checkThread() {
         if (Thread.currentThread() != owner) {
-            throw new WrongThreadException("%s belongs to %s".formatted(this, owner));
+            throw new WrongThreadException(
+                    "%s is confined to thread %s; called by %s"
+                            .formatted(this, owner, Thread.currentThread()));
         }
     }
 
-    private void refuseIfHandling() {
+    private void rejectIfHandling() {
         if (handling) {
-            throw new IllegalStateException("A handler cannot poll the channel that calls it");
+            throw new IllegalStateException(
+                    "A handler must not call poll() or await() of the channel that called it");
         }
     }
 
     /**
-     * Ends the channel and its connection. Requests in flight are cancelled, and messages that the
-     * peer has not handled may be lost. Wakes up a thread that waits in {@link #await}. Does not
-     * wait for the peer. May be called by any thread.
+     * Closes the channel and its connection without waiting for the peer. Requests in flight are
+     * canceled, and messages that the peer has not handled may be lost. Wakes up a thread that
+     * waits in {@link #await}. May be called by any thread.
      */
     @Override
     public void close() {
-        ending.closeHere();
-        connection.queuePair().noLongerOnClose(queuePairClosed);
+        state.closeLocally();
+        connection.queuePair().removeOnClose(queuePairClosed);
         connection.close();
         rings.close();
     }

@@ -6,33 +6,31 @@ import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.cm.channel.ChannelParameters;
 import org.jrdma.verbs.cm.channel.MessageRings;
-import org.jrdma.verbs.cm.handle.PrivateDataField;
+import org.jrdma.verbs.cm.handle.PrivateDataSizes;
 import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of an {@link RdmaChannel}: its sizes, and its connection. The two sides may have
- * different options. Each method changes this object and returns it.
+ * Options of an {@link RdmaChannel} and its connection. The two sides may use different options.
+ * Each method changes this object and returns it.
  */
 public final class RdmaChannelOptions {
 
     private int messageBytes = 4096;
     private int window = 64;
-    private int operations = 16;
+    int operations = 16;
     private byte[] privateData = {};
-    private int retries = ConnectionOptions.MOST_RETRIES;
+    private int retries = ConnectionOptions.MAX_RETRIES;
     private @Nullable Duration acknowledgeTimeout;
     private @Nullable InetSocketAddress localAddress;
 
-    /** The default options. */
-    public RdmaChannelOptions() {
-        // each field has its default
-    }
+    /** Creates the default options. */
+    public RdmaChannelOptions() {}
 
     /**
-     * Sets the length of the longest message that this side sends and receives; 4096 by default.
-     * The lesser value of both sides applies.
+     * Sets the maximum length of a message in bytes; 4096 by default. The smaller value of the two
+     * sides applies.
      */
     public RdmaChannelOptions messageBytes(int bytes) {
         messageBytes = atLeastOne(bytes, "message bytes");
@@ -40,24 +38,24 @@ public final class RdmaChannelOptions {
     }
 
     /**
-     * Sets the number of messages that can be in flight in each direction: those that the peer has
-     * sent and this side has not handled, and those that this side has sent; 64 by default. Each
-     * occupies registered memory for the longest message.
+     * Sets the number of messages that can be in flight in each direction; 64 by default. A message
+     * is in flight until the receiver has handled it. Each message occupies registered memory for
+     * the maximum message length.
      */
     public RdmaChannelOptions window(int messages) {
         window = atLeastOne(messages, "messages");
         return this;
     }
 
-    /** Sets the number of reads and writes that can be in flight; 16 by default. */
+    /** Sets the maximum number of reads and writes in flight; 16 by default. */
     public RdmaChannelOptions operations(int count) {
         operations = atLeastOne(count, "operations");
         return this;
     }
 
     /**
-     * Sets the private data for the peer's program, which arrives with the request or the reply: at
-     * most 44 or 184 bytes, 236 on iWARP. It may arrive padded, at {@link
+     * Sets the private data for the peer's program: at most 44 bytes when connecting, 184 bytes
+     * when accepting, 236 bytes on iWARP. The peer gets it, possibly padded, from {@link
      * RdmaChannel#privateData()} or {@link RdmaChannel#privateData(ConnectionRequest)}.
      */
     public RdmaChannelOptions privateData(byte... data) {
@@ -66,18 +64,18 @@ public final class RdmaChannelOptions {
     }
 
     /**
-     * Sets the acknowledgement timeout as {@link ConnectionOptions#acknowledgeTimeout} does, which
-     * determines together with {@link #retries} when a peer that died without notice is detected.
+     * Sets the acknowledge timeout; see {@link ConnectionOptions#acknowledgeTimeout}. The timeout
+     * and the number of {@link #retries} determine how long it takes to detect a crashed peer.
      */
     public RdmaChannelOptions acknowledgeTimeout(Duration timeout) {
-        DurationCodes.acknowledgeTimeout(timeout); // rejects what has no code
+        DurationCodes.acknowledgeTimeout(timeout); // rejects invalid durations
         acknowledgeTimeout = timeout;
         return this;
     }
 
     /**
-     * Sets the number of retransmissions of an unacknowledged request, as {@link
-     * ConnectionOptions#retries} does.
+     * Sets the number of retransmissions of an unacknowledged request; see {@link
+     * ConnectionOptions#retries}.
      */
     public RdmaChannelOptions retries(int count) {
         retries = ConnectionOptions.checkRetries(count);
@@ -85,20 +83,19 @@ public final class RdmaChannelOptions {
     }
 
     /**
-     * Sets the local address of a channel that connects, as {@link ConnectionOptions#localAddress}
-     * does.
+     * Sets the local address of the connecting side; see {@link ConnectionOptions#localAddress}.
      */
     public RdmaChannelOptions localAddress(InetSocketAddress address) {
         localAddress = address;
         return this;
     }
 
-    /** Checks the length of the private data, which follows the parameters of the channel. */
-    void checkPrivateData(PrivateDataField field, boolean isWarp) {
+    /** Checks the length of the private data, which is sent after the channel parameters. */
+    void checkPrivateData(PrivateDataSizes field, boolean isIwarp) {
         field.check(
                 "a channel",
                 privateData.length,
-                field.bytes(false, isWarp) - ChannelParameters.BYTES);
+                field.bytes(false, isIwarp) - ChannelParameters.BYTES);
     }
 
     MessageRings newRings(ProtectionDomain domain) throws VerbsException {
@@ -121,13 +118,10 @@ public final class RdmaChannelOptions {
         return options;
     }
 
-    int operations() {
-        return operations;
-    }
-
-    private static int atLeastOne(int value, String what) {
+    private static int atLeastOne(int value, String option) {
         if (value < 1) {
-            throw new IllegalArgumentException("%s: %d".formatted(what, value));
+            throw new IllegalArgumentException(
+                    "The number of %s must be at least 1, not %d".formatted(option, value));
         }
         return value;
     }

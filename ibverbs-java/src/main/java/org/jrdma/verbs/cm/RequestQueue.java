@@ -13,25 +13,27 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The requests to an identifier that listens. They arrive at an event channel of their own, where
- * the system counts them against the backlog until a thread takes them; a request then moves to the
- * channel of all connections.
+ * The requests of a listening identifier. They arrive at a dedicated event channel, where they
+ * count against the backlog until a thread takes them. A taken request moves to the event channel
+ * of all connections.
  */
 final class RequestQueue {
 
     private final EventChannel channel;
     private final EventChannel connections;
     private final Identifier listener;
-    private final InetSocketAddress bound;
+    private final InetSocketAddress boundAddress;
     private final LocalDevices devices;
 
     /** Held by the thread that waits at the channel, so that each request wakes up one thread. */
-    private final ReentrantLock turn = new ReentrantLock();
+    private final ReentrantLock takeLock = new ReentrantLock();
 
     /**
-     * Takes ownership of a channel.
+     * Creates a request queue.
      *
-     * @param listener the identifier of that channel, which is listening
+     * @param channel the event channel of the listener, which this object owns
+     * @param connections the event channel to which taken requests move
+     * @param listener the listening identifier
      */
     RequestQueue(
             EventChannel channel,
@@ -41,13 +43,13 @@ final class RequestQueue {
         this.channel = channel;
         this.connections = connections;
         this.listener = listener;
-        this.bound = listener.localAddress().orElseThrow();
+        this.boundAddress = listener.localAddress().orElseThrow();
         this.devices = devices;
     }
 
-    /** The address that the listener is bound to, which can be the wildcard address. */
+    /** The address to which the listener is bound, which can be the wildcard address. */
     InetSocketAddress boundAddress() {
-        return bound;
+        return boundAddress;
     }
 
     /** The first of the {@link #localAddresses()}. */
@@ -56,91 +58,90 @@ final class RequestQueue {
     }
 
     /**
-     * The addresses at which the listener can be reached: the bound address, or for the wildcard
-     * address those of the devices, or the wildcard address if they are not known.
+     * The addresses at which the listener can be reached: the bound address, or the addresses of
+     * all devices if that is the wildcard address and the addresses are known.
      */
     List<InetSocketAddress> localAddresses() {
-        if (!bound.getAddress().isAnyLocalAddress()) {
-            return List.of(bound);
+        if (!boundAddress.getAddress().isAnyLocalAddress()) {
+            return List.of(boundAddress);
         }
-        var served =
+        var reachable =
                 devices.addresses().stream()
                         .filter(address ->
-                                bound.getAddress() instanceof Inet6Address
+                                boundAddress.getAddress() instanceof Inet6Address
                                         || address instanceof Inet4Address)
-                        .map(address -> new InetSocketAddress(address, bound.getPort()))
+                        .map(address -> new InetSocketAddress(address, boundAddress.getPort()))
                         .toList();
-        return served.isEmpty() ? List.of(bound) : served;
+        return reachable.isEmpty() ? List.of(boundAddress) : reachable;
     }
 
-    /** Reports {@code user} as a leak if it is dropped without being closed. */
-    void reportIfDropped(Object user, String name) {
-        Leaks.watch(user, name, channel.ownLifetime());
+    /** Reports a leak if the owner becomes unreachable without being closed. */
+    void watch(Object owner, String name) {
+        Leaks.watch(owner, name, channel.ownLifetime());
     }
 
     /**
-     * Waits for a request of a type, and rejects others.
+     * Waits for a request of the given type, and rejects requests of other types.
      *
-     * @param missed the description of the request in a timeout
+     * @param timedOut the start of the message in case of a timeout, which ends with "within ..."
      * @param name the name of the listener
      */
     <R extends ConnectionEvent.Request> R next(
-            Class<R> type, Deadline deadline, String missed, String name)
+            Class<R> type, Deadline deadline, String timedOut, String name)
             throws FabricException, InterruptedIOException {
         while (true) {
-            var event = event(deadline, missed, name);
+            var event = event(deadline, timedOut, name);
             if (type.isInstance(event)) {
-                return type.cast(moved((ConnectionEvent.Request) event));
+                return type.cast(migrated((ConnectionEvent.Request) event));
             } else if (event instanceof ConnectionEvent.Request other) {
                 other.identifier().close();
             } else if (event instanceof ConnectionEvent.DeviceRemoved removed
                     && removed.identifier() == listener) {
                 close();
                 throw new VerbsException(
-                        "rdma_listen", name + " has ended: its device is being taken out");
-            } // other events do not concern requests
+                        "rdma_listen", name + " was closed: its device is being removed");
+            } // other events are not requests
         }
     }
 
-    private ConnectionEvent event(Deadline deadline, String missed, String name)
+    private ConnectionEvent event(Deadline deadline, String timedOut, String name)
             throws FabricException, InterruptedIOException {
         try {
-            if (!turn.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
-                throw deadline.missed(missed);
+            if (!takeLock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
+                throw deadline.missed(timedOut);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for " + name);
         }
         try {
-            return channel.next(deadline, missed);
+            return channel.next(deadline, timedOut);
         } catch (IllegalStateException e) {
             throw new IllegalStateException(name + " is closed", e);
         } finally {
-            turn.unlock();
+            takeLock.unlock();
         }
     }
 
-    /** Moves a request, whose later events then arrive at the channel of all connections. */
-    private ConnectionEvent.Request moved(ConnectionEvent.Request request) throws VerbsException {
-        Identifier moved;
+    /** Moves the identifier of a request to the event channel of all connections. */
+    private ConnectionEvent.Request migrated(ConnectionEvent.Request request)
+            throws VerbsException {
+        Identifier migrated;
         try {
-            moved = request.identifier().migrateTo(connections);
+            migrated = request.identifier().migrateTo(connections);
         } catch (VerbsException e) {
             request.identifier().close();
             throw e;
         }
         return switch (request) {
-            case ConnectionEvent.ConnectRequest asked ->
-                    new ConnectionEvent.ConnectRequest(
-                            moved, asked.listener(), asked.parameters(), asked.privateData());
-            case ConnectionEvent.DatagramRequest asked ->
-                    new ConnectionEvent.DatagramRequest(
-                            moved, asked.listener(), asked.privateData());
+            case ConnectionEvent.ConnectRequest(_, var from, var parameters, var privateData) ->
+                    new ConnectionEvent.ConnectRequest(migrated, from, parameters, privateData);
+            case ConnectionEvent.DatagramRequest(_, var from, var privateData) ->
+                    new ConnectionEvent.DatagramRequest(migrated, from, privateData);
         };
     }
 
-    /** Rejects the requests that no thread has taken. */
+    /** Closes the event channel, and rejects the requests that no thread has taken. */
     void close() {
         channel.close();
     }

@@ -13,8 +13,11 @@ import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.cm.model.PathRecord;
 
 /**
- * A route to a peer, which determines the local device, for programs that open the device when they
- * know it. A route serves one connection, which takes it over; a failed attempt closes it.
+ * A resolved route to a peer. It determines the local device, which the program opens before it
+ * connects.
+ *
+ * <p>A route can be used for one connection, which takes ownership of the route. A failed attempt
+ * to connect closes the route.
  */
 public final class Route implements AutoCloseable {
 
@@ -23,7 +26,6 @@ public final class Route implements AutoCloseable {
     private final InetSocketAddress peerAddress;
     private final IdentifierOwnership ownership;
 
-    @SuppressWarnings("this-escape") // all is set
     Route(Identifier identifier) {
         this.identifier = identifier;
         this.deviceName = identifier.deviceName().orElseThrow();
@@ -31,22 +33,22 @@ public final class Route implements AutoCloseable {
         this.ownership = new IdentifierOwnership(identifier, this, toString());
     }
 
-    /** Whether the route leads over iWARP, which a device of another transport cannot reach. */
-    boolean isWarp() {
-        return identifier.isWarp();
+    /** Returns true if the route uses an iWARP device. */
+    boolean isIwarp() {
+        return identifier.isIwarp();
     }
 
-    /** The name of the local device, for {@link org.jrdma.verbs.Verbs#open}. */
+    /** The name of the local device; see {@link org.jrdma.verbs.Verbs#open}. */
     public String deviceName() {
         return deviceName;
     }
 
-    /** The port of the local device, from 1. */
+    /** The port number of the local device, starting at 1. */
     public int devicePort() {
         return identifier.devicePort().orElseThrow();
     }
 
-    /** The local address, which the peer will see. */
+    /** The local address of the route, which is the peer address that the peer sees. */
     public InetSocketAddress localAddress() {
         return identifier.localAddress().orElseThrow();
     }
@@ -56,13 +58,13 @@ public final class Route implements AutoCloseable {
         return peerAddress;
     }
 
-    /** The paths through the fabric; none on iWARP. */
+    /** The paths through the fabric; empty on iWARP. */
     public List<PathRecord> paths() {
         return identifier.paths();
     }
 
     /**
-     * Connects, and waits until the peer has accepted.
+     * Connects to the peer, and waits until the peer has accepted the connection.
      *
      * @param domain a protection domain of the route's device
      * @throws CmException if the peer rejects the connection, or does not answer
@@ -74,17 +76,18 @@ public final class Route implements AutoCloseable {
     public <Q extends QueuePair> Connection<Q> connect(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
             throws FabricException, InterruptedIOException {
-        options.refusePath(this);
+        options.rejectPathOptions(this);
         return connect(domain, options, Deadline.after(timeout));
     }
 
     /**
-     * Connects as {@link #connect(ProtectionDomain, ConnectionOptions, Duration)} does, without
-     * waiting. Cancelling the future ends the attempt and leaves nothing open.
+     * Connects to the peer without blocking; see {@link #connect(ProtectionDomain,
+     * ConnectionOptions, Duration)}. Canceling the future aborts the attempt and leaves nothing
+     * open.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> connectAsync(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {
-        return Cancellable.start(
+        return CancellableCall.start(
                 "jrdma-connect-async", () -> connect(domain, options, timeout), Connection::close);
     }
 
@@ -94,11 +97,14 @@ public final class Route implements AutoCloseable {
         try {
             return new Handshake<>(ownership, domain, options).connect(deadline);
         } finally {
-            Reference.reachabilityFence(this); // is not reported as a leak meanwhile
+            Reference.reachabilityFence(this); // prevents a leak report during the call
         }
     }
 
-    /** Ends an attempt to connect by any thread. A connection that was made stays open. */
+    /**
+     * Closes the route and aborts an attempt to connect, even by another thread. An established
+     * connection stays open.
+     */
     @Override
     public void close() {
         ownership.close();

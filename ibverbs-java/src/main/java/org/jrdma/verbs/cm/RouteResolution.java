@@ -8,15 +8,15 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** The steps from an identifier to a route: resolution of the address, and of the path. */
+/** Resolves the address and the route of an identifier. */
 final class RouteResolution {
 
     private RouteResolution() {}
 
     /**
-     * Resolves the route of an identifier, which the route owns; a failure closes the identifier.
+     * Resolves a route, which takes ownership of the identifier. A failure closes the identifier.
      *
-     * @param local null for any local address
+     * @param local the local address, or null to let the system choose it
      */
     static Route resolve(
             Identifier identifier,
@@ -24,25 +24,21 @@ final class RouteResolution {
             InetSocketAddress peer,
             Deadline deadline)
             throws FabricException, InterruptedIOException {
-        var done = false;
         try {
-            find(identifier, local, peer, deadline);
-            var route = new Route(identifier);
-            done = true;
-            return route;
-        } finally {
-            if (!done) {
-                identifier.close();
-            }
+            resolveIdentifier(identifier, local, peer, deadline);
+            return new Route(identifier);
+        } catch (Throwable e) {
+            identifier.close();
+            throw e;
         }
     }
 
     /**
-     * Resolves the address and the path of an identifier.
+     * Resolves the address and the route of an identifier, which stays open after a failure.
      *
-     * @param local null for any local address
+     * @param local the local address, or null to let the system choose it
      */
-    static void find(
+    static void resolveIdentifier(
             Identifier identifier,
             @Nullable InetSocketAddress local,
             InetSocketAddress peer,
@@ -50,54 +46,50 @@ final class RouteResolution {
             throws FabricException, InterruptedIOException {
         if (peer.getPort() == 0) {
             throw new IllegalArgumentException(
-                    "Nobody listens at port 0 of %s: it stands for any port, where one listens"
+                    "Cannot connect to port 0 of %s: port 0 is valid for listening only, where it selects a free port."
                             .formatted(peer.getAddress()));
         }
-        identifier.resolveAddress(local, peer, beyond(deadline));
-        var noWay =
-                "No way to the address "
-                        + peer
-                        + (local == null ? "" : " from " + local.getAddress());
+        identifier.resolveAddress(local, peer, kernelTimeout(deadline));
+        var address = peer + (local == null ? "" : " from " + local.getAddress());
         await(
                 ConnectionEvent.AddressResolved.class,
                 identifier,
                 deadline,
                 "rdma_resolve_addr",
-                noWay,
-                noWay + " was found");
-        identifier.resolveRoute(beyond(deadline));
-        var noRoute = "No route to " + peer;
+                "Cannot resolve the address " + address,
+                "The address %s was not resolved".formatted(address));
+        identifier.resolveRoute(kernelTimeout(deadline));
         await(
                 ConnectionEvent.RouteResolved.class,
                 identifier,
                 deadline,
                 "rdma_resolve_route",
-                noRoute,
-                noRoute + " was found");
+                "Cannot resolve the route to " + peer,
+                "The route to %s was not resolved".formatted(peer));
     }
 
-    /** A timeout for the kernel that expires after the caller's deadline. */
-    private static Duration beyond(Deadline deadline) {
+    /** Returns a timeout for the kernel that expires after the caller's deadline. */
+    private static Duration kernelTimeout(Deadline deadline) {
         return Duration.ofNanos(Math.max(0, deadline.remainingNanos())).plusSeconds(1);
     }
 
     /**
      * Waits for the outcome of a step.
      *
-     * @param attempt the description of the step in a failure
-     * @param missed the description of the step in a timeout
+     * @param failure the start of the message if the step fails
+     * @param timedOut the start of the message if the step times out, which ends with "within ..."
      */
     static <E extends ConnectionEvent> E await(
             Class<E> expected,
             Identifier identifier,
             Deadline deadline,
             String function,
-            String attempt,
-            String missed)
+            String failure,
+            String timedOut)
             throws FabricException, InterruptedIOException {
-        var event = identifier.events().awaitAnswer(deadline, function, attempt, missed);
+        var event = identifier.events().awaitOutcome(deadline, function, failure, timedOut);
         if (!expected.isInstance(event)) {
-            throw new VerbsException(function, "%s: %s".formatted(attempt, event));
+            throw new VerbsException(function, "%s: unexpected event %s".formatted(failure, event));
         }
         return expected.cast(event);
     }

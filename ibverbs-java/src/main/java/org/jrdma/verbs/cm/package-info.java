@@ -1,15 +1,17 @@
 /**
- * Connections by IP address and port: librdmacm for Java.
+ * RDMA connections by IP address and port (librdmacm).
  *
- * <p>{@link org.jrdma.verbs.cm.ConnectionManager} is the entry point; {@link
- * org.jrdma.verbs.cm.RdmaChannel} adds messages with flow control to a connection. An {@link
- * org.jrdma.verbs.cm.Identifier} and its {@link org.jrdma.verbs.cm.EventChannel} offer each step of
- * a connection on its own: no step waits for a peer, and outcomes are {@link
- * org.jrdma.verbs.cm.ConnectionEvent}s.
+ * <p>{@link org.jrdma.verbs.cm.ConnectionManager} is the entry point. {@link
+ * org.jrdma.verbs.cm.RdmaChannel} adds messages with flow control to a connection.
  *
- * <p>Queue pairs are created by the program, from a {@link org.jrdma.verbs.Device} that was opened
- * by name: librdmacm determines their states and attributes, and creates none. Protection domains,
- * memory regions and completion queues are therefore the same as without connections.
+ * <p>{@link org.jrdma.verbs.cm.Identifier} and {@link org.jrdma.verbs.cm.EventChannel} are the
+ * low-level API. Each of its calls starts one step of a connection without waiting for the peer,
+ * and the outcome is reported as a {@link org.jrdma.verbs.cm.ConnectionEvent}.
+ *
+ * <p>The program creates its queue pairs from a {@link org.jrdma.verbs.Device} that it opens by
+ * name. librdmacm supplies the attributes for their state transitions, but creates no queue pair.
+ * Protection domains, memory regions and completion queues are therefore the same with and without
+ * the connection manager.
  */
 @NullMarked
 package org.jrdma.verbs.cm;

@@ -5,18 +5,18 @@ import java.util.List;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DeviceHandle;
-import org.jrdma.verbs.handle.HeldCalls;
+import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A flow rule in force, by which a queue pair receives packets; see {@link
+ * An active flow rule that delivers packets to a queue pair; see {@link
  * org.jrdma.verbs.QueuePair#newFlow}.
  *
- * <p>Owned by its queue pair and by the counters that count it, and closed with either. Safe for
- * use by multiple threads. In C: {@code struct ibv_flow}; {@link #close()} is {@code
- * ibv_destroy_flow}.
+ * <p>Owned by its queue pair and, if the rule has counters, by these counters; closed with either
+ * of them. Safe for use by multiple threads. In C: {@code struct ibv_flow}; {@link #close()} is
+ * {@code ibv_destroy_flow}.
  */
 public final class Flow extends NativeObject {
 
@@ -26,29 +26,29 @@ public final class Flow extends NativeObject {
 
     static Flow create(DeviceHandle device, NativeResource queuePair, int port, FlowRule rule)
             throws VerbsException {
-        var wanted = rule.wanted(); // as it is now: the caller may change the rule meanwhile
+        var attributes = rule.snapshot(); // another thread may change the rule
         var functions = device.library().flows();
         var owners = new ArrayList<>(List.of(queuePair.lifetime()));
         rule.counters()
                 .ifPresent(counters -> {
                     if (counters.device() != device) {
                         throw new IllegalArgumentException(
-                                "%s are of another device than %s"
+                                "%s and %s belong to different devices"
                                         .formatted(counters, queuePair.lifetime()));
                     }
                     owners.add(counters.ownLifetime());
                 });
         var context = device.context();
-        return HeldCalls.call(
+        return GuardedCalls.call(
                 owners,
                 () -> {
                     var address =
                             functions.create(
                                     context,
                                     queuePair.address(),
-                                    wanted,
+                                    attributes,
                                     port,
-                                    new Attempt(
+                                    new CheckedCall(
                                             "ibv_create_flow",
                                             () ->
                                                     "for %s of %s"
@@ -61,14 +61,15 @@ public final class Flow extends NativeObject {
                                     name,
                                     owners,
                                     "ibv_destroy_flow",
-                                    (made, attempt) -> functions.destroy(context, made, attempt)));
+                                    (flow, attempt) -> functions.destroy(context, flow, attempt)));
                 });
     }
 
     private static String advice(int errno) {
         return switch (errno) {
-            case Errno.EPERM -> "Flows need the capability CAP_NET_RAW.";
-            case Errno.EOPNOTSUPP -> "The device has no flows, or none of this kind.";
+            case Errno.EPERM -> "Flow steering requires the capability CAP_NET_RAW.";
+            case Errno.EOPNOTSUPP ->
+                    "The device does not support flow steering or a flow rule of this kind.";
             default -> "";
         };
     }

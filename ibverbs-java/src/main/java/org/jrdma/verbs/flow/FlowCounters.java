@@ -3,20 +3,23 @@ package org.jrdma.verbs.flow;
 import java.util.List;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.linkage.FieldRange;
+import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.flow.access.FlowAccess;
 import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.handle.DeviceHandle;
-import org.jrdma.verbs.handle.HeldCalls;
+import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Counters of a device for the packets of {@linkplain FlowRule#countedBy flows}. A program first
- * chooses what each place counts, then makes flows, then reads the places.
+ * Hardware counters for the packets of {@linkplain FlowRule#countedBy flows}.
  *
- * <p>Owned by their {@link org.jrdma.verbs.Device}. Safe for use by multiple threads. In C: {@code
+ * <p>A counters object is an array of counters. The program first {@linkplain #count selects} the
+ * quantity of each counter, then creates flows that use the counters, and then {@linkplain #read
+ * reads} the values.
+ *
+ * <p>Owned by its {@link org.jrdma.verbs.Device}. Safe for use by multiple threads. In C: {@code
  * struct ibv_counters}; {@link #close()} is {@code ibv_destroy_counters}.
  */
 public final class FlowCounters extends NativeObject {
@@ -52,7 +55,7 @@ public final class FlowCounters extends NativeObject {
             var address =
                     functions.createCounters(
                             context,
-                            Attempt.to("ibv_create_counters", () -> "on " + device.name()));
+                            CheckedCall.to("ibv_create_counters", () -> "on " + device.name()));
             var name = "counters %x of %s".formatted(address.address(), device.name());
             return new FlowCounters(
                     device,
@@ -61,69 +64,62 @@ public final class FlowCounters extends NativeObject {
                             name,
                             List.of(device.lifetime()),
                             "ibv_destroy_counters",
-                            (made, attempt) -> functions.destroyCounters(context, made, attempt)));
+                            (counters, attempt) ->
+                                    functions.destroyCounters(context, counters, attempt)));
         });
     }
 
     /**
-     * Counts a quantity in a place, for the flows that are made from now on. In C: {@code
+     * Selects the quantity of a counter, for flows that are created afterwards. In C: {@code
      * ibv_attach_counters_point_flow} without a flow.
      *
-     * @param place from 0; the index in the result of {@link #read}
-     * @throws VerbsException if the device does not count that, or has too few places
+     * @param index the index of the counter in the result of {@link #read}, starting at 0
+     * @throws VerbsException if the device does not support the quantity or so many counters
      */
-    public void count(FlowQuantity quantity, int place) throws VerbsException {
-        FieldRange.check("place", place, 0, Integer.MAX_VALUE);
-        HeldCalls.run(
+    public void count(FlowQuantity quantity, int index) throws VerbsException {
+        RangeChecks.check("index", index, 0, Integer.MAX_VALUE);
+        var functions = device.library().flows();
+        var attempt =
+                CheckedCall.to(
+                        "ibv_attach_counters_point_flow",
+                        () -> "for %s at index %d of %s".formatted(quantity, index, this));
+        GuardedCalls.run(
                 lifetime(),
                 () ->
-                        device.library()
-                                .flows()
-                                .attachCounters(
-                                        device.context(),
-                                        address(),
-                                        quantity,
-                                        place,
-                                        Attempt.to(
-                                                "ibv_attach_counters_point_flow",
-                                                () ->
-                                                        "for %s in place %d of %s"
-                                                                .formatted(
-                                                                        quantity, place, this))));
+                        functions.attachCounters(
+                                device.context(), address(), quantity, index, attempt));
     }
 
     /**
-     * Reads the first places. In C: {@code ibv_read_counters}.
+     * Reads the values of the first counters. In C: {@code ibv_read_counters}.
      *
-     * @throws VerbsException if the device refuses
+     * @param count the number of counters
+     * @throws VerbsException if the device cannot read the counters
      */
-    public long[] read(int places) throws VerbsException {
-        return read(places, false);
+    public long[] read(int count) throws VerbsException {
+        return read(count, false);
     }
 
     /**
-     * Reads the first places as they were a little while ago, where that is faster. In C: {@code
+     * Reads the values of the first counters. If the device caches the values, this is faster than
+     * {@link #read}, but the result may be slightly outdated. In C: {@code
      * IBV_READ_COUNTERS_ATTR_PREFER_CACHED}.
+     *
+     * @param count the number of counters
+     * @throws VerbsException if the device cannot read the counters
      */
-    public long[] readCached(int places) throws VerbsException {
-        return read(places, true);
+    public long[] readCached(int count) throws VerbsException {
+        return read(count, true);
     }
 
-    private long[] read(int places, boolean cached) throws VerbsException {
-        FieldRange.check("places", places, 1, Short.MAX_VALUE);
-        return HeldCalls.call(
+    private long[] read(int count, boolean cached) throws VerbsException {
+        RangeChecks.check("number of counters", count, 1, Short.MAX_VALUE);
+        var functions = device.library().flows();
+        var attempt =
+                CheckedCall.to("ibv_read_counters", () -> "for %d of %s".formatted(count, this));
+        return GuardedCalls.call(
                 lifetime(),
-                () ->
-                        device.library()
-                                .flows()
-                                .readCounters(
-                                        device.context(),
-                                        address(),
-                                        places,
-                                        cached,
-                                        Attempt.to(
-                                                "ibv_read_counters",
-                                                () -> "for %d of %s".formatted(places, this))));
+                () -> functions.readCounters(device.context(), address(), count, cached, attempt));
     }
 
     DeviceHandle device() {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import org.jrdma.ffi.linkage.FieldRange;
+import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.flow.model.FlowKind;
 import org.jrdma.verbs.flow.model.FlowLayer;
 import org.jrdma.verbs.flow.model.FlowOption;
@@ -14,16 +14,16 @@ import org.jrdma.verbs.internal.FlowFunctions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which packets of a port a queue pair receives, and what is done with them besides. Built by its
- * own methods. In C: {@code struct ibv_flow_attr}.
+ * A rule that selects packets of a port for a queue pair, with optional actions. Each method that
+ * sets an option changes this object and returns it. In C: {@code struct ibv_flow_attr}.
  */
 public final class FlowRule {
 
     /**
-     * How many layers a rule can have: C counts them in a byte, with what is done to packets
-     * besides. Devices take far fewer.
+     * The maximum number of layers in a rule. C counts layers and actions together in one byte.
+     * Devices support far fewer.
      */
-    public static final int MOST_LAYERS = 0xff - 3;
+    public static final int MAX_LAYERS = 0xff - 3;
 
     private final FlowKind kind;
     private final List<FlowLayer> layers;
@@ -39,59 +39,61 @@ public final class FlowRule {
     }
 
     /**
-     * Packets whose headers match, from the outermost inwards.
+     * Returns a rule for packets whose headers match.
      *
-     * @throws IllegalArgumentException if they are more than {@link #MOST_LAYERS}
+     * @param layers the headers to match, starting with the outermost header
+     * @throws IllegalArgumentException if there are more than {@link #MAX_LAYERS} layers
      */
     public static FlowRule matching(FlowLayer... layers) {
-        FieldRange.check("The number of layers", layers.length, 0, MOST_LAYERS);
+        RangeChecks.check("number of layers", layers.length, 0, MAX_LAYERS);
         return new FlowRule(FlowKind.MATCHING, List.of(layers));
     }
 
-    /** All packets of a kind that has no layers. */
+    /** Returns a rule of a kind other than {@link FlowKind#MATCHING}, which has no layers. */
     public static FlowRule all(FlowKind kind) {
         if (kind == FlowKind.MATCHING) {
-            throw new IllegalArgumentException("What matches is said by matching()");
+            throw new IllegalArgumentException(
+                    "A rule of kind MATCHING requires layers. Create it with matching().");
         }
         return new FlowRule(kind, List.of());
     }
 
-    /** Which rule is asked first: the one of the lowest number, 0 to 65535; 0 at first. */
+    /** Sets the priority: 0, which is the default and the highest priority, to 65535. */
     public FlowRule priority(int number) {
-        priority = FieldRange.check("priority", number, 0, 0xffff);
+        priority = RangeChecks.check("priority", number, 0, 0xffff);
         return this;
     }
 
-    /** Something unusual. */
+    /** Adds an option. */
     public FlowRule option(FlowOption option) {
         options.add(option);
         return this;
     }
 
     /**
-     * Tags packets with a number, which {@link org.jrdma.verbs.CompletionCursor#flowTag} returns;
-     * 32 bits.
+     * Tags packets with a 32-bit number, which {@link org.jrdma.verbs.CompletionCursor#flowTag}
+     * returns.
      */
     public FlowRule tagged(int number) {
         tag = OptionalInt.of(number);
         return this;
     }
 
-    /** Throws the packets away. */
+    /** Drops the packets. */
     public FlowRule dropping() {
         dropping = true;
         return this;
     }
 
-    /** Counts the packets, in the places that were {@linkplain FlowCounters#count chosen}. */
-    public FlowRule countedBy(FlowCounters chosen) {
-        counters = chosen;
+    /** Counts the packets; see {@link FlowCounters#count}. */
+    public FlowRule countedBy(FlowCounters newCounters) {
+        counters = newCounters;
         return this;
     }
 
-    /** This rule, as it is now, for the library. */
-    FlowFunctions.Wanted wanted() {
-        return new FlowFunctions.Wanted(
+    /** Returns a snapshot of this rule for the native call. */
+    FlowFunctions.Specification snapshot() {
+        return new FlowFunctions.Specification(
                 kind,
                 layers,
                 options(),
@@ -101,44 +103,43 @@ public final class FlowRule {
                 counters == null ? MemorySegment.NULL : counters.address());
     }
 
-    /** What kind of rule it is. */
+    /** The kind of this rule. */
     public FlowKind kind() {
         return kind;
     }
 
-    /** What it demands of headers. */
+    /** The headers to match. */
     public List<FlowLayer> layers() {
         return layers;
     }
 
-    /** What is unusual about it. */
+    /** The options. */
     public Set<FlowOption> options() {
         return Set.copyOf(options);
     }
 
-    /** Which rule is asked first. */
+    /** The priority; 0 is the highest. */
     public int priority() {
         return priority;
     }
 
-    /** The number that packets get. */
+    /** The tag of the packets, if any. */
     public OptionalInt tag() {
         return tag;
     }
 
-    /** Whether packets are thrown away. */
+    /** Returns true if this rule drops the packets. */
     public boolean isDropping() {
         return dropping;
     }
 
-    /** Where packets are counted. */
+    /** The counters of the packets, if any. */
     public Optional<FlowCounters> counters() {
         return Optional.ofNullable(counters);
     }
 
-    /** As in a message. */
     @Override
     public String toString() {
-        return "%s %s of priority %d".formatted(kind, layers, priority);
+        return "%s %s with priority %d".formatted(kind, layers, priority);
     }
 }

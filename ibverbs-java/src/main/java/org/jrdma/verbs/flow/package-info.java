@@ -1,5 +1,5 @@
 /**
- * Flow steering: rules by which a queue pair receives packets of its port, and counters of those
+ * Flow steering: rules that deliver the packets of a port to queue pairs, and counters for those
  * packets.
  */
 @NullMarked

@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Obtains the accessor of a package, by initializing the class that registers it. */
+/** Obtains the accessor of a package by initializing the class that registers it. */
 public final class AccessInitializer {
 
     private AccessInitializer() {}
@@ -13,8 +13,8 @@ public final class AccessInitializer {
     /**
      * Initializes the class that registers the accessor, and returns the accessor.
      *
-     * @param opener a class of the package that the accessor opens
-     * @param opened returns the accessor once it is registered
+     * @param opener a class of the package that registers the accessor in its static initializer
+     * @param opened a supplier of the registered accessor
      */
     public static <A> A of(Class<?> opener, Supplier<@Nullable A> opened) {
         try {

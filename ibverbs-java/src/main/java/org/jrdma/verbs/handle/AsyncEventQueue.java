@@ -9,10 +9,11 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * The asynchronous events of a device, read from its descriptor, and the objects that they name.
+ * The asynchronous events of a device, read from its file descriptor, and the objects that events
+ * can name.
  */
 public final class AsyncEventQueue {
 
@@ -20,11 +21,10 @@ public final class AsyncEventQueue {
     private final Map<Long, WeakReference<NativeObject>> subjects = new ConcurrentHashMap<>();
 
     AsyncEventQueue(int descriptor) throws FabricException {
-        Linux.setNonBlocking(descriptor);
+        LinuxCalls.setNonBlocking(descriptor);
         waiter = DescriptorWaiter.on(descriptor);
     }
 
-    /** Ends all waits. */
     void close() {
         waiter.close();
     }
@@ -34,9 +34,9 @@ public final class AsyncEventQueue {
     }
 
     /**
-     * Waits until there may be an event that came after the ticket was taken.
+     * Waits until an event may have arrived since the ticket was taken.
      *
-     * @return false if there was none in time
+     * @return false if no event arrived before the deadline
      * @throws IllegalStateException if the device is closed
      */
     public boolean await(long ticket, Deadline deadline)
@@ -44,20 +44,26 @@ public final class AsyncEventQueue {
         return waiter.await(ticket, deadline);
     }
 
-    /** Lets events about an object name it, until {@link #forgetting} is run. */
-    public void announce(NativeObject object) {
+    /**
+     * Registers an object, so that events about it can name it. It stays registered until the
+     * {@link #deregistration} action runs.
+     */
+    public void register(NativeObject object) {
         subjects.put(object.address().address(), new WeakReference<>(object));
     }
 
-    /** The action to be run before the object at an address is destroyed. */
-    public Runnable forgetting(long address) {
-        var known = subjects; // the action is kept by a lifetime, and must not refer to the handle
-        return () -> known.remove(address);
+    /**
+     * Returns the action that removes the object at an address. It must run before the object is
+     * destroyed.
+     */
+    public Runnable deregistration(long address) {
+        var map = subjects; // a lifetime keeps the action, which must not refer to the handle
+        return () -> map.remove(address);
     }
 
-    /** The object at an address, if it was announced and is still in use. */
+    /** The object at an address, if it is registered and still reachable. */
     public Optional<NativeObject> subject(long address) {
-        var known = subjects.get(address);
-        return known == null ? Optional.empty() : Optional.ofNullable(known.get());
+        var reference = subjects.get(address);
+        return reference == null ? Optional.empty() : Optional.ofNullable(reference.get());
     }
 }

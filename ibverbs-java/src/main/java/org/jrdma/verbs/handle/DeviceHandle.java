@@ -6,7 +6,7 @@ import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.VerbsLibrary;
@@ -29,14 +29,17 @@ public final class DeviceHandle {
     private final Lifetime lifetime;
     private final AsyncEventQueue events;
 
-    /** Kept reachable by everything that was made from the device. */
+    /**
+     * The API object of this device, kept reachable by every object that was created from the
+     * device.
+     */
     @SuppressWarnings("unused")
     private @Nullable NativeObject object;
 
     /**
-     * The handle of a device that was opened.
+     * Creates the handle of a device that was just opened.
      *
-     * @param critical whether the functions of the hot path are called critically
+     * @param critical true to link the functions of the hot path as critical
      */
     public DeviceHandle(
             VerbsLibrary library,
@@ -57,7 +60,7 @@ public final class DeviceHandle {
             lifetime.close();
             throw new VerbsException(
                     "ibv_open_device",
-                    "The events of %s cannot be waited for: %s"
+                    "Cannot watch the event descriptor of %s: %s"
                             .formatted(description.name(), e.getMessage()));
         }
         lifetime.onClose(events::close);
@@ -73,10 +76,13 @@ public final class DeviceHandle {
                         library.devices()
                                 .close(
                                         context.address(),
-                                        Attempt.to("ibv_close_device", () -> "for " + name)));
+                                        CheckedCall.to("ibv_close_device", () -> "for " + name)));
     }
 
-    /** Names the API object of this device. To be called once, before anything is made from it. */
+    /**
+     * Sets the API object of this device. To be called once, before any object is created from the
+     * device.
+     */
     public void belongsTo(NativeObject device) {
         object = device;
     }
@@ -90,7 +96,7 @@ public final class DeviceHandle {
     }
 
     /**
-     * The address of the device.
+     * The address of the device context.
      *
      * @throws IllegalStateException if the device is closed
      */
@@ -125,47 +131,43 @@ public final class DeviceHandle {
         return sysfs;
     }
 
-    /** Asks the device for its attributes. */
     public DeviceAttributes attributes() throws VerbsException {
         return call(() ->
                 library.devices().queryDevice(context.address(), attempt("ibv_query_device")));
     }
 
-    /** Asks the device for the attributes of a port. */
     public PortAttributes port(int port) throws VerbsException {
         if (port < 1 || port > 255) {
-            throw new IllegalArgumentException("Ports count from 1: " + port);
+            throw new IllegalArgumentException(
+                    "The port number must be between 1 and 255: " + port);
         }
         return call(
                 () -> library.devices().queryPort(context, port, attempt("ibv_query_port", port)));
     }
 
-    /** The used rows of the GID table of a port. */
+    /** Reads the used entries of the GID table of a port. */
     public List<GidEntry> gids(int port) throws VerbsException {
         return new GidTable(this).read(port);
     }
 
-    /** The row of the GID table to send from. */
+    /** Ranks the entries of the GID table of a port as source addresses. */
     public GidChoice chooseGid(int port) throws VerbsException {
         return GidChoice.among(gids(port));
     }
 
-    /** Makes a native call during which the device must stay open. */
-    public <T> T call(HeldCalls.Call<T> call) throws VerbsException {
-        return HeldCalls.call(lifetime, call);
+    /** Makes a native call during which the device stays open. */
+    public <T> T call(GuardedCalls.Call<T> call) throws VerbsException {
+        return GuardedCalls.call(lifetime, call);
     }
 
-    /** An attempt to call a function for this device. */
-    public Attempt attempt(String function) {
-        return Attempt.to(function, () -> "for " + name());
+    public CheckedCall attempt(String function) {
+        return CheckedCall.to(function, () -> "for " + name());
     }
 
-    /** An attempt to call a function for a port of this device. */
-    public Attempt attempt(String function, int port) {
-        return Attempt.to(function, () -> "for port %d of %s".formatted(port, name()));
+    public CheckedCall attempt(String function, int port) {
+        return CheckedCall.to(function, () -> "for port %d of %s".formatted(port, name()));
     }
 
-    /** The name of the device in messages. */
     @Override
     public String toString() {
         return lifetime.toString();

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.ProtectionDomainFunctions;
 import org.jrdma.verbs.internal.QueueMemoryStubs;
 import org.jrdma.verbs.model.QueueMemory;
@@ -17,10 +17,15 @@ public final class DomainHandle {
     private final DeviceHandle device;
     private final NativeResource domain;
 
-    /** The domain that a parent domain was made of, and so on; this one if it is no parent. */
+    /**
+     * The protection domain at the root of a chain of parent domains; this domain if it is not a
+     * parent domain.
+     */
     private final DomainHandle root;
 
-    /** Kept reachable by everything that was made in the domain. */
+    /**
+     * The API object of this domain, kept reachable by every object that was created in the domain.
+     */
     @SuppressWarnings("unused")
     private @Nullable NativeObject object;
 
@@ -30,14 +35,13 @@ public final class DomainHandle {
         this.root = root == null ? this : root;
     }
 
-    /** Makes a protection domain. */
     public static DomainHandle allocate(DeviceHandle device) throws VerbsException {
         var functions = device.library().domains();
         return device.call(() -> {
             var address =
                     functions.allocateDomain(
                             device.address(),
-                            Attempt.to("ibv_alloc_pd", () -> "on " + device.name()));
+                            CheckedCall.to("ibv_alloc_pd", () -> "on " + device.name()));
             return new DomainHandle(
                     device,
                     owned("protection domain", device, address, List.of(device.lifetime()), null),
@@ -45,7 +49,6 @@ public final class DomainHandle {
         });
     }
 
-    /** Imports a protection domain that another process made. */
     public static DomainHandle importFrom(DeviceHandle device, int handle) throws VerbsException {
         var functions = device.library().domains();
         return device.call(() -> {
@@ -53,7 +56,7 @@ public final class DomainHandle {
                     functions.importDomain(
                             device.address(),
                             handle,
-                            Attempt.to(
+                            CheckedCall.to(
                                     "ibv_import_pd",
                                     () -> "%d on %s".formatted(handle, device.name())));
             return new DomainHandle(
@@ -68,13 +71,16 @@ public final class DomainHandle {
         });
     }
 
-    /** Makes a parent domain: this domain again, for some threads or in some memory. */
+    /**
+     * Creates a parent domain: a variant of this protection domain for a thread domain or with an
+     * allocator of queue memory.
+     */
     public DomainHandle newParent(@Nullable NativeResource threads, @Nullable QueueMemory memory)
             throws VerbsException {
         var owners =
                 threads == null ? List.of(lifetime()) : List.of(lifetime(), threads.lifetime());
         var functions = device.library().domains();
-        return HeldCalls.call(
+        return GuardedCalls.call(
                 owners,
                 () -> {
                     var stubs = memory == null ? null : new QueueMemoryStubs(memory);
@@ -85,7 +91,7 @@ public final class DomainHandle {
                                         address(),
                                         threads == null ? MemorySegment.NULL : threads.address(),
                                         stubs,
-                                        Attempt.to(
+                                        CheckedCall.to(
                                                 "ibv_alloc_parent_domain",
                                                 () ->
                                                         "of %s and %s"
@@ -123,7 +129,7 @@ public final class DomainHandle {
                 (made, attempt) -> {
                     functions.deallocateDomain(made, attempt);
                     if (stubs != null) {
-                        stubs.close(); // not if that failed: the provider might call them
+                        stubs.close(); // not after a failure: the provider might call them
                     }
                 });
     }
@@ -132,7 +138,10 @@ public final class DomainHandle {
         return "%s %x of %s".formatted(kind, address.address(), device.name());
     }
 
-    /** Names the API object of this domain. To be called once, before anything is made in it. */
+    /**
+     * Sets the API object of this domain. To be called once, before any object is created in the
+     * domain.
+     */
     public void belongsTo(NativeObject api) {
         object = api;
     }
@@ -149,17 +158,15 @@ public final class DomainHandle {
         return domain.lifetime();
     }
 
-    /** Whether it was made of another domain. */
     public boolean isParent() {
         return root != this;
     }
 
-    /** Whether objects of the two domains can be used together. */
+    /** Returns true if objects of the two domains can be used together. */
     public boolean isSameAs(DomainHandle other) {
         return root == other.root;
     }
 
-    /** The kernel's number for the domain. */
     public int kernelHandle() {
         lifetime().hold();
         try {
@@ -169,7 +176,6 @@ public final class DomainHandle {
         }
     }
 
-    /** The name of the domain in messages. */
     @Override
     public String toString() {
         return lifetime().toString();

@@ -17,8 +17,8 @@ import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Reads GID tables: as a whole where the library can, otherwise row by row, with the types that the
- * kernel shows in sysfs.
+ * Reads GID tables. Older libraries can only read single entries, without their types; the types
+ * then come from sysfs.
  */
 final class GidTable {
 
@@ -49,7 +49,10 @@ final class GidTable {
         });
     }
 
-    /** Leaves out unused rows, as the function for the whole table does. */
+    /**
+     * Reads the entries individually and skips unused ones, as the function for the whole table
+     * does.
+     */
     private List<DeviceFunctions.Gid> oneByOne(int port, int length) throws VerbsException {
         var rows = new ArrayList<DeviceFunctions.Gid>();
         var attempt = device.attempt("ibv_query_gid", port);
@@ -62,7 +65,10 @@ final class GidTable {
         return rows;
     }
 
-    /** The kernel has one name for the GIDs of InfiniBand, of iWARP and of RoCE v1. */
+    /**
+     * Converts an entry. Without a type from the library, sysfs supplies it, where the GIDs of
+     * InfiniBand, iWARP and RoCE v1 share one type name.
+     */
     private GidEntry entry(DeviceFunctions.Gid row, boolean isRoce) {
         var gid = new Gid(row.prefix(), row.interfaceId());
         if (row.type() >= 0) {

@@ -4,19 +4,19 @@ import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The native structure of a memory region, until it is released or passes to a re-registered one. A
- * lifetime keeps it, so it must not refer to a handle.
+ * The native structure of a memory region, until it is deregistered or transferred by a
+ * re-registration. A lifetime keeps this object, so it must not refer to a handle.
  */
 final class NativeRegion {
 
     /**
-     * The memory of regions that the system failed to deregister: never freed, because an adapter
-     * may still write to it.
+     * The backings of regions that the system failed to deregister. Their memory is never freed,
+     * because an adapter may still write to it.
      */
     private static final Set<Object> NEVER_FREED =
             Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
@@ -26,15 +26,15 @@ final class NativeRegion {
     final boolean imported;
     private final Object backing;
 
-    /** Whether a re-registration that failed has left it unusable. */
-    boolean useless;
+    /** Set if a failed re-registration left the region unusable. */
+    boolean unusable;
 
-    /** Whether it is released, or has passed on. */
-    boolean over;
+    /** Set once the region is deregistered or transferred. */
+    boolean released;
 
     /**
-     * @param imported whether another process registered it, and has the memory
-     * @param backing what the memory belongs to, kept until the adapter has released the memory
+     * @param imported true if another process registered the region and owns the memory
+     * @param backing the owner of the memory, kept until the adapter no longer accesses it
      */
     NativeRegion(
             MemoryFunctions functions, MemorySegment address, boolean imported, Object backing) {
@@ -48,22 +48,22 @@ final class NativeRegion {
         return NEVER_FREED.contains(backing);
     }
 
-    synchronized NativeRegion passOn(Object nextBacking) {
-        over = true;
+    synchronized NativeRegion transfer(Object nextBacking) {
+        released = true;
         return new NativeRegion(functions, address, imported, nextBacking);
     }
 
     synchronized void release(String name) throws VerbsException {
-        if (over) {
+        if (released) {
             return;
         }
-        over = true;
+        released = true;
         if (imported) {
             functions.unimportRegion(address);
             return;
         }
         try {
-            functions.deregister(address, Attempt.to("ibv_dereg_mr", () -> "for " + name));
+            functions.deregister(address, CheckedCall.to("ibv_dereg_mr", () -> "for " + name));
         } catch (Throwable e) {
             NEVER_FREED.add(backing);
             throw e;

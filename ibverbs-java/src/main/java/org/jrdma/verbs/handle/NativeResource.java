@@ -3,16 +3,16 @@ package org.jrdma.verbs.handle;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
-/** A native structure, and the lifetime whose end destroys it. */
+/** A native structure and the lifetime that destroys it. */
 public record NativeResource(MemorySegment address, Lifetime lifetime) {
 
     /**
      * The address of the structure.
      *
-     * @throws IllegalStateException if the close of the object has begun
+     * @throws IllegalStateException if the object is closed or being closed
      */
     @Override
     public MemorySegment address() {
@@ -22,17 +22,17 @@ public record NativeResource(MemorySegment address, Lifetime lifetime) {
         return address;
     }
 
-    /** A function that destroys a native structure. It must not refer to a handle. */
+    /** Destroys a native structure. Must not refer to a handle. */
     @FunctionalInterface
     public interface Destroyer {
-        void destroy(MemorySegment address, Attempt attempt) throws VerbsException;
+        void destroy(MemorySegment address, CheckedCall attempt) throws VerbsException;
     }
 
     /**
-     * A structure that was just made, while its owners are held.
+     * Wraps a structure that was just created. The caller guards the owners' lifetimes.
      *
-     * @param name the name of the object in messages
-     * @param function the name of the function that destroys it
+     * @param name the name of the object for messages
+     * @param function the name of the function that destroys the structure
      */
     public static NativeResource of(
             MemorySegment address,
@@ -40,7 +40,7 @@ public record NativeResource(MemorySegment address, Lifetime lifetime) {
             List<Lifetime> owners,
             String function,
             Destroyer destroyer) {
-        var attempt = Attempt.to(function, () -> "for " + name);
+        var attempt = CheckedCall.to(function, () -> "for " + name);
         return new NativeResource(
                 address, new Lifetime(name, owners, () -> destroyer.destroy(address, attempt)));
     }

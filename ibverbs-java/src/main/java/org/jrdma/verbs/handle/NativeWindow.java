@@ -3,7 +3,7 @@ package org.jrdma.verbs.handle;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
@@ -11,49 +11,46 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A native memory window, with the key that peers name it by and the range that the last bind
- * posted shows. One thread at a time may bind or invalidate it.
+ * A native memory window with its current key and the range of its last posted bind. Only one
+ * thread at a time may bind or invalidate it.
  */
 public final class NativeWindow {
 
-    /** The bits of the key of a type 2 window that its owner chooses. */
+    /** The bits of the key of a type 2 window that the program chooses. */
     private static final int OWNERS_BITS = 0xff;
 
     private final DomainHandle domain;
     private final NativeResource window;
-    private final boolean ofSecondType;
+    private final boolean type2;
     private int key;
     private long start;
 
-    /** 0 if the window shows nothing. */
+    /** The length of the bound range; 0 if the window is not bound. */
     private long length;
 
-    private NativeWindow(DomainHandle domain, NativeResource window, boolean ofSecondType) {
+    private NativeWindow(DomainHandle domain, NativeResource window, boolean type2) {
         this.domain = domain;
         this.window = window;
-        this.ofSecondType = ofSecondType;
+        this.type2 = type2;
         this.key = MemoryFunctions.windowKey(window.address());
     }
 
-    /** Makes a window of type 1 or 2. */
-    public static NativeWindow allocate(DomainHandle domain, boolean ofSecondType)
-            throws VerbsException {
+    public static NativeWindow allocate(DomainHandle domain, boolean type2) throws VerbsException {
         var device = domain.device();
         var context = device.context();
         var memory = device.library().memory();
-        return HeldCalls.call(
+        return GuardedCalls.call(
                 domain.lifetime(),
                 () -> {
                     var address =
                             memory.allocateWindow(
                                     context,
                                     domain.address(),
-                                    ofSecondType,
-                                    Attempt.to("ibv_alloc_mw", () -> "on " + device.name()));
+                                    type2,
+                                    CheckedCall.to("ibv_alloc_mw", () -> "on " + device.name()));
                     var name =
                             "memory window %x of type %d of %s"
-                                    .formatted(
-                                            address.address(), ofSecondType ? 2 : 1, device.name());
+                                    .formatted(address.address(), type2 ? 2 : 1, device.name());
                     return new NativeWindow(
                             domain,
                             NativeResource.of(
@@ -63,7 +60,7 @@ public final class NativeWindow {
                                     "ibv_dealloc_mw",
                                     (made, attempt) ->
                                             memory.deallocateWindow(context, made, attempt)),
-                            ofSecondType);
+                            type2);
                 });
     }
 
@@ -75,8 +72,8 @@ public final class NativeWindow {
         return window.lifetime();
     }
 
-    public boolean isOfSecondType() {
-        return ofSecondType;
+    public boolean isType2() {
+        return type2;
     }
 
     public int key() {
@@ -84,9 +81,9 @@ public final class NativeWindow {
     }
 
     /**
-     * The memory that the last bind posted shows.
+     * The memory that the last posted bind makes accessible.
      *
-     * @throws IllegalStateException if it shows nothing
+     * @throws IllegalStateException if the window is not bound
      */
     public RemoteMemory remote() {
         checkBound();
@@ -94,16 +91,15 @@ public final class NativeWindow {
     }
 
     /**
-     * Prepares for binds to a region that are posted to a queue pair: the window is closed before
-     * the region from now on and, if only the queue pair that binds it can use it, before the queue
-     * pair.
+     * Prepares the window for binds to a region that are posted to a queue pair. From now on, the
+     * window is closed before the region. A window of type 2 is also closed before the queue pair.
      *
-     * @throws IllegalArgumentException if the three are not of one domain
+     * @throws IllegalArgumentException if the three objects are not of the same protection domain
      */
     public void prepare(DomainHandle queuePairDomain, Lifetime queuePair, Registration region) {
         if (!domain.isSameAs(queuePairDomain) || !domain.isSameAs(region.domain())) {
             throw new IllegalArgumentException(
-                    "%s is of %s, %s of %s, and %s of %s"
+                    "The protection domains differ: %s is in %s, %s in %s, and %s in %s"
                             .formatted(
                                     this,
                                     domain,
@@ -115,9 +111,9 @@ public final class NativeWindow {
         var held = List.of(lifetime(), region.lifetime(), queuePair);
         Lifetime.holdAll(held);
         try {
-            lifetime().endWith(region.lifetime());
-            if (ofSecondType) {
-                lifetime().endWith(queuePair);
+            lifetime().addOwner(region.lifetime());
+            if (type2) {
+                lifetime().addOwner(queuePair);
             }
         } finally {
             held.forEach(Lifetime::release);
@@ -125,26 +121,26 @@ public final class NativeWindow {
     }
 
     /**
-     * Notes a bind that is about to be posted. For a caller that close() waits for.
+     * Records a bind that is about to be posted. The caller must hold the lifetime.
      *
-     * <p>A window of type 2 gets its next key, so that a peer with the last one is refused.
+     * <p>A window of type 2 gets a new key, which invalidates the previous one.
      */
     public void bind(WorkRequest.Send request, long shownStart) {
         start = shownStart;
         length = request.boundLength();
-        if (ofSecondType) {
-            MemoryFunctions.windowKey(address(), key); // where the provider looks for it
+        if (type2) {
+            MemoryFunctions.windowKey(address(), key); // the provider reads the key there
             key = (key & ~OWNERS_BITS) | (key + 1 & OWNERS_BITS);
             request.newKey(key);
         }
     }
 
-    /** Posts a bind, and returns the errno. The provider chooses the key of a type 1 window. */
+    /** Posts a bind and returns the errno. The provider chooses the key of a type 1 window. */
     public int post(HotPath hotPath, long queuePair, WorkRequest.Send request) {
-        if (ofSecondType) {
+        if (type2) {
             return hotPath.postSend(queuePair, request.address(), request.refusedAddress());
         }
-        var errno = hotPath.bindWindow(queuePair, address().address(), request.verbOfBind());
+        var errno = hotPath.bindWindow(queuePair, address().address(), request.bindRequest());
         if (errno == 0) {
             key = MemoryFunctions.windowKey(address());
         } else {
@@ -154,8 +150,10 @@ public final class NativeWindow {
     }
 
     /**
-     * Refuses to invalidate a window that is not bound: some devices fail at it, and rxe with the
-     * system.
+     * Checks that the window is bound. Invalidating an unbound window fails on some devices and
+     * crashes the kernel with rxe.
+     *
+     * @throws IllegalStateException if the window is not bound
      */
     public void checkBound() {
         if (length == 0) {
@@ -163,12 +161,11 @@ public final class NativeWindow {
         }
     }
 
-    /** Notes that the window is about to be invalidated. */
+    /** Records that the window is about to be invalidated. */
     public void unbind() {
         length = 0;
     }
 
-    /** The name of the window in messages. */
     @Override
     public String toString() {
         return lifetime().toString();

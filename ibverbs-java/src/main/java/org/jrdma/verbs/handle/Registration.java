@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.PlatformCalls;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.MemoryFunctions;
@@ -17,7 +17,7 @@ import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** The registration of memory with a device: the native side of a memory region. */
+/** A registration of memory with a device: the native side of a memory region. */
 public final class Registration {
 
     /** The backing of a region without memory. */
@@ -35,11 +35,12 @@ public final class Registration {
      * The memory to register, and its owner.
      *
      * @param start the address by which requests and peers name the first byte
-     * @param length without meaning for an imported region, whose length the provider knows
-     * @param owners the lifetimes that the region ends with
-     * @param source the arena or the device memory that the memory is of, kept reachable by the
+     * @param length the length in bytes; ignored for an imported region, whose length the provider
+     *     knows
+     * @param owners the lifetimes that close the region
+     * @param source the arena or the device memory that contains the memory, kept reachable by the
      *     region; null for none
-     * @param backing what the memory belongs to, kept until the adapter has released the memory
+     * @param backing the owner of the memory, kept until the adapter no longer accesses it
      */
     private record Scope(
             DomainHandle domain,
@@ -51,7 +52,7 @@ public final class Registration {
             @Nullable NativeObject source,
             Object backing) {
 
-        /** Without memory of this process, owned by the domain alone. */
+        /** A scope without memory of this process, owned by the protection domain. */
         static Scope elsewhere(
                 DomainHandle domain, long start, long length, Set<Access> access, Object backing) {
             return new Scope(
@@ -66,7 +67,10 @@ public final class Registration {
         }
     }
 
-    /** All that may fail comes before the lifetime, which releases the native region too. */
+    /**
+     * Creates the lifetime last, because the lifetime deregisters the region and all that precedes
+     * it may fail.
+     */
     private Registration(Scope scope, NativeRegion region) {
         this.scope = scope;
         this.region = region;
@@ -84,18 +88,18 @@ public final class Registration {
         this.lifetime = new Lifetime(name, scope.owners, () -> region.release(name));
     }
 
-    /** Releases the native region if there can be no registration of it. */
+    /** Deregisters the native region if its registration cannot be created. */
     private static Registration of(Scope scope, NativeRegion region) throws VerbsException {
         try {
             return new Registration(scope, region);
         } catch (Throwable e) {
-            region.release("a region that was not made");
+            region.release("a region whose creation failed");
             throw e;
         }
     }
 
     private static Registration make(
-            Scope scope, boolean imported, HeldCalls.Call<MemorySegment> registering)
+            Scope scope, boolean imported, GuardedCalls.Call<MemorySegment> registering)
             throws VerbsException {
         Lifetime.holdAll(scope.owners);
         try {
@@ -103,7 +107,7 @@ public final class Registration {
                     scope,
                     new NativeRegion(
                             functions(scope.domain),
-                            PlatformCalls.call(registering::run),
+                            BlockingCalls.call(registering::run),
                             imported,
                             scope.backing));
         } finally {
@@ -115,7 +119,7 @@ public final class Registration {
         return domain.device().library().memory();
     }
 
-    /** Registers memory in the domain, named by its own address, or by 0 if zero-based. */
+    /** Registers memory, addressed by its own address, or from 0 if zero-based. */
     public static Registration of(
             DomainHandle domain, MemorySegment memory, Set<Access> access, Object backing)
             throws VerbsException {
@@ -130,25 +134,14 @@ public final class Registration {
     }
 
     /**
-     * Registers memory of an arena.
+     * Registers memory.
      *
      * @param start the address by which requests and peers name the first byte
-     * @param owner the lifetime of the arena
-     * @param backing what frees the memory
+     * @param owners the lifetimes that close the region
+     * @param source the arena of the memory; null for none
+     * @param backing the object that frees the memory
      */
-    public static Registration ofArena(
-            DomainHandle domain,
-            MemorySegment memory,
-            long start,
-            Set<Access> access,
-            Lifetime owner,
-            NativeObject arena,
-            Object backing)
-            throws VerbsException {
-        return of(domain, memory, start, access, List.of(owner), arena, backing);
-    }
-
-    private static Registration of(
+    public static Registration of(
             DomainHandle domain,
             MemorySegment memory,
             long start,
@@ -178,19 +171,19 @@ public final class Registration {
         return made;
     }
 
-    /** The address that names the first byte of memory, unless another one is chosen. */
+    /** The address that names the first byte of memory by default. */
     public static long start(MemorySegment memory, Set<Access> access) {
         return MemoryFunctions.start(memory, Codes.ACCESS.bits(access));
     }
 
     private static void checkLength(long bytes) {
         if (bytes <= 0) {
-            throw new IllegalArgumentException("A region of no bytes cannot be registered");
+            throw new IllegalArgumentException("A memory region must have at least one byte");
         }
     }
 
-    /** Registers no memory: data written to the region is dropped. */
-    public static Registration ofNothing(DomainHandle domain) throws VerbsException {
+    /** Creates a null region: data written to it is discarded. */
+    public static Registration ofNull(DomainHandle domain) throws VerbsException {
         var access = Set.of(Access.LOCAL_WRITE);
         return make(
                 Scope.elsewhere(domain, 0, Long.MAX_VALUE, access, NO_MEMORY),
@@ -203,32 +196,31 @@ public final class Registration {
                                         attempt("ibv_alloc_null_mr", domain, 0, access)));
     }
 
-    /** Registers the address space of the process, to be paged on demand. */
-    public static Registration ofEverything(DomainHandle domain, Set<Access> access)
+    /** Registers the address space of the process with on-demand paging. */
+    public static Registration ofAddressSpace(DomainHandle domain, Set<Access> access)
             throws VerbsException {
         var rights = EnumSet.of(Access.ON_DEMAND);
         rights.addAll(access);
-        var everything = MemoryFunctions.everything();
+        var addressSpace = MemoryFunctions.addressSpace();
         return make(
                 new Scope(
                         domain,
-                        everything,
+                        addressSpace,
                         0,
-                        everything.byteSize(),
+                        addressSpace.byteSize(),
                         rights,
                         List.of(domain.lifetime()),
                         null,
-                        everything),
+                        addressSpace),
                 false,
                 () ->
                         functions(domain)
-                                .registerEverything(
+                                .registerAddressSpace(
                                         domain.address(),
                                         Codes.ACCESS.bits(rights),
                                         attempt("ibv_reg_mr", domain, Long.MAX_VALUE, rights)));
     }
 
-    /** Registers a part of a dma-buf. */
     public static Registration ofDmaBuf(
             DomainHandle domain,
             int descriptor,
@@ -253,7 +245,6 @@ public final class Registration {
                                         attempt("ibv_reg_dmabuf_mr", domain, length, access)));
     }
 
-    /** Registers a part of the device's own memory. */
     public static Registration ofDevice(
             DomainHandle domain,
             NativeObject memory,
@@ -290,23 +281,22 @@ public final class Registration {
                                         attempt("ibv_reg_dm_mr", domain, length, access)));
     }
 
-    /** Imports a region that another process registered. */
     public static Registration importFrom(
             DomainHandle domain, int handle, long start, Set<Access> access) throws VerbsException {
-        var attempt = Attempt.to("ibv_import_mr", () -> "%d in %s".formatted(handle, domain));
+        var attempt = CheckedCall.to("ibv_import_mr", () -> "%d in %s".formatted(handle, domain));
         return make(
                 Scope.elsewhere(domain, start, 0, access, MemorySegment.NULL),
                 true,
                 () -> functions(domain).importRegion(domain.address(), handle, attempt));
     }
 
-    private static Attempt attempt(
+    private static CheckedCall attempt(
             String function, DomainHandle domain, long bytes, Set<Access> access) {
         var remoteWithoutLocalWrite =
                 !access.contains(Access.LOCAL_WRITE)
                         && (access.contains(Access.REMOTE_WRITE)
                                 || access.contains(Access.REMOTE_ATOMIC));
-        return new Attempt(
+        return new CheckedCall(
                 function,
                 () ->
                         String.format(
@@ -321,12 +311,12 @@ public final class Registration {
     /** A call of {@code ibv_rereg_mr}. */
     private interface Change {
         /**
-         * @param lost to be run if the region is useless now
+         * @param lost the action to run if the region has become unusable
          */
-        void make(Attempt attempt, Runnable lost) throws VerbsException;
+        void make(CheckedCall attempt, Runnable lost) throws VerbsException;
     }
 
-    /** Changes the rights. This registration is over if that succeeds. */
+    /** Changes the access rights. On success, the returned registration replaces this one. */
     public Registration changeAccess(Set<Access> access) throws VerbsException {
         return change(
                 new Scope(
@@ -343,10 +333,13 @@ public final class Registration {
                                 region.address, Codes.ACCESS.bits(access), attempt, lost));
     }
 
-    /** Moves to another domain of the same device. This registration is over if that succeeds. */
+    /**
+     * Moves the region to another domain of the same device. On success, the returned registration
+     * replaces this one.
+     */
     public Registration changeDomain(DomainHandle next) throws VerbsException {
         if (next.device() != scope.domain.device()) {
-            throw new IllegalArgumentException(next + " is of another device than " + this);
+            throw new IllegalArgumentException(next + " and " + this + " are on different devices");
         }
         return change(
                 new Scope(
@@ -365,7 +358,9 @@ public final class Registration {
                                 region.address, next.address(), attempt, lost));
     }
 
-    /** Moves to other memory. This registration is over if that succeeds. */
+    /**
+     * Replaces the memory of the region. On success, the returned registration replaces this one.
+     */
     public Registration changeMemory(MemorySegment next) throws VerbsException {
         return change(
                 new Scope(
@@ -384,7 +379,8 @@ public final class Registration {
     private Registration change(Scope next, Change change) throws VerbsException {
         if (scope.memory.byteSize() == 0) {
             throw new UnsupportedOperationException(
-                    "%s is not of this side's memory, and cannot be changed".formatted(this));
+                    "%s cannot be changed because its memory is not in this process"
+                            .formatted(this));
         }
         var attempt = attempt("ibv_rereg_mr", next.domain, next.memory.byteSize(), next.access);
         lifetime.hold();
@@ -392,27 +388,30 @@ public final class Registration {
             Lifetime.holdAll(next.owners);
             try {
                 synchronized (region) {
-                    if (region.over || region.useless) {
+                    if (region.released || region.unusable) {
                         throw lifetime.closedException();
                     }
-                    PlatformCalls.call(() -> {
-                        change.make(attempt, () -> region.useless = true);
+                    BlockingCalls.call(() -> {
+                        change.make(attempt, () -> region.unusable = true);
                         return this;
                     });
-                    return of(next, region.passOn(next.backing));
+                    return of(next, region.transfer(next.backing));
                 }
             } finally {
                 next.owners.forEach(Lifetime::release);
             }
         } finally {
             lifetime.release();
-            if (region.over || region.useless) {
+            if (region.released || region.unusable) {
                 lifetime.close();
             }
         }
     }
 
-    /** Whether memory must not be freed because the system did not deregister a region of it. */
+    /**
+     * Returns true if memory must not be freed because the system failed to deregister a region of
+     * it.
+     */
     public static boolean isNeverFreed(Object backing) {
         return NativeRegion.isNeverFreed(backing);
     }
@@ -453,17 +452,15 @@ public final class Registration {
         return remoteKey;
     }
 
-    /** Whether there is no memory at all behind the region. */
-    public boolean isOfNothing() {
+    public boolean isNull() {
         return scope.backing == NO_MEMORY;
     }
 
-    /** Whether requests name the memory by its own address, so that this process can read there. */
+    /** Returns true if requests name memory of this process by its own address. */
     public boolean isInPlace() {
         return scope.memory.byteSize() > 0 && scope.start == scope.memory.address();
     }
 
-    /** The name of the region in messages. */
     @Override
     public String toString() {
         return lifetime.toString();

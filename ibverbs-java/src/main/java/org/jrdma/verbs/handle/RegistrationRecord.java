@@ -11,9 +11,9 @@ import org.jrdma.verbs.model.Access;
 
 @Name("org.jrdma.MemoryRegistration")
 @Label("RDMA memory registration")
-@Description("Memory was registered with a device; the duration is that of the system's work")
+@Description("A registration of memory with a device; the duration is that of the native call")
 @Category({"jrdma", "verbs"})
-@SuppressWarnings("unused") // read by the flight recorder
+@SuppressWarnings("unused") // read by JFR
 final class RegistrationRecord extends Event {
 
     private String device = "";

@@ -8,12 +8,12 @@ import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.StaticRate;
 
-/** Between an {@link ibv_ah_attr} and the API's words. */
+/** Conversion between {@link ibv_ah_attr} and {@link AddressVector}. */
 final class AddressVectorCodec {
 
     private AddressVectorCodec() {}
 
-    /** Writes into zeros. */
+    /** Writes to a zeroed structure. */
     static void write(MemorySegment attr, AddressVector address) {
         ibv_ah_attr.dlid(attr, (short) address.lid());
         ibv_ah_attr.sl(attr, (byte) address.serviceLevel());
@@ -32,12 +32,18 @@ final class AddressVectorCodec {
                 });
     }
 
-    /** The one that has no number came from a newer kernel, about a path that is to be taken. */
+    /**
+     * An unknown rate was reported by a newer kernel for an existing path. It is written as
+     * unlimited.
+     */
     private static int rate(StaticRate rate) {
         return Codes.STATIC_RATE.code(rate == StaticRate.UNKNOWN ? StaticRate.UNLIMITED : rate);
     }
 
-    /** Cuts off what goes beyond a field: of a query, drivers leave what they do not know. */
+    /**
+     * Truncates values to their fields, because drivers leave unknown fields of a query
+     * uninitialized.
+     */
     static AddressVector read(MemorySegment attr) {
         var grh = ibv_ah_attr.grh(attr);
         var route =

@@ -18,12 +18,12 @@ import org.jrdma.verbs.model.ExtendedDeviceAttributes.ReceiveSideScaling;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes.TagMatching;
 import org.jrdma.verbs.model.PortAttributes;
 
-/** The structures that queries fill, as the API's records. */
+/** Conversion of the structures that queries fill to the records of the API. */
 final class AttributeReader {
 
     private AttributeReader() {}
 
-    /** An {@link ibv_device_attr}. */
+    /** Reads an {@link ibv_device_attr}. */
     static DeviceAttributes device(MemorySegment attr) {
         return new DeviceAttributes(
                 ibv_device_attr.fw_ver(attr).getString(0),
@@ -69,7 +69,7 @@ final class AttributeReader {
                 ibv_device_attr.device_cap_flags(attr));
     }
 
-    /** An {@link ibv_device_attr_ex}. */
+    /** Reads an {@link ibv_device_attr_ex}. */
     static ExtendedDeviceAttributes extended(MemorySegment attr) {
         var onDemand = ibv_device_attr_ex.odp_caps(attr);
         var transports = ibv_odp_caps.per_transport_caps(onDemand);
@@ -114,7 +114,7 @@ final class AttributeReader {
                 ibv_device_attr_ex.device_cap_flags_ex(attr));
     }
 
-    /** An {@link ibv_port_attr}. */
+    /** Reads an {@link ibv_port_attr}. */
     static PortAttributes port(int port, MemorySegment attr) {
         var newSpeed = ibv_port_attr.active_speed_ex(attr);
         return new PortAttributes(

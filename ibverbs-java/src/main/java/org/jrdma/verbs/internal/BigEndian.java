@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Numbers in network byte order. */
+/** Access to numbers in network byte order. */
 public final class BigEndian {
 
     private static final boolean NATIVE = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
@@ -23,20 +23,20 @@ public final class BigEndian {
         segment.set(LONG, offset, value);
     }
 
-    static short getShort(MemorySegment segment, long offset) {
-        return segment.get(SHORT, offset);
+    static int getShort(MemorySegment segment, long offset) {
+        return Short.toUnsignedInt(segment.get(SHORT, offset));
     }
 
     static void setShort(MemorySegment segment, long offset, int value) {
         segment.set(SHORT, offset, (short) value);
     }
 
-    /** A value that C holds as {@code __be64}, or back. */
+    /** Converts between a {@code __be64} and the native byte order. */
     public static long toNative(long value) {
         return NATIVE ? value : Long.reverseBytes(value);
     }
 
-    /** A value that C holds as {@code __be32}, or back. */
+    /** Converts between a {@code __be32} and the native byte order. */
     public static int toNative(int value) {
         return NATIVE ? value : Integer.reverseBytes(value);
     }

@@ -26,7 +26,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Completion queues and the channels that tell of them. Polling is in {@link HotPath}. */
+/** The functions of completion queues and completion channels. Polling is in {@link HotPath}. */
 public final class CompletionFunctions {
 
     private static final MethodHandle CREATE_CHANNEL =
@@ -54,7 +54,6 @@ public final class CompletionFunctions {
     private final MemorySegment getCqEvent;
     private final MemorySegment ackCqEvents;
 
-    /** Finds the functions. */
     public CompletionFunctions(NativeLibrary library) throws LibraryNotFoundException {
         createChannel = library.require("ibv_create_comp_channel");
         destroyChannel = library.require("ibv_destroy_comp_channel");
@@ -65,8 +64,8 @@ public final class CompletionFunctions {
         ackCqEvents = library.require("ibv_ack_cq_events");
     }
 
-    /** NULL and errno on failure. */
-    public MemorySegment createChannel(MemorySegment context, Attempt attempt)
+    /** C returns NULL and sets errno on failure. */
+    public MemorySegment createChannel(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
         var channel =
                 attempt.pointer(
@@ -77,20 +76,26 @@ public final class CompletionFunctions {
         return memoryAt(channel, ibv_comp_channel.layout().byteSize());
     }
 
-    /** Returns the errno. */
-    public void destroyChannel(MemorySegment channel, Attempt attempt) throws VerbsException {
+    /** C returns an errno. */
+    public void destroyChannel(MemorySegment channel, CheckedCall attempt) throws VerbsException {
         attempt.errno(
                 call(() -> (int) DESTROY_CHANNEL.invokeExact(destroyChannel, segment(), channel)));
     }
 
-    /** The descriptor that a channel's events come from. */
     public static int descriptor(MemorySegment channel) {
         return ibv_comp_channel.fd(channel);
     }
 
-    /** Without channel: NULL for it. NULL and errno on failure. */
+    /**
+     * Creates a completion queue, whose channel may be NULL. C returns NULL and sets errno on
+     * failure.
+     */
     public MemorySegment create(
-            MemorySegment context, int capacity, MemorySegment channel, int vector, Attempt attempt)
+            MemorySegment context,
+            int capacity,
+            MemorySegment channel,
+            int vector,
+            CheckedCall attempt)
             throws VerbsException {
         var queue =
                 attempt.pointer(
@@ -108,9 +113,9 @@ public final class CompletionFunctions {
     }
 
     /**
-     * How an extended queue is made, besides its capacity.
+     * The options of an extended completion queue.
      *
-     * @param parentDomain NULL for none
+     * @param parentDomain the parent domain, or NULL
      */
     public record Extension(
             Set<CompletionField> fields,
@@ -118,14 +123,17 @@ public final class CompletionFunctions {
             boolean ignoringOverrun,
             MemorySegment parentDomain) {}
 
-    /** An {@code ibv_cq_ex}. Without channel: NULL for it. NULL and errno on failure. */
+    /**
+     * Creates an {@code ibv_cq_ex}, whose channel may be NULL. C returns NULL and sets errno on
+     * failure.
+     */
     public MemorySegment createExtended(
             VerbsContext context,
             int capacity,
             MemorySegment channel,
             int vector,
             Extension extension,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.create_cq_ex$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -159,19 +167,20 @@ public final class CompletionFunctions {
         }
     }
 
-    /** Returns the errno. */
-    public void resize(MemorySegment queue, int capacity, Attempt attempt) throws VerbsException {
+    /** C returns an errno. */
+    public void resize(MemorySegment queue, int capacity, CheckedCall attempt)
+            throws VerbsException {
         attempt.errno(
                 call(() -> (int) RESIZE_CQ.invokeExact(resizeCq, segment(), queue, capacity)));
     }
 
-    /** Lets events stand for several completions. Returns the errno. */
+    /** Lets one event report several completions. C returns an errno. */
     public void moderate(
             VerbsContext context,
             MemorySegment queue,
             int completions,
             int microseconds,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.modify_cq$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -186,16 +195,18 @@ public final class CompletionFunctions {
         }
     }
 
-    /** Waits until every event taken from its channel was acknowledged. Returns the errno. */
-    public void destroy(MemorySegment queue, Attempt attempt) throws VerbsException {
+    /**
+     * Blocks until all events taken from the queue's channel are acknowledged. C returns an errno.
+     */
+    public void destroy(MemorySegment queue, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DESTROY_CQ.invokeExact(destroyCq, segment(), queue)));
     }
 
     /**
-     * Takes an event from a channel whose descriptor does not block; false where there is none. -1
-     * and errno on failure.
+     * Takes an event from a channel with a non-blocking descriptor; false if there is none. C
+     * returns -1 and sets errno on failure.
      */
-    public boolean takeEvent(MemorySegment channel, Attempt attempt) throws VerbsException {
+    public boolean takeEvent(MemorySegment channel, CheckedCall attempt) throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var queue = arena.allocate(ValueLayout.ADDRESS);
             var context = arena.allocate(ValueLayout.ADDRESS);
@@ -214,10 +225,7 @@ public final class CompletionFunctions {
         }
     }
 
-    /**
-     * Acknowledges events taken. Takes a lock in C, so it is worth while to do it for several at
-     * once.
-     */
+    /** Acknowledges events. C takes a lock, so acknowledge several events at once. */
     public void acknowledge(MemorySegment queue, int events) {
         run(() -> {
             ACK_CQ_EVENTS.invokeExact(ackCqEvents, segment(), queue, events);

@@ -5,36 +5,38 @@ import org.jrdma.ffi.linkage.LibraryName;
 import org.jrdma.ffi.linkage.NativeLibrary;
 
 /**
- * An open librdmacm, by its parts.
+ * An open librdmacm.
  *
- * @param library where the symbols come from
- * @param identifiers identifiers, and the steps of a connection
- * @param multicast multicast groups
- * @param addresses addresses by name
- * @param events channels and events
+ * @param library the source of the symbols
+ * @param identifiers the functions of identifiers and connections
+ * @param multicast the functions of multicast groups
+ * @param addresses the functions for address resolution by name
+ * @param events the functions of event channels
  */
 public record ConnectionLibrary(
         NativeLibrary library,
         IdentifierFunctions identifiers,
-        MulticastFunctions multicast,
-        AddressFunctions addresses,
-        EventFunctions events) {
+        GroupFunctions multicast,
+        AddressInfoFunctions addresses,
+        EventChannelFunctions events) {
 
-    /** What the library is called, and which packages hold it. */
+    /** The name of the library and of the packages that contain it. */
     public static final LibraryName NAME =
             new LibraryName("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
 
-    /** Links the functions. */
     public ConnectionLibrary(NativeLibrary library) throws LibraryNotFoundException {
         this(
                 library,
                 new IdentifierFunctions(library),
-                new MulticastFunctions(library),
-                new AddressFunctions(library),
-                new EventFunctions(library));
+                new GroupFunctions(library),
+                new AddressInfoFunctions(library),
+                new EventChannelFunctions(library));
     }
 
-    /** Returns what a software library reports about the last failure; otherwise the advice. */
+    /**
+     * Returns a software library's explanation of the last failure if there is one, otherwise the
+     * advice.
+     */
     public String explained(String advice) {
         var explanation = library.explanation();
         return explanation.isEmpty() ? advice : explanation;

@@ -30,14 +30,14 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.DeviceAttributes;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Devices: found, opened, asked what they are, and heard when something happens to them. */
+/** The functions of devices: listing, opening, queries and asynchronous events. */
 public final class DeviceFunctions {
 
     private static final MethodHandle GET_DEVICE_LIST =
@@ -97,7 +97,7 @@ public final class DeviceFunctions {
     private final MemorySegment ackAsyncEvent;
     private final Optional<MemorySegment> isForkInitialized;
 
-    /** Finds the functions. Those that came with later versions of the library may be missing. */
+    /** Looks up the functions. Those of later releases may be missing. */
     public DeviceFunctions(NativeLibrary library) throws LibraryNotFoundException {
         getDeviceList = library.require("ibv_get_device_list");
         freeDeviceList = library.require("ibv_free_device_list");
@@ -117,7 +117,7 @@ public final class DeviceFunctions {
         isForkInitialized = library.find("ibv_is_fork_initialized");
     }
 
-    /** What a device list says of a device. The index is -1 where nobody tells it. */
+    /** The description of a device in a device list. The index is -1 if it is unknown. */
     public record Listed(
             String name,
             String verbsName,
@@ -127,16 +127,17 @@ public final class DeviceFunctions {
             int nodeType,
             int transportType) {}
 
-    /** What {@link #visit} is for. */
     @FunctionalInterface
     public interface DeviceVisitor<T> {
-        /** Sees a device while the list is held; an empty answer asks for the next. */
+        /**
+         * Visits a device while the list is held. An empty result continues with the next device.
+         */
         Optional<T> visit(Listed listed, MemorySegment device) throws VerbsException;
     }
 
     /**
-     * Shows each device of this machine until the visitor has what it wants. NULL and errno on
-     * failure; ENOSYS where the kernel has no RDMA at all.
+     * Visits the devices of this machine until the visitor returns a result. C returns NULL and
+     * sets errno on failure, to ENOSYS if the kernel does not support RDMA.
      */
     public <T> Optional<T> visit(DeviceVisitor<T> visitor) throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -149,7 +150,7 @@ public final class DeviceFunctions {
                 if (CapturedErrno.value() == Errno.ENOSYS) {
                     return Optional.empty();
                 }
-                throw Attempt.to("ibv_get_device_list", () -> "on this machine")
+                throw CheckedCall.to("ibv_get_device_list", () -> "on this machine")
                         .failed(CapturedErrno.value());
             }
             try {
@@ -197,8 +198,8 @@ public final class DeviceFunctions {
                 ibv_device.transport_type(device));
     }
 
-    /** Opens a device of a list. NULL and errno on failure. */
-    public MemorySegment open(MemorySegment device, Attempt attempt) throws VerbsException {
+    /** Opens a device of a list. C returns NULL and sets errno on failure. */
+    public MemorySegment open(MemorySegment device, CheckedCall attempt) throws VerbsException {
         var context =
                 attempt.pointer(
                         call(() ->
@@ -208,15 +209,16 @@ public final class DeviceFunctions {
     }
 
     /**
-     * Opens what another process has open, by a descriptor of its own, which the close closes. Of
-     * one that fails it may be closed or not, since that depends on how far the library came: it is
-     * left open then, rather than closing what may be another's by now. NULL and errno on failure.
+     * Opens a device that another process has open, by a duplicate of its descriptor, which closing
+     * the device closes. If the import fails, the library may have closed the descriptor or not. It
+     * is then left open, because the kernel may already have reused its number. C returns NULL and
+     * sets errno on failure.
      */
-    public MemorySegment importDevice(int descriptor, Attempt attempt) throws VerbsException {
-        var function = importDevice.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+    public MemorySegment importDevice(int descriptor, CheckedCall attempt) throws VerbsException {
+        var function = attempt.require(importDevice);
         int own;
         try {
-            own = Linux.duplicate(descriptor);
+            own = LinuxCalls.duplicate(descriptor);
         } catch (FabricException e) {
             throw attempt.failed(e.code());
         }
@@ -228,19 +230,19 @@ public final class DeviceFunctions {
         return memoryAt(context, ibv_context.layout().byteSize());
     }
 
-    /** What a list would say of an open device. */
-    public Listed listedOf(MemorySegment context) {
+    /** The description of an open device as in a device list. */
+    public Listed describe(MemorySegment context) {
         return listed(memoryAt(ibv_context.device(context), ibv_device.layout().byteSize()));
     }
 
-    /** -1 and errno on failure. */
-    public void close(MemorySegment context, Attempt attempt) throws VerbsException {
+    /** C returns -1 and sets errno on failure. */
+    public void close(MemorySegment context, CheckedCall attempt) throws VerbsException {
         attempt.minusOne(
                 call(() -> (int) CLOSE_DEVICE.invokeExact(closeDevice, segment(), context)));
     }
 
-    /** Returns the errno. */
-    public DeviceAttributes queryDevice(MemorySegment context, Attempt attempt)
+    /** C returns an errno. */
+    public DeviceAttributes queryDevice(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_device_attr.allocate(arena);
@@ -253,8 +255,11 @@ public final class DeviceFunctions {
         }
     }
 
-    /** As much as the library knows; the rest is zero. Returns the errno. */
-    public ExtendedDeviceAttributes queryDeviceExtended(VerbsContext context, Attempt attempt)
+    /**
+     * Queries the extended attributes. Those that the library does not report are zero. C returns
+     * an errno.
+     */
+    public ExtendedDeviceAttributes queryDeviceExtended(VerbsContext context, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.query_device_ex$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -273,8 +278,8 @@ public final class DeviceFunctions {
         }
     }
 
-    /** The device's clock. Returns the errno. */
-    public long clock(VerbsContext context, Attempt attempt) throws VerbsException {
+    /** Reads the device's clock. C returns an errno. */
+    public long clock(VerbsContext context, CheckedCall attempt) throws VerbsException {
         var function = context.require(verbs_context.query_rt_values$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var values = ibv_values_ex.allocate(arena);
@@ -285,7 +290,7 @@ public final class DeviceFunctions {
                                     QUERY_RT_VALUES.invokeExact(
                                             function, segment(), context.address(), values)));
             if ((ibv_values_ex.comp_mask(values) & rdma_h.IBV_VALUES_MASK_RAW_CLOCK()) == 0) {
-                throw attempt.failed(Errno.EOPNOTSUPP); // it says what it has filled in
+                throw attempt.failed(Errno.EOPNOTSUPP);
             }
             var clock = ibv_values_ex.raw_clock(values);
             return timespec.tv_sec(clock) * NANOS_PER_SECOND + timespec.tv_nsec(clock);
@@ -293,10 +298,10 @@ public final class DeviceFunctions {
     }
 
     /**
-     * The exported function fills a shorter structure than the context's, and is for old libraries.
-     * Returns the errno.
+     * Queries a port by the function of the context, because the exported function, which is for
+     * old programs, fills a shorter structure. C returns an errno.
      */
-    public PortAttributes queryPort(VerbsContext context, int port, Attempt attempt)
+    public PortAttributes queryPort(VerbsContext context, int port, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_port_attr.allocate(arena);
@@ -327,10 +332,10 @@ public final class DeviceFunctions {
         }
     }
 
-    /** How fast a port is, in units of 100 Mbit/s. Returns the errno. */
-    public long queryPortSpeed(MemorySegment context, int port, Attempt attempt)
+    /** Queries the speed of a port in units of 100 Mbit/s. C returns an errno. */
+    public long queryPortSpeed(MemorySegment context, int port, CheckedCall attempt)
             throws VerbsException {
-        var function = queryPortSpeed.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var function = attempt.require(queryPortSpeed);
         try (var arena = Arena.ofConfined()) {
             var speed = arena.allocate(ValueLayout.JAVA_LONG);
             attempt.errno(
@@ -342,16 +347,16 @@ public final class DeviceFunctions {
         }
     }
 
-    /** A row of the GID table. The type is -1 where the library is too old to tell. */
+    /** An entry of the GID table. The type is -1 if the library is too old to report it. */
     public record Gid(
             int port, int index, long prefix, long interfaceId, int type, int netDeviceIndex) {}
 
     /**
-     * All rows in use, of all ports, or empty where the library has no such function. A negative
-     * errno on failure.
+     * Queries the used GID table entries of all ports; empty if the library lacks the function. C
+     * returns a negative errno on failure.
      */
-    public Optional<List<Gid>> queryGidTable(MemorySegment context, int capacity, Attempt attempt)
-            throws VerbsException {
+    public Optional<List<Gid>> queryGidTable(
+            MemorySegment context, int capacity, CheckedCall attempt) throws VerbsException {
         if (queryGidTable.isEmpty()) {
             return Optional.empty();
         }
@@ -387,10 +392,10 @@ public final class DeviceFunctions {
     }
 
     /**
-     * One row of the GID table, for libraries that cannot give the whole. Zeros where it is not in
-     * use. -1 and errno on failure.
+     * Queries one GID table entry, for libraries that cannot query the whole table. The GID of an
+     * unused entry is zero. C returns -1 and sets errno on failure.
      */
-    public Gid queryGid(MemorySegment context, int port, int index, Attempt attempt)
+    public Gid queryGid(MemorySegment context, int port, int index, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var gid = ibv_gid.allocate(arena);
@@ -409,8 +414,8 @@ public final class DeviceFunctions {
         }
     }
 
-    /** A partition key. -1 and errno on failure. */
-    public int queryPartitionKey(MemorySegment context, int port, int index, Attempt attempt)
+    /** Queries a partition key. C returns -1 and sets errno on failure. */
+    public int queryPartitionKey(MemorySegment context, int port, int index, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var key = arena.allocate(ValueLayout.JAVA_SHORT);
@@ -424,24 +429,27 @@ public final class DeviceFunctions {
                                             (byte) port,
                                             index,
                                             key)));
-            return BigEndian.getShort(key, 0) & 0xffff;
+            return BigEndian.getShort(key, 0);
         }
     }
 
-    /** An event: its type and either the address of the object it is about or a port's number. */
+    /**
+     * An asynchronous event: its type, and the address of the object or the number of the port that
+     * it concerns.
+     */
     public record Event(int type, long element) {
-        /** The port's number, for an event about a port. */
+        /** The port number, for an event of a port. */
         public int port() {
             return (int) element;
         }
     }
 
     /**
-     * Takes the next event of a context whose descriptor does not block; empty where there is none.
-     * -1 and errno on failure.
+     * Takes the next event of a context with a non-blocking descriptor; empty if there is none. C
+     * returns -1 and sets errno on failure.
      */
     public <T> Optional<T> nextEvent(
-            MemorySegment context, Function<Event, T> translate, Attempt attempt)
+            MemorySegment context, Function<Event, T> translate, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var event = ibv_async_event.allocate(arena);
@@ -461,8 +469,7 @@ public final class DeviceFunctions {
                             new Event(
                                     ibv_async_event.event_type(event),
                                     event.get(ValueLayout.JAVA_LONG, 0)));
-            // Now, and not before: the object that the event is about cannot be destroyed until
-            // then.
+            // Only now, because the object cannot be destroyed before its event is acknowledged.
             run(() -> {
                 ACK_ASYNC_EVENT.invokeExact(ackAsyncEvent, segment(), event);
             });
@@ -470,7 +477,7 @@ public final class DeviceFunctions {
         }
     }
 
-    /** The number of an {@code ibv_fork_status}, or empty where the library is too old to tell. */
+    /** The number of an {@code ibv_fork_status}; empty if the library is too old to report it. */
     public Optional<Integer> forkStatus() {
         return isForkInitialized.map(
                 function -> call(() -> (int) IS_FORK_INITIALIZED.invokeExact(function, segment())));

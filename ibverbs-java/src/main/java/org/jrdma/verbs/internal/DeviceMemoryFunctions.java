@@ -14,11 +14,10 @@ import org.jrdma.abi.rdma.ibv_alloc_dm_attr;
 import org.jrdma.abi.rdma.ibv_dm;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
-import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Memory on the device itself. */
+/** The functions of device memory. */
 public final class DeviceMemoryFunctions {
 
     private static final MethodHandle IMPORT_DM = capturingErrno(rdma_h.ibv_import_dm$descriptor());
@@ -38,7 +37,6 @@ public final class DeviceMemoryFunctions {
     private final Optional<MemorySegment> unimportDm;
     private final Optional<MemorySegment> dmExportDmabufFd;
 
-    /** Finds the functions. */
     public DeviceMemoryFunctions(NativeLibrary library) {
         importDm = library.find("ibv_import_dm");
         unimportDm = library.find("ibv_unimport_dm");
@@ -46,12 +44,12 @@ public final class DeviceMemoryFunctions {
     }
 
     /**
-     * An {@code ibv_dm}. NULL and errno on failure.
+     * Allocates an {@code ibv_dm}. C returns NULL and sets errno on failure.
      *
-     * @param logAlignment the power of two that its address is a multiple of
+     * @param logAlignment the binary logarithm of the alignment
      */
     public MemorySegment allocateDeviceMemory(
-            VerbsContext context, long length, int logAlignment, Attempt attempt)
+            VerbsContext context, long length, int logAlignment, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.alloc_dm$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -67,17 +65,17 @@ public final class DeviceMemoryFunctions {
         }
     }
 
-    /** Returns the errno. */
-    public void freeDeviceMemory(VerbsContext context, MemorySegment memory, Attempt attempt)
+    /** C returns an errno. */
+    public void freeDeviceMemory(VerbsContext context, MemorySegment memory, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.free_dm$offset(), attempt);
         attempt.errno(call(() -> (int) FREE_DM.invokeExact(function, segment(), memory)));
     }
 
-    /** NULL and errno on failure. */
-    public MemorySegment importDeviceMemory(MemorySegment context, int handle, Attempt attempt)
+    /** C returns NULL and sets errno on failure. */
+    public MemorySegment importDeviceMemory(MemorySegment context, int handle, CheckedCall attempt)
             throws VerbsException {
-        var function = importDm.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var function = attempt.require(importDm);
         var memory =
                 call(() ->
                         (MemorySegment)
@@ -85,39 +83,29 @@ public final class DeviceMemoryFunctions {
         return memoryAt(attempt.pointer(memory), ibv_dm.layout().byteSize());
     }
 
-    /** It cannot fail, and is there where the import is. */
+    /** Cannot fail. The function exists if the import function exists. */
     public void unimportDeviceMemory(MemorySegment memory) {
         run(() -> {
             UNIMPORT_DM.invokeExact(unimportDm.orElseThrow(), segment(), memory);
         });
     }
 
-    /** -1 and errno on failure. */
-    public int exportDmaBuf(MemorySegment memory, Attempt attempt) throws VerbsException {
-        var function = dmExportDmabufFd.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+    /** C returns -1 and sets errno on failure. */
+    public int exportDmaBuf(MemorySegment memory, CheckedCall attempt) throws VerbsException {
+        var function = attempt.require(dmExportDmabufFd);
         return attempt.minusOne(
                 call(() -> (int) DM_EXPORT_DMABUF_FD.invokeExact(function, segment(), memory)));
     }
 
-    /** The kernel's number for it. */
     public static int deviceMemoryHandle(MemorySegment memory) {
         return ibv_dm.handle(memory);
     }
 
-    /** Reads fields of structures that the provider fills in. */
-    private static MemorySegment offered(MemorySegment function, Attempt attempt)
-            throws VerbsException {
-        if (function.address() == 0) {
-            throw attempt.failed(Errno.EOPNOTSUPP);
-        }
-        return function;
-    }
-
-    /** Returns the errno. */
+    /** C returns an errno. */
     public void copyToDevice(
-            MemorySegment memory, long offset, MemorySegment source, Attempt attempt)
+            MemorySegment memory, long offset, MemorySegment source, CheckedCall attempt)
             throws VerbsException {
-        var function = offered(ibv_dm.memcpy_to_dm(memory), attempt);
+        var function = attempt.require(ibv_dm.memcpy_to_dm(memory));
         attempt.errno(
                 call(() ->
                         (int)
@@ -130,11 +118,11 @@ public final class DeviceMemoryFunctions {
                                         source.byteSize())));
     }
 
-    /** Returns the errno. */
+    /** C returns an errno. */
     public void copyFromDevice(
-            MemorySegment memory, long offset, MemorySegment target, Attempt attempt)
+            MemorySegment memory, long offset, MemorySegment target, CheckedCall attempt)
             throws VerbsException {
-        var function = offered(ibv_dm.memcpy_from_dm(memory), attempt);
+        var function = attempt.require(ibv_dm.memcpy_from_dm(memory));
         attempt.errno(
                 call(() ->
                         (int)

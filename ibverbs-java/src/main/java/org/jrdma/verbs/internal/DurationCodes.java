@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * Conversion of durations to the codes of the InfiniBand specification. A duration that has no code
- * is rounded up to the next one that has.
+ * Conversion of durations to the codes of the InfiniBand specification. A duration without a code
+ * is rounded up to the next duration that has one.
  */
 public final class DurationCodes {
 
     private static final long UNIT_NANOS = 4_096;
-    private static final int MOST_SHIFT = 50;
-    private static final int MOST_EXPONENT = 31;
-    private static final int ENDLESS = 0;
+    private static final int MAX_SHIFT = 50;
+    private static final int MAX_EXPONENT = 31;
+    private static final int INFINITE = 0;
 
     /** The receiver-not-ready timers in hundredths of a millisecond, by code; code 0 is last. */
     private static final int[] RECEIVER_NOT_READY = {
@@ -25,24 +25,24 @@ public final class DurationCodes {
     private DurationCodes() {}
 
     /**
-     * Returns the exponent of an acknowledgement timeout, 4.096 us * 2^exponent; 0, which is no
-     * timeout, for durations above the longest.
+     * Returns the exponent of an acknowledgement timeout, 4.096 us * 2^exponent. Returns 0, which
+     * disables the timeout, for durations above the maximum.
      *
      * @throws IllegalArgumentException if the duration is zero or negative
      */
     public static int acknowledgeTimeout(Duration timeout) {
         requirePositive(timeout, "acknowledgement timeout");
-        for (var exponent = 1; exponent <= MOST_EXPONENT; exponent++) {
+        for (var exponent = 1; exponent <= MAX_EXPONENT; exponent++) {
             if (timeout.compareTo(exponential(exponent)) <= 0) {
                 return exponent;
             }
         }
-        return ENDLESS;
+        return INFINITE;
     }
 
     /** Returns 4.096 us * 2^exponent, or the longest such duration that fits. */
     public static Duration exponential(int exponent) {
-        return Duration.ofNanos(UNIT_NANOS << Math.min(exponent, MOST_SHIFT));
+        return Duration.ofNanos(UNIT_NANOS << Math.min(exponent, MAX_SHIFT));
     }
 
     /**
@@ -58,7 +58,7 @@ public final class DurationCodes {
                         .count();
         if (index == RECEIVER_NOT_READY.length) {
             throw new IllegalArgumentException(
-                    "A receiver-not-ready timer has at most 655.36 ms, not " + timer);
+                    "The receiver-not-ready timer must be at most 655.36 ms: " + timer);
         }
         return (int) (index + 1) % RECEIVER_NOT_READY.length;
     }
@@ -67,10 +67,10 @@ public final class DurationCodes {
         return Duration.ofNanos(units * RECEIVER_NOT_READY_UNIT_NANOS);
     }
 
-    private static void requirePositive(Duration duration, String what) {
+    private static void requirePositive(Duration duration, String name) {
         if (!duration.isPositive()) {
             throw new IllegalArgumentException(
-                    "The %s must be positive, not %s".formatted(what, duration));
+                    "The %s must be positive: %s".formatted(name, duration));
         }
     }
 }

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The numbers that C has for an enum's constants, both ways. */
+/** A bidirectional mapping between the constants of an enum and their numbers in C. */
 public final class EnumCodes<E extends Enum<E>> {
 
     private static final int DENSE = 256;
@@ -21,8 +21,8 @@ public final class EnumCodes<E extends Enum<E>> {
     private final @Nullable E unknown;
 
     /**
-     * Every constant has a code; {@code unknown}, if there is one, stands for all other codes and
-     * needs none.
+     * Creates a mapping. Every constant has a code, except {@code unknown}, which represents all
+     * other codes.
      */
     EnumCodes(Class<E> type, @Nullable E unknown, ToIntFunction<E> code) {
         this.type = type;
@@ -40,16 +40,15 @@ public final class EnumCodes<E extends Enum<E>> {
         }
     }
 
-    /** C's number. */
     public int code(E constant) {
         var code = codes.get(constant);
         if (code == null) {
-            throw new IllegalArgumentException(constant + " has no number");
+            throw new IllegalArgumentException(constant + " has no number in C");
         }
         return code;
     }
 
-    /** The constant of a number of C's. Allocates nothing for numbers below 256. */
+    /** The constant with the given number. Does not allocate for numbers below 256. */
     public E of(int code) {
         var constant = code >= 0 && code < DENSE ? type.cast(dense[code]) : sparse.get(code);
         if (constant != null) {
@@ -62,12 +61,11 @@ public final class EnumCodes<E extends Enum<E>> {
         return unknown;
     }
 
-    /** The flag word of a set. */
     public int bits(Set<E> set) {
         return set.stream().mapToInt(this::code).reduce(0, (left, right) -> left | right);
     }
 
-    /** The set of a flag word; bits without a constant are left out. */
+    /** The set of the flags in a word. Unknown bits are ignored. */
     public Set<E> ofBits(int bits) {
         var set = EnumSet.noneOf(type);
         Arrays.stream(type.getEnumConstants())

@@ -15,13 +15,13 @@ import org.jrdma.abi.rdma.ibv_cq_ex;
 import org.jrdma.abi.rdma.ibv_poll_cq_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.AddressSpace;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 
 /**
- * Of a queue that {@code ibv_create_cq_ex} made: its functions stand in the queue. Each completion
- * is copied to the batch before the next is asked for, and the poll is over before a caller sees
- * any, since a provider may hold a lock from its beginning to its end.
+ * Polls a queue created by {@code ibv_create_cq_ex}, by the functions in its structure. Each
+ * completion is copied to the batch before the next one is requested. The poll ends before the
+ * caller sees any completion, because a provider may hold a lock during the whole poll.
  */
 final class ExtendedPoller extends Poller {
 
@@ -81,8 +81,8 @@ final class ExtendedPoller extends Poller {
 
     /**
      * @param queue an {@code ibv_cq_ex}
-     * @param fields what its completions tell, in C's bits
-     * @param oneByOne whether a poll never goes on to a next completion
+     * @param fields the fields that its completions report, in C's bits
+     * @param oneByOne true if a poll ends after each completion
      */
     ExtendedPoller(HotPath hotPath, MemorySegment queue, int fields, boolean oneByOne) {
         this.hotPath = hotPath;
@@ -110,7 +110,7 @@ final class ExtendedPoller extends Poller {
 
     @Override
     public int poll(WorkCompletions batch) {
-        hotPath.makeRoom();
+        hotPath.ensureStack();
         var count = 0;
         try {
             while (count < batch.capacity()) {
@@ -129,14 +129,14 @@ final class ExtendedPoller extends Poller {
         } finally {
             Reference.reachabilityFence(attributes);
         }
-        hotPath.didSomething();
+        hotPath.recordWork();
         return count;
     }
 
-    /** What is not told stays as it was from the beginning: 0. */
+    /** Copies a completion. Fields that are not reported keep their initial value 0. */
     private void copy(WorkCompletions batch, int index) {
-        var status = AddressSpace.getInt(queue + STATUS);
-        batch.number(index, AddressSpace.getLong(queue + NUMBER));
+        var status = UncheckedMemory.getInt(queue + STATUS);
+        batch.number(index, UncheckedMemory.getLong(queue + NUMBER));
         batch.status(index, status);
         if ((fields & QUEUE_PAIR) != 0) {
             batch.queuePairNumber(index, toInt(queuePair));
@@ -148,7 +148,10 @@ final class ExtendedPoller extends Poller {
         }
     }
 
-    /** The rest is of no meaning, and a provider need not have it. */
+    /**
+     * Copies a failed completion. The other fields are undefined, and a provider need not report
+     * them.
+     */
     private void copyFailure(WorkCompletions batch, int index) {
         batch.vendorError(index, toInt(vendorError));
         batch.opcode(index, 0);
@@ -252,7 +255,7 @@ final class ExtendedPoller extends Poller {
         }
     }
 
-    /** Linked only where a program asks for critical calls. */
+    /** Linked only if a program requests critical calls. */
     private static final class Critical {
         static final MethodHandle START = Downcalls.critical(ExtendedPoller.START);
         static final MethodHandle TO_INT = Downcalls.critical(ExtendedPoller.TO_INT);

@@ -17,13 +17,13 @@ import org.jrdma.abi.rdma.ibv_data_buf;
 import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.AddressSpace;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * Posts to queue pairs that {@code ibv_create_qp_ex} made, by the functions in their {@code
+ * Posts to queue pairs created by {@code ibv_create_qp_ex}, by the functions in their {@code
  * ibv_qp_ex}: one for the operation, and one for each part of a request. Requests are written as
  * {@code ibv_send_wr} and translated here. A chain is posted as a whole or not at all.
  */
@@ -74,23 +74,23 @@ final class ExtendedPosts extends HotPath {
     private static final long EXTENDED_NUMBER = ibv_qp_ex.wr_id$offset();
     private static final long EXTENDED_FLAGS = ibv_qp_ex.wr_flags$offset();
 
-    private static final int OF_WRITE = rdma_h.IBV_WR_RDMA_WRITE();
-    private static final int OF_WRITE_IMMEDIATE = rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM();
-    private static final int OF_SEND = rdma_h.IBV_WR_SEND();
-    private static final int OF_SEND_IMMEDIATE = rdma_h.IBV_WR_SEND_WITH_IMM();
-    private static final int OF_READ = rdma_h.IBV_WR_RDMA_READ();
-    private static final int OF_COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
-    private static final int OF_FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
-    private static final int OF_SEND_INVALIDATE = rdma_h.IBV_WR_SEND_WITH_INV();
-    private static final int OF_INVALIDATE = rdma_h.IBV_WR_LOCAL_INV();
-    private static final int OF_BIND = rdma_h.IBV_WR_BIND_MW();
-    private static final int OF_ATOMIC_WRITE = rdma_h.IBV_WR_ATOMIC_WRITE();
-    private static final int OF_FLUSH = rdma_h.IBV_WR_FLUSH();
+    private static final int OPCODE_WRITE = rdma_h.IBV_WR_RDMA_WRITE();
+    private static final int OPCODE_WRITE_IMMEDIATE = rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM();
+    private static final int OPCODE_SEND = rdma_h.IBV_WR_SEND();
+    private static final int OPCODE_SEND_IMMEDIATE = rdma_h.IBV_WR_SEND_WITH_IMM();
+    private static final int OPCODE_READ = rdma_h.IBV_WR_RDMA_READ();
+    private static final int OPCODE_COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
+    private static final int OPCODE_FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
+    private static final int OPCODE_SEND_INVALIDATE = rdma_h.IBV_WR_SEND_WITH_INV();
+    private static final int OPCODE_INVALIDATE = rdma_h.IBV_WR_LOCAL_INV();
+    private static final int OPCODE_BIND = rdma_h.IBV_WR_BIND_MW();
+    private static final int OPCODE_ATOMIC_WRITE = rdma_h.IBV_WR_ATOMIC_WRITE();
+    private static final int OPCODE_FLUSH = rdma_h.IBV_WR_FLUSH();
 
     private final HotPath classic;
     private final long queuePair;
-    private final boolean ofDatagrams;
-    private final boolean namingQueues;
+    private final boolean datagrams;
+    private final boolean xrc;
     private final boolean faulty;
     private final MemorySegment start;
     private final MemorySegment complete;
@@ -114,17 +114,17 @@ final class ExtendedPosts extends HotPath {
     private final MemorySegment setDestination;
     private final MemorySegment setReceiveQueue;
 
-    /** The pieces of one inline request: one thread posts at a time. */
+    /** The buffer list of an inline request. Only one thread posts at a time. */
     private final MemorySegment buffers;
 
     private final long buffersAddress;
 
     /**
      * @param queuePair an {@code ibv_qp_ex}
-     * @param maxPieces how many pieces of memory a request can have
-     * @param newer which operations it was made for whose functions older libraries have no place
-     *     for
-     * @param faulty whether lists of pieces are left to the classic functions
+     * @param maxPieces the maximum number of memory pieces in a request
+     * @param newer the operations whose functions are missing in the structure of older libraries,
+     *     as far as the queue pair was created for them
+     * @param faulty true to post requests with several pieces by the classic functions
      */
     ExtendedPosts(
             HotPath classic,
@@ -136,8 +136,8 @@ final class ExtendedPosts extends HotPath {
         super(classic);
         this.classic = classic;
         this.queuePair = queuePair.address();
-        this.ofDatagrams = type == QueuePairType.UNRELIABLE_DATAGRAM;
-        this.namingQueues = type == QueuePairType.XRC_SEND;
+        this.datagrams = type == QueuePairType.UNRELIABLE_DATAGRAM;
+        this.xrc = type == QueuePairType.XRC_SEND;
         this.faulty = faulty;
         this.start = queuePair.get(ADDRESS, ibv_qp_ex.wr_start$offset());
         this.complete = queuePair.get(ADDRESS, ibv_qp_ex.wr_complete$offset());
@@ -171,13 +171,13 @@ final class ExtendedPosts extends HotPath {
     }
 
     @Override
-    public void makeRoom() {
-        classic.makeRoom();
+    public void ensureStack() {
+        classic.ensureStack();
     }
 
     @Override
-    void didSomething() {
-        classic.didSomething();
+    void recordWork() {
+        classic.recordWork();
     }
 
     @Override
@@ -192,49 +192,51 @@ final class ExtendedPosts extends HotPath {
                     ? refuse(first, failed)
                     : classic.postSend(classicQueuePair, first, failed);
         }
-        didSomething();
+        recordWork();
         callBare(start);
-        for (var request = first; request != 0; request = AddressSpace.getLong(request + NEXT)) {
-            AddressSpace.setLong(
-                    queuePair + EXTENDED_NUMBER, AddressSpace.getLong(request + WR_ID));
-            AddressSpace.setInt(queuePair + EXTENDED_FLAGS, AddressSpace.getInt(request + FLAGS));
-            var opcode = AddressSpace.getInt(request + OPCODE);
+        for (var request = first; request != 0; request = UncheckedMemory.getLong(request + NEXT)) {
+            UncheckedMemory.setLong(
+                    queuePair + EXTENDED_NUMBER, UncheckedMemory.getLong(request + WR_ID));
+            UncheckedMemory.setInt(
+                    queuePair + EXTENDED_FLAGS, UncheckedMemory.getInt(request + FLAGS));
+            var opcode = UncheckedMemory.getInt(request + OPCODE);
             if (!begin(opcode, request)) {
                 callBare(abort);
                 return refuse(request, failed);
             }
-            if (ofDatagrams) {
+            if (datagrams) {
                 setDestination(request);
-            } else if (namingQueues) {
-                callOneInt(setReceiveQueue, AddressSpace.getInt(request + RECEIVE_QUEUE));
+            } else if (xrc) {
+                callOneInt(setReceiveQueue, UncheckedMemory.getInt(request + RECEIVE_QUEUE));
             }
             if (!isWithoutPieces(opcode)) {
-                setPieces(request); // none where there are none, for a message is not over before
+                setPieces(request); // even without pieces, because this call completes a message
             }
         }
         var errno = complete();
         if (errno != 0 && !(faulty && errno != Errno.ENOSPC)) {
-            AddressSpace.setLong(failed, first); // none is posted; else its doorbell failed
+            UncheckedMemory.setLong(
+                    failed, first); // nothing is posted; otherwise the doorbell failed
         }
         return errno;
     }
 
     private static int refuse(long request, long failed) {
-        AddressSpace.setLong(failed, request);
+        UncheckedMemory.setLong(failed, request);
         return Errno.EOPNOTSUPP;
     }
 
     private static boolean isNewer(int opcode) {
-        return opcode == OF_ATOMIC_WRITE || opcode == OF_FLUSH;
+        return opcode == OPCODE_ATOMIC_WRITE || opcode == OPCODE_FLUSH;
     }
 
     private static boolean isWithoutPieces(int opcode) {
-        return opcode == OF_BIND || opcode == OF_INVALIDATE || isNewer(opcode);
+        return opcode == OPCODE_BIND || opcode == OPCODE_INVALIDATE || isNewer(opcode);
     }
 
     private static boolean anyIsNewer(long first) {
-        for (var request = first; request != 0; request = AddressSpace.getLong(request + NEXT)) {
-            if (isNewer(AddressSpace.getInt(request + OPCODE))) {
+        for (var request = first; request != 0; request = UncheckedMemory.getLong(request + NEXT)) {
+            if (isNewer(UncheckedMemory.getInt(request + OPCODE))) {
                 return true;
             }
         }
@@ -242,47 +244,48 @@ final class ExtendedPosts extends HotPath {
     }
 
     private static boolean anyHasList(long first) {
-        for (var request = first; request != 0; request = AddressSpace.getLong(request + NEXT)) {
-            if (AddressSpace.getInt(request + COUNT) > 1) {
+        for (var request = first; request != 0; request = UncheckedMemory.getLong(request + NEXT)) {
+            if (UncheckedMemory.getInt(request + COUNT) > 1) {
                 return true;
             }
         }
         return false;
     }
 
-    /** What it does. False if the queue pair was not made for it. */
+    /** Starts a request. Returns false if the queue pair was not created for its operation. */
     private boolean begin(int opcode, long request) {
-        if (opcode == OF_WRITE) {
+        if (opcode == OPCODE_WRITE) {
             callRemote(write, request);
-        } else if (opcode == OF_SEND) {
+        } else if (opcode == OPCODE_SEND) {
             callBare(send);
-        } else if (opcode == OF_READ) {
+        } else if (opcode == OPCODE_READ) {
             callRemote(read, request);
-        } else if (opcode == OF_SEND_IMMEDIATE) {
-            callOneInt(sendImmediate, AddressSpace.getInt(request + IMMEDIATE));
-        } else if (opcode == OF_WRITE_IMMEDIATE) {
+        } else if (opcode == OPCODE_SEND_IMMEDIATE) {
+            callOneInt(sendImmediate, UncheckedMemory.getInt(request + IMMEDIATE));
+        } else if (opcode == OPCODE_WRITE_IMMEDIATE) {
             writeImmediate(request);
-        } else if (opcode == OF_COMPARE_AND_SWAP) {
+        } else if (opcode == OPCODE_COMPARE_AND_SWAP) {
             compareAndSwap(request);
-        } else if (opcode == OF_FETCH_AND_ADD) {
-            callRemoteAndLong(fetchAndAdd, request, AddressSpace.getLong(request + COMPARE_OR_ADD));
+        } else if (opcode == OPCODE_FETCH_AND_ADD) {
+            callRemoteAndLong(
+                    fetchAndAdd, request, UncheckedMemory.getLong(request + COMPARE_OR_ADD));
         } else {
             return beginOfSome(opcode, request);
         }
         return true;
     }
 
-    /** What not every device has. */
+    /** Starts a request for an operation that is not available on every device. */
     private boolean beginOfSome(int opcode, long request) {
-        if (opcode == OF_BIND && bind.address() != 0) {
+        if (opcode == OPCODE_BIND && bind.address() != 0) {
             bind(request);
-        } else if (opcode == OF_INVALIDATE && invalidate.address() != 0) {
-            callOneInt(invalidate, AddressSpace.getInt(request + INVALIDATED_KEY));
-        } else if (opcode == OF_SEND_INVALIDATE && sendInvalidate.address() != 0) {
-            callOneInt(sendInvalidate, AddressSpace.getInt(request + INVALIDATED_KEY));
-        } else if (opcode == OF_ATOMIC_WRITE && atomicWrite.address() != 0) {
+        } else if (opcode == OPCODE_INVALIDATE && invalidate.address() != 0) {
+            callOneInt(invalidate, UncheckedMemory.getInt(request + INVALIDATED_KEY));
+        } else if (opcode == OPCODE_SEND_INVALIDATE && sendInvalidate.address() != 0) {
+            callOneInt(sendInvalidate, UncheckedMemory.getInt(request + INVALIDATED_KEY));
+        } else if (opcode == OPCODE_ATOMIC_WRITE && atomicWrite.address() != 0) {
             callRemoteAndLong(atomicWrite, request, request + COMPARE_OR_ADD);
-        } else if (opcode == OF_FLUSH && flush.address() != 0) {
+        } else if (opcode == OPCODE_FLUSH && flush.address() != 0) {
             flush(request);
         } else {
             return false;
@@ -291,14 +294,14 @@ final class ExtendedPosts extends HotPath {
     }
 
     private void setPieces(long request) {
-        var count = AddressSpace.getInt(request + COUNT);
-        var list = AddressSpace.getLong(request + LIST);
-        var inline = (AddressSpace.getInt(request + FLAGS) & INLINE) != 0;
+        var count = UncheckedMemory.getInt(request + COUNT);
+        var list = UncheckedMemory.getLong(request + LIST);
+        var inline = (UncheckedMemory.getInt(request + FLAGS) & INLINE) != 0;
         if (inline && count == 1) {
             callTwoLongs(
                     setInline,
-                    AddressSpace.getLong(list + ELEMENT_ADDRESS),
-                    Integer.toUnsignedLong(AddressSpace.getInt(list + ELEMENT_LENGTH)));
+                    UncheckedMemory.getLong(list + ELEMENT_ADDRESS),
+                    Integer.toUnsignedLong(UncheckedMemory.getInt(list + ELEMENT_LENGTH)));
         } else if (inline) {
             setInlines(list, count);
         } else if (count == 1) {
@@ -313,11 +316,11 @@ final class ExtendedPosts extends HotPath {
             for (var index = 0; index < count; index++) {
                 var piece = list + index * ELEMENT_BYTES;
                 var buffer = buffersAddress + index * BUFFER_BYTES;
-                AddressSpace.setLong(
-                        buffer + BUFFER_ADDRESS, AddressSpace.getLong(piece + ELEMENT_ADDRESS));
-                AddressSpace.setLong(
+                UncheckedMemory.setLong(
+                        buffer + BUFFER_ADDRESS, UncheckedMemory.getLong(piece + ELEMENT_ADDRESS));
+                UncheckedMemory.setLong(
                         buffer + BUFFER_LENGTH,
-                        Integer.toUnsignedLong(AddressSpace.getInt(piece + ELEMENT_LENGTH)));
+                        Integer.toUnsignedLong(UncheckedMemory.getInt(piece + ELEMENT_LENGTH)));
             }
             callTwoLongs(setInlines, count, buffersAddress);
         } finally {
@@ -348,8 +351,8 @@ final class ExtendedPosts extends HotPath {
     }
 
     private void callRemote(MemorySegment function, long request) {
-        var key = AddressSpace.getInt(request + REMOTE_KEY);
-        var address = AddressSpace.getLong(request + REMOTE_ADDRESS);
+        var key = UncheckedMemory.getInt(request + REMOTE_KEY);
+        var address = UncheckedMemory.getLong(request + REMOTE_ADDRESS);
         try {
             if (isCritical()) {
                 Critical.REMOTE.invokeExact(function, queuePair, key, address);
@@ -374,8 +377,8 @@ final class ExtendedPosts extends HotPath {
             PLAIN_BIND.invokeExact(
                     bind,
                     queuePair,
-                    AddressSpace.getLong(request + BOUND_WINDOW),
-                    AddressSpace.getInt(request + NEW_KEY),
+                    UncheckedMemory.getLong(request + BOUND_WINDOW),
+                    UncheckedMemory.getInt(request + NEW_KEY),
                     request + BIND_INFO);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
@@ -387,9 +390,9 @@ final class ExtendedPosts extends HotPath {
             PLAIN_WRITE_IMMEDIATE.invokeExact(
                     writeImmediate,
                     queuePair,
-                    AddressSpace.getInt(request + REMOTE_KEY),
-                    AddressSpace.getLong(request + REMOTE_ADDRESS),
-                    AddressSpace.getInt(request + IMMEDIATE));
+                    UncheckedMemory.getInt(request + REMOTE_KEY),
+                    UncheckedMemory.getLong(request + REMOTE_ADDRESS),
+                    UncheckedMemory.getInt(request + IMMEDIATE));
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
@@ -400,10 +403,10 @@ final class ExtendedPosts extends HotPath {
             PLAIN_COMPARE_AND_SWAP.invokeExact(
                     compareAndSwap,
                     queuePair,
-                    AddressSpace.getInt(request + ATOMIC_KEY),
-                    AddressSpace.getLong(request + ATOMIC_ADDRESS),
-                    AddressSpace.getLong(request + COMPARE_OR_ADD),
-                    AddressSpace.getLong(request + SWAP));
+                    UncheckedMemory.getInt(request + ATOMIC_KEY),
+                    UncheckedMemory.getLong(request + ATOMIC_ADDRESS),
+                    UncheckedMemory.getLong(request + COMPARE_OR_ADD),
+                    UncheckedMemory.getLong(request + SWAP));
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
@@ -414,8 +417,8 @@ final class ExtendedPosts extends HotPath {
             PLAIN_REMOTE_AND_LONG.invokeExact(
                     function,
                     queuePair,
-                    AddressSpace.getInt(request + ATOMIC_KEY),
-                    AddressSpace.getLong(request + ATOMIC_ADDRESS),
+                    UncheckedMemory.getInt(request + ATOMIC_KEY),
+                    UncheckedMemory.getLong(request + ATOMIC_ADDRESS),
                     last);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
@@ -427,20 +430,20 @@ final class ExtendedPosts extends HotPath {
             PLAIN_FLUSH.invokeExact(
                     flush,
                     queuePair,
-                    AddressSpace.getInt(request + ATOMIC_KEY),
-                    AddressSpace.getLong(request + ATOMIC_ADDRESS),
-                    AddressSpace.getLong(request + FLUSHED_LENGTH),
-                    (byte) AddressSpace.getInt(request + FLUSH_PLACEMENTS),
-                    (byte) AddressSpace.getInt(request + FLUSH_SELECTIVITY));
+                    UncheckedMemory.getInt(request + ATOMIC_KEY),
+                    UncheckedMemory.getLong(request + ATOMIC_ADDRESS),
+                    UncheckedMemory.getLong(request + FLUSHED_LENGTH),
+                    (byte) UncheckedMemory.getInt(request + FLUSH_PLACEMENTS),
+                    (byte) UncheckedMemory.getInt(request + FLUSH_SELECTIVITY));
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
     }
 
     private void setDestination(long request) {
-        var handle = AddressSpace.getLong(request + ADDRESS_HANDLE);
-        var number = AddressSpace.getInt(request + REMOTE_QUEUE_PAIR);
-        var key = AddressSpace.getInt(request + REMOTE_QUEUE_KEY);
+        var handle = UncheckedMemory.getLong(request + ADDRESS_HANDLE);
+        var number = UncheckedMemory.getInt(request + REMOTE_QUEUE_PAIR);
+        var key = UncheckedMemory.getInt(request + REMOTE_QUEUE_KEY);
         try {
             if (isCritical()) {
                 Critical.DESTINATION.invokeExact(setDestination, queuePair, handle, number, key);
@@ -453,9 +456,9 @@ final class ExtendedPosts extends HotPath {
     }
 
     private void setPiece(long piece) {
-        var key = AddressSpace.getInt(piece + ELEMENT_KEY);
-        var address = AddressSpace.getLong(piece + ELEMENT_ADDRESS);
-        var length = AddressSpace.getInt(piece + ELEMENT_LENGTH);
+        var key = UncheckedMemory.getInt(piece + ELEMENT_KEY);
+        var address = UncheckedMemory.getLong(piece + ELEMENT_ADDRESS);
+        var length = UncheckedMemory.getInt(piece + ELEMENT_LENGTH);
         try {
             if (isCritical()) {
                 Critical.PIECE.invokeExact(setPiece, queuePair, key, address, length);
@@ -479,7 +482,7 @@ final class ExtendedPosts extends HotPath {
         }
     }
 
-    /** Linked only where a program asks for critical calls. */
+    /** Linked only if a program requests critical calls. */
     private static final class Critical {
         static final MethodHandle BARE = Downcalls.critical(ExtendedPosts.BARE);
         static final MethodHandle COMPLETE = Downcalls.critical(ExtendedPosts.COMPLETE);

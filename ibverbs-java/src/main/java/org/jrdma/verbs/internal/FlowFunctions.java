@@ -44,7 +44,10 @@ import org.jrdma.verbs.flow.model.FlowOption;
 import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Flows and their counters. All are members of the context: each is asked for where it is used. */
+/**
+ * The functions of flows and flow counters. All are members of the context and are looked up for
+ * each call.
+ */
 public final class FlowFunctions {
 
     private static final MethodHandle CREATE_FLOW =
@@ -65,7 +68,7 @@ public final class FlowFunctions {
      *
      * @param counters the native counters of the packets, or NULL
      */
-    public record Wanted(
+    public record Specification(
             FlowKind kind,
             List<FlowLayer> layers,
             Set<FlowOption> options,
@@ -74,9 +77,13 @@ public final class FlowFunctions {
             boolean dropping,
             MemorySegment counters) {}
 
-    /** NULL and errno on failure. */
+    /** C returns NULL and sets errno on failure. */
     public MemorySegment create(
-            VerbsContext context, MemorySegment queuePair, Wanted rule, int port, Attempt attempt)
+            VerbsContext context,
+            MemorySegment queuePair,
+            Specification rule,
+            int port,
+            CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.ibv_create_flow$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -89,15 +96,15 @@ public final class FlowFunctions {
         }
     }
 
-    /** Returns the errno. */
-    public void destroy(VerbsContext context, MemorySegment flow, Attempt attempt)
+    /** C returns an errno. */
+    public void destroy(VerbsContext context, MemorySegment flow, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.ibv_destroy_flow$offset(), attempt);
         attempt.errno(call(() -> (int) DESTROY_FLOW.invokeExact(function, segment(), flow)));
     }
 
-    /** NULL and errno on failure. */
-    public MemorySegment createCounters(VerbsContext context, Attempt attempt)
+    /** C returns NULL and sets errno on failure. */
+    public MemorySegment createCounters(VerbsContext context, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.create_counters$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -110,21 +117,21 @@ public final class FlowFunctions {
         }
     }
 
-    /** Returns the errno. */
-    public void destroyCounters(VerbsContext context, MemorySegment counters, Attempt attempt)
+    /** C returns an errno. */
+    public void destroyCounters(VerbsContext context, MemorySegment counters, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.destroy_counters$offset(), attempt);
         attempt.errno(
                 call(() -> (int) DESTROY_COUNTERS.invokeExact(function, segment(), counters)));
     }
 
-    /** Returns the errno. */
+    /** C returns an errno. */
     public void attachCounters(
             VerbsContext context,
             MemorySegment counters,
             FlowQuantity quantity,
             int place,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.attach_counters_point_flow$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -143,13 +150,13 @@ public final class FlowFunctions {
         }
     }
 
-    /** Returns the errno. */
+    /** C returns an errno. */
     public long[] readCounters(
             VerbsContext context,
             MemorySegment counters,
             int places,
             boolean cached,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.read_counters$offset(), attempt);
         var flags = cached ? rdma_h.IBV_READ_COUNTERS_ATTR_PREFER_CACHED() : 0;
@@ -164,8 +171,8 @@ public final class FlowFunctions {
         }
     }
 
-    /** An {@link ibv_flow_attr} with its specifications behind it, without gaps. */
-    private static MemorySegment write(Wanted rule, int port, Arena arena) {
+    /** Writes an {@link ibv_flow_attr}, followed by its specifications without gaps. */
+    private static MemorySegment write(Specification rule, int port, Arena arena) {
         var specifications = new ArrayList<MemorySegment>();
         for (var layer : rule.layers) {
             specifications.add(write(layer, arena));
@@ -203,13 +210,13 @@ public final class FlowFunctions {
         return attributes;
     }
 
-    /** All specifications begin alike. */
+    /** Writes the header that all specifications share. */
     private static void head(MemorySegment specification, int type) {
         ibv_flow_spec_action_drop.type(specification, type);
         ibv_flow_spec_action_drop.size(specification, (short) specification.byteSize());
     }
 
-    /** Where a specification has its parts. */
+    /** The offsets of a specification's parts. */
     private record Shape(int type, long bytes, long value, long mask) {}
 
     private static MemorySegment write(FlowLayer layer, Arena arena) {
@@ -237,7 +244,7 @@ public final class FlowFunctions {
                             ibv_flow_spec_eth.val$offset(),
                             ibv_flow_spec_eth.mask$offset());
             case IPV4 ->
-                    hasAddressesOnly(layer) // which more devices match
+                    hasAddressesOnly(layer) // more devices support this form
                             ? new Shape(
                                     rdma_h.IBV_FLOW_SPEC_IPV4(),
                                     ibv_flow_spec_ipv4.sizeof(),
@@ -289,7 +296,7 @@ public final class FlowFunctions {
         };
     }
 
-    /** Their places are the same in the longer form. */
+    /** The offsets of the addresses are the same in the longer form. */
     private static boolean hasAddressesOnly(FlowLayer layer) {
         return layer.fields().stream()
                 .allMatch(field ->
@@ -316,13 +323,13 @@ public final class FlowFunctions {
             case IPV6_HOP_LIMIT -> ibv_flow_ipv6_filter.hop_limit$offset();
             case DESTINATION_PORT -> ibv_flow_tcp_udp_filter.dst_port$offset();
             case SOURCE_PORT -> ibv_flow_tcp_udp_filter.src_port$offset();
-            case VXLAN_NUMBER -> ibv_flow_tunnel_filter.tunnel_id$offset();
+            case VXLAN_NETWORK_IDENTIFIER -> ibv_flow_tunnel_filter.tunnel_id$offset();
             case GRE_FLAGS -> ibv_flow_gre_filter.c_ks_res0_ver$offset();
             case GRE_PROTOCOL -> ibv_flow_gre_filter.protocol$offset();
             case GRE_KEY -> ibv_flow_gre_filter.key$offset();
             case MPLS_LABEL -> ibv_flow_mpls_filter.label$offset();
-            case ESP_ASSOCIATION -> ibv_flow_esp_filter.spi$offset();
-            case ESP_SEQUENCE -> ibv_flow_esp_filter.seq$offset();
+            case ESP_SECURITY_PARAMETERS_INDEX -> ibv_flow_esp_filter.spi$offset();
+            case ESP_SEQUENCE_NUMBER -> ibv_flow_esp_filter.seq$offset();
         };
     }
 }

@@ -11,17 +11,17 @@ import java.util.Set;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.StackRoom;
+import org.jrdma.ffi.linkage.StackSpace;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * The functions called for every transfer: a provider's own, whose addresses stand in its context.
- * They return their error as their value, so nothing is captured.
+ * The functions called for every transfer. Their addresses are those of the provider, read from its
+ * context. They return errors as values, so no errno is captured.
  *
- * <p>Pointers are passed as numbers: a segment of a shared arena would be kept alive by an atomic
- * instruction in each call, which the SDK's guard makes needless.
+ * <p>Pointers are passed as longs. A segment of a shared arena would be kept alive by an atomic
+ * instruction in each call, which is unnecessary because of the SDK's own guard.
  */
-public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
+public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
 
     private static final FunctionDescriptor POST =
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -43,13 +43,13 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
     private final boolean critical;
 
     /**
-     * The functions of a device's context.
+     * Returns the functions of a device's context.
      *
-     * @param critical whether they are called critically
-     * @param provided whether they may be Java
+     * @param critical true to link the functions as critical
+     * @param provided true if the functions may be written in Java
      */
     public static HotPath of(VerbsContext context, boolean critical, boolean provided) {
-        return provided ? new IntoJava(context) : new HotPath(context, critical);
+        return provided ? new JavaHotPath(context) : new HotPath(context, critical);
     }
 
     private HotPath(VerbsContext context, boolean critical) {
@@ -63,7 +63,6 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
         this.critical = critical;
     }
 
-    /** The same functions again. */
     HotPath(HotPath other) {
         this.postSend = other.postSend;
         this.postReceive = other.postReceive;
@@ -75,12 +74,12 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
     }
 
     /**
-     * For a queue pair that {@code ibv_create_qp_ex} made, and no other.
+     * Returns the functions for a queue pair created by {@code ibv_create_qp_ex}.
      *
      * @param queuePair an {@code ibv_qp_ex}
-     * @param maxPieces how many pieces of memory a request to send can have
-     * @param newer as {@link QueuePairFunctions.Wanted} says
-     * @param faulty as {@link ProviderFaults#inExtendedPosts} says
+     * @param maxPieces the maximum number of memory pieces in a send request
+     * @param newer see {@link QueuePairFunctions.Specification}
+     * @param faulty see {@link ProviderFaults#inExtendedPosts}
      */
     public HotPath extended(
             MemorySegment queuePair,
@@ -91,22 +90,31 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
         return new ExtendedPosts(this, queuePair, type, maxPieces, newer, faulty);
     }
 
-    /** Returns the errno; the address of the request that failed is written to {@code failed}. */
+    /**
+     * Returns the errno. On failure, the address of the rejected request is written to {@code
+     * failed}.
+     */
     public int postSend(long queuePair, long request, long failed) {
         return post(postSend, queuePair, request, failed);
     }
 
-    /** Returns the errno; the address of the request that failed is written to {@code failed}. */
+    /**
+     * Returns the errno. On failure, the address of the rejected request is written to {@code
+     * failed}.
+     */
     public int postReceive(long queuePair, long request, long failed) {
         return post(postReceive, queuePair, request, failed);
     }
 
-    /** Returns the errno; the address of the request that failed is written to {@code failed}. */
+    /**
+     * Returns the errno. On failure, the address of the rejected request is written to {@code
+     * failed}.
+     */
     public int postSharedReceive(long sharedQueue, long request, long failed) {
         return post(postSharedReceive, sharedQueue, request, failed);
     }
 
-    /** Posts a bind, which is an {@code ibv_mw_bind}. Returns the errno. */
+    /** Posts an {@code ibv_mw_bind}. Returns the errno. */
     public int bindWindow(long queuePair, long window, long bind) {
         return post(bindWindow, queuePair, window, bind);
     }
@@ -122,7 +130,7 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
         }
     }
 
-    /** Asks for an event at the next completion. Returns the errno. */
+    /** Requests an event for the next completion. Returns the errno. */
     public int requestNotification(long queue, boolean solicitedOnly) {
         try {
             return (int)
@@ -133,13 +141,13 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
     }
 
     /**
-     * Makes sure of room on the stack for a library that is Java. To be called before a post, and
-     * before anything is noted of it: it may throw a {@link StackOverflowError}.
+     * Ensures that enough stack is left for a library written in Java. To be called before a post
+     * and before any state is changed for it, because it may throw {@link StackOverflowError}.
      */
-    public void makeRoom() {}
+    public void ensureStack() {}
 
-    /** Tells a library that is Java that a call was not for nothing. */
-    void didSomething() {}
+    /** Reports to a library written in Java that a call processed work. */
+    void recordWork() {}
 
     final boolean isCritical() {
         return critical;
@@ -155,48 +163,51 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
         }
     }
 
-    /** Linked only where a program asks for critical calls. */
+    /** Linked only if a program requests critical calls. */
     private static final class Critical {
         static final MethodHandle POST = Downcalls.critical(HotPath.POST);
         static final MethodHandle POLL = Downcalls.critical(HotPath.POLL);
     }
 
-    /** A class of its own, so that calls into C do not even ask whether they are. */
-    static final class IntoJava extends HotPath {
+    /**
+     * Calls of a library written in Java. A separate class, so that calls of C libraries need no
+     * check.
+     */
+    static final class JavaHotPath extends HotPath {
 
-        IntoJava(VerbsContext context) {
+        JavaHotPath(VerbsContext context) {
             super(context, false);
         }
 
         @Override
-        public void makeRoom() {
-            StackRoom.ensureForHotPath();
+        public void ensureStack() {
+            StackSpace.ensureForHotPath();
         }
 
         @Override
-        void didSomething() {
-            StackRoom.didSomething();
+        void recordWork() {
+            StackSpace.recordWork();
         }
 
         @Override
         int post(MemorySegment function, long queue, long request, long failed) {
-            didSomething();
+            recordWork();
             return super.post(function, queue, request, failed);
         }
 
         @Override
         public int poll(long queue, int capacity, long completions) {
-            makeRoom();
+            ensureStack();
             var count = super.poll(queue, capacity, completions);
             if (count > 0) {
-                didSomething();
+                recordWork();
             }
             return count;
         }
 
         @Override
         public int requestNotification(long queue, boolean solicitedOnly) {
-            makeRoom();
+            ensureStack();
             return super.requestNotification(queue, solicitedOnly);
         }
     }

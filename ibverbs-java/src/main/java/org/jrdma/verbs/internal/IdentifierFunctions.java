@@ -29,8 +29,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection manager's identifiers: creation, destruction, and the steps of a connection. Each
- * function returns -1 and sets errno on failure.
+ * The functions of the connection manager's identifiers: creation, connection establishment and
+ * destruction. Each function returns -1 and sets errno on failure.
  */
 public final class IdentifierFunctions {
 
@@ -45,11 +45,10 @@ public final class IdentifierFunctions {
     private static final MethodHandle RESOLVE_ROUTE =
             capturingErrno(rdma_h.rdma_resolve_route$descriptor());
     private static final MethodHandle LISTEN = capturingErrno(rdma_h.rdma_listen$descriptor());
+    // rdma_accept has the same signature.
     private static final MethodHandle CONNECT = capturingErrno(rdma_h.rdma_connect$descriptor());
-    private static final MethodHandle ACCEPT = capturingErrno(rdma_h.rdma_accept$descriptor());
+    // rdma_reject_ece has the same signature.
     private static final MethodHandle REJECT = capturingErrno(rdma_h.rdma_reject$descriptor());
-    private static final MethodHandle REJECT_ECE =
-            capturingErrno(rdma_h.rdma_reject_ece$descriptor());
     private static final MethodHandle DISCONNECT =
             capturingErrno(rdma_h.rdma_disconnect$descriptor());
     private static final MethodHandle NOTIFY = capturingErrno(rdma_h.rdma_notify$descriptor());
@@ -68,7 +67,7 @@ public final class IdentifierFunctions {
     private static final MethodHandle WRITE_CM_EVENT =
             capturingErrno(rdma_h.rdma_write_cm_event$descriptor());
 
-    // The releases of rdma-core that brought functions.
+    // The releases of rdma-core that introduced the functions.
     private static final int WITH_ESTABLISH = 23;
     private static final int WITH_ECE = 31;
     private static final int WITH_WRITE_CM_EVENT = 60;
@@ -93,7 +92,7 @@ public final class IdentifierFunctions {
     private final Optional<MemorySegment> rejectEce;
     private final Optional<MemorySegment> writeCmEvent;
 
-    /** Finds the functions. Those that came with later versions of the library may be missing. */
+    /** Looks up the functions. Those of later releases may be missing. */
     public IdentifierFunctions(NativeLibrary library) throws LibraryNotFoundException {
         createId = library.require("rdma_create_id");
         destroyId = library.require("rdma_destroy_id");
@@ -116,8 +115,8 @@ public final class IdentifierFunctions {
         writeCmEvent = library.find("rdma_write_cm_event");
     }
 
-    /** An identifier whose events come to a channel. */
-    public MemorySegment create(MemorySegment channel, PortSpace portSpace, Attempt attempt)
+    /** Creates an identifier that reports its events to a channel. */
+    public MemorySegment create(MemorySegment channel, PortSpace portSpace, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var pointer = arena.allocate(ValueLayout.ADDRESS);
@@ -135,14 +134,13 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Waits until every event about it was acknowledged. */
-    public void destroy(MemorySegment identifier, Attempt attempt) throws VerbsException {
+    /** Blocks until all events of the identifier are acknowledged. */
+    public void destroy(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
         attempt.minusOne(
                 call(() -> (int) DESTROY_ID.invokeExact(destroyId, segment(), identifier)));
     }
 
-    /** Gives it a local address. */
-    public void bind(MemorySegment identifier, InetSocketAddress address, Attempt attempt)
+    public void bind(MemorySegment identifier, InetSocketAddress address, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var local = SocketAddresses.write(address, arena);
@@ -152,13 +150,13 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Begins to look for a device that leads to an address. */
+    /** Starts to find a device that reaches an address. */
     public void resolveAddress(
             MemorySegment identifier,
             @Nullable InetSocketAddress from,
             InetSocketAddress to,
             Duration timeout,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var milliseconds = milliseconds(timeout);
@@ -177,8 +175,8 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Begins to look for a way through the fabric. Must have a device. */
-    public void resolveRoute(MemorySegment identifier, Duration timeout, Attempt attempt)
+    /** Starts to find a route through the fabric. The identifier must be bound to a device. */
+    public void resolveRoute(MemorySegment identifier, Duration timeout, CheckedCall attempt)
             throws VerbsException {
         var milliseconds = milliseconds(timeout);
         attempt.minusOne(
@@ -188,46 +186,51 @@ public final class IdentifierFunctions {
                                         resolveRoute, segment(), identifier, milliseconds)));
     }
 
-    /** At least a millisecond; the kernel takes a value that overflows for a second. */
+    /** At least one millisecond. The kernel treats a value that overflows as one second. */
     private static int milliseconds(Duration timeout) {
         return Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE / 2);
     }
 
-    /** Takes requests from now on. */
-    public void listen(MemorySegment identifier, int backlog, Attempt attempt)
+    public void listen(MemorySegment identifier, int backlog, CheckedCall attempt)
             throws VerbsException {
         attempt.minusOne(
                 call(() -> (int) LISTEN.invokeExact(listen, segment(), identifier, backlog)));
     }
 
     /**
-     * Asks the peer for a connection. Must have a device. On iWARP it waits in the call for TCP to
-     * connect.
+     * Requests a connection. The identifier must be bound to a device. On iWARP, blocks until TCP
+     * has connected.
      */
     public void connect(
             MemorySegment identifier,
             ConnectionParameters parameters,
             byte[] privateData,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
-        try (var arena = Arena.ofConfined()) {
-            var param = write(parameters, privateData, arena);
-            attempt.minusOne(
-                    call(() -> (int) CONNECT.invokeExact(connect, segment(), identifier, param)));
-        }
+        connect(connect, identifier, parameters, privateData, attempt);
     }
 
-    /** Accepts a request. Must have a device. */
+    /** Accepts a connect request. The identifier must be bound to a device. */
     public void accept(
             MemorySegment identifier,
             ConnectionParameters parameters,
             byte[] privateData,
-            Attempt attempt)
+            CheckedCall attempt)
+            throws VerbsException {
+        connect(accept, identifier, parameters, privateData, attempt);
+    }
+
+    private static void connect(
+            MemorySegment function,
+            MemorySegment identifier,
+            ConnectionParameters parameters,
+            byte[] privateData,
+            CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var param = write(parameters, privateData, arena);
             attempt.minusOne(
-                    call(() -> (int) ACCEPT.invokeExact(accept, segment(), identifier, param)));
+                    call(() -> (int) CONNECT.invokeExact(function, segment(), identifier, param)));
         }
     }
 
@@ -249,55 +252,45 @@ public final class IdentifierFunctions {
         return param;
     }
 
-    /** Refuses a request. */
-    public void reject(MemorySegment identifier, byte[] privateData, Attempt attempt)
+    public void reject(MemorySegment identifier, byte[] privateData, CheckedCall attempt)
+            throws VerbsException {
+        reject(reject, identifier, privateData, attempt);
+    }
+
+    /** Rejects a connect request because of its enhanced options. */
+    public void rejectEnhanced(MemorySegment identifier, byte[] privateData, CheckedCall attempt)
+            throws VerbsException {
+        reject(attempt.require(rejectEce, WITH_ECE), identifier, privateData, attempt);
+    }
+
+    private static void reject(
+            MemorySegment function, MemorySegment identifier, byte[] data, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
-            var data = arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData);
+            var copy = arena.allocateFrom(ValueLayout.JAVA_BYTE, data);
+            var length = (byte) data.length;
             attempt.minusOne(
                     call(() ->
                             (int)
                                     REJECT.invokeExact(
-                                            reject,
-                                            segment(),
-                                            identifier,
-                                            data,
-                                            (byte) privateData.length)));
+                                            function, segment(), identifier, copy, length)));
         }
     }
 
-    /** Refuses a request for the enhanced options that the peer wants. */
-    public void rejectEnhanced(MemorySegment identifier, byte[] privateData, Attempt attempt)
-            throws VerbsException {
-        var function = attempt.there(rejectEce, WITH_ECE);
-        try (var arena = Arena.ofConfined()) {
-            var data = arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    REJECT_ECE.invokeExact(
-                                            function,
-                                            segment(),
-                                            identifier,
-                                            data,
-                                            (byte) privateData.length)));
-        }
-    }
-
-    /** Tells the peer that the connection ends, or answers it. Must have a device. */
-    public void disconnect(MemorySegment identifier, Attempt attempt) throws VerbsException {
+    /** Sends a disconnect request, or replies to one. The identifier must be bound to a device. */
+    public void disconnect(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
         attempt.minusOne(
                 call(() -> (int) DISCONNECT.invokeExact(disconnect, segment(), identifier)));
     }
 
-    /** Tells the peer that its answer has come. */
-    public void establish(MemorySegment identifier, Attempt attempt) throws VerbsException {
-        var function = attempt.there(establish, WITH_ESTABLISH);
+    /** Confirms to the peer that its reply has arrived. */
+    public void establish(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
+        var function = attempt.require(establish, WITH_ESTABLISH);
         attempt.minusOne(call(() -> (int) ESTABLISH.invokeExact(function, segment(), identifier)));
     }
 
-    /** Tells of an event of the queue pair. */
-    public void notify(MemorySegment identifier, AsyncEventType event, Attempt attempt)
+    /** Reports an event of the queue pair to the connection manager. */
+    public void notify(MemorySegment identifier, AsyncEventType event, CheckedCall attempt)
             throws VerbsException {
         attempt.minusOne(
                 call(() ->
@@ -309,8 +302,7 @@ public final class IdentifierFunctions {
                                         Codes.ASYNC_EVENT_TYPE.code(event))));
     }
 
-    /** An option of one byte. */
-    public void setByte(MemorySegment identifier, int option, int value, Attempt attempt)
+    public void setByte(MemorySegment identifier, int option, int value, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             setOption(
@@ -321,8 +313,7 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** An option that is on or off. */
-    public void setFlag(MemorySegment identifier, int option, boolean value, Attempt attempt)
+    public void setFlag(MemorySegment identifier, int option, boolean value, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             setOption(
@@ -334,7 +325,7 @@ public final class IdentifierFunctions {
     }
 
     private void setOption(
-            MemorySegment identifier, int option, MemorySegment value, Attempt attempt)
+            MemorySegment identifier, int option, MemorySegment value, CheckedCall attempt)
             throws VerbsException {
         attempt.minusOne(
                 call(() ->
@@ -349,17 +340,20 @@ public final class IdentifierFunctions {
                                         value.byteSize())));
     }
 
-    /** Has its events come to another channel; waits until those of before were acknowledged. */
-    public void migrate(MemorySegment identifier, MemorySegment channel, Attempt attempt)
+    /**
+     * Moves the identifier to another channel. Blocks until its earlier events are acknowledged.
+     */
+    public void migrate(MemorySegment identifier, MemorySegment channel, CheckedCall attempt)
             throws VerbsException {
         attempt.minusOne(
                 call(() ->
                         (int) MIGRATE_ID.invokeExact(migrateId, segment(), identifier, channel)));
     }
 
-    /** How a queue pair gets to a state. */
+    /** Returns the attributes with which a queue pair changes to a state. */
     public QueuePairChange queuePairChange(
-            MemorySegment identifier, QueuePairState state, Attempt attempt) throws VerbsException {
+            MemorySegment identifier, QueuePairState state, CheckedCall attempt)
+            throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_qp_attr.allocate(arena);
             var mask = arena.allocate(ValueLayout.JAVA_INT);
@@ -374,10 +368,10 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** What is to be told to the peer beside the parameters. */
-    public void setEnhanced(MemorySegment identifier, EnhancedOptions options, Attempt attempt)
+    /** Sets the enhanced options to send with the connection parameters. */
+    public void setEnhanced(MemorySegment identifier, EnhancedOptions options, CheckedCall attempt)
             throws VerbsException {
-        var function = attempt.there(setLocalEce, WITH_ECE);
+        var function = attempt.require(setLocalEce, WITH_ECE);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             ibv_ece.vendor_id(ece, options.vendor());
@@ -388,10 +382,10 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** What the peer told beside its parameters. */
-    public EnhancedOptions enhanced(MemorySegment identifier, Attempt attempt)
+    /** The enhanced options that the peer sent with its connection parameters. */
+    public EnhancedOptions enhanced(MemorySegment identifier, CheckedCall attempt)
             throws VerbsException {
-        var function = attempt.there(getRemoteEce, WITH_ECE);
+        var function = attempt.require(getRemoteEce, WITH_ECE);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             attempt.minusOne(
@@ -403,10 +397,10 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Adds an event of the program's own to those of the identifier's channel. */
-    public void writeEvent(MemorySegment identifier, int status, long argument, Attempt attempt)
+    /** Writes an event of the program to the identifier's channel. */
+    public void writeEvent(MemorySegment identifier, int status, long argument, CheckedCall attempt)
             throws VerbsException {
-        var function = attempt.there(writeCmEvent, WITH_WRITE_CM_EVENT);
+        var function = attempt.require(writeCmEvent, WITH_WRITE_CM_EVENT);
         attempt.minusOne(
                 call(() ->
                         (int)

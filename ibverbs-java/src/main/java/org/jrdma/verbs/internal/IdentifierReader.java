@@ -37,7 +37,6 @@ public final class IdentifierReader {
         return rdma_route.addr(rdma_cm_id.route(identifier));
     }
 
-    /** The type of the queue pair. */
     public static QueuePairType type(MemorySegment identifier) {
         return Codes.QUEUE_PAIR_TYPE.of(rdma_cm_id.qp_type(identifier));
     }
@@ -73,21 +72,17 @@ public final class IdentifierReader {
                     new PathRecord(
                             AddressVectorCodec.readGid(ibv_sa_path_rec.sgid(path)),
                             AddressVectorCodec.readGid(ibv_sa_path_rec.dgid(path)),
-                            bigEndianShort(path, ibv_sa_path_rec.slid$offset()),
-                            bigEndianShort(path, ibv_sa_path_rec.dlid$offset()),
+                            BigEndian.getShort(path, ibv_sa_path_rec.slid$offset()),
+                            BigEndian.getShort(path, ibv_sa_path_rec.dlid$offset()),
                             Codes.MTU.of(ibv_sa_path_rec.mtu(path)),
                             Byte.toUnsignedInt(ibv_sa_path_rec.sl(path)),
                             Byte.toUnsignedInt(ibv_sa_path_rec.traffic_class(path)),
                             BigEndian.toNative(ibv_sa_path_rec.flow_label(path)),
                             Byte.toUnsignedInt(ibv_sa_path_rec.hop_limit(path)),
-                            bigEndianShort(path, ibv_sa_path_rec.pkey$offset()),
+                            BigEndian.getShort(path, ibv_sa_path_rec.pkey$offset()),
                             DurationCodes.exponential(
                                     ibv_sa_path_rec.packet_life_time(path) & 0x3f)));
         }
         return List.copyOf(paths);
-    }
-
-    private static int bigEndianShort(MemorySegment segment, long offset) {
-        return Short.toUnsignedInt(BigEndian.getShort(segment, offset));
     }
 }

@@ -7,15 +7,12 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jrdma.ffi.Errno;
 
-/**
- * What can be said when the system refuses memory: how much may be locked, how much is, and how to
- * raise it.
- */
+/** Advice for failures to lock memory: the limit, the locked amount, and how to raise the limit. */
 public final class LockedMemory {
 
     private LockedMemory() {}
 
-    /** Advice for a function that locks memory. */
+    /** Returns advice for a function that locks memory. */
     public static String advice(int errno) {
         if (errno != Errno.ENOMEM && errno != Errno.EAGAIN && errno != Errno.EPERM) {
             return "";
@@ -26,28 +23,30 @@ public final class LockedMemory {
         }
         var locked =
                 field(Path.of("/proc/self/status"), "VmPin:")
-                        .map(LockedMemory::kilobytes)
+                        .map(kilobytes -> Long.parseLong(kilobytes) * 1024)
                         .orElse(0L);
         return String.format(
                 Locale.ROOT,
-                "The process may lock %,d bytes of memory (RLIMIT_MEMLOCK), and has locked %,d. Raise the limit with \"ulimit -l unlimited\", LimitMEMLOCK=infinity"
+                "The process may lock %,d bytes of memory (RLIMIT_MEMLOCK) and has locked %,d. Raise the limit with \"ulimit -l unlimited\", LimitMEMLOCK=infinity"
                         + " in the unit, memlock in /etc/security/limits.conf, or --ulimit memlock=-1 for a container.",
                 Long.parseLong(limit),
                 locked);
     }
 
     /**
-     * Advice for memory that is to be registered, with what is known of a combination that the
-     * kernel refuses.
+     * Returns advice for a failed registration.
+     *
+     * @param remoteWithoutLocalWrite true if the access rights are a combination that the kernel
+     *     rejects
      */
     public static String adviceOnRegistering(int errno, boolean remoteWithoutLocalWrite) {
         if (errno == Errno.EINVAL && remoteWithoutLocalWrite) {
-            return "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too.";
+            return "REMOTE_WRITE and REMOTE_ATOMIC require LOCAL_WRITE.";
         }
         return switch (errno) {
-            case Errno.EFAULT -> "The memory is not there, or is not writable.";
+            case Errno.EFAULT -> "The memory is not mapped or not writable.";
             case Errno.EOPNOTSUPP ->
-                    "The device does not offer one of these rights; its extended attributes tell whether it has on-demand paging.";
+                    "The device does not support one of these rights. Its extended attributes show whether it supports on-demand paging.";
             default -> advice(errno);
         };
     }
@@ -60,9 +59,5 @@ public final class LockedMemory {
         } catch (IOException e) {
             return Optional.empty();
         }
-    }
-
-    private static long kilobytes(String number) {
-        return Long.parseLong(number) * 1024;
     }
 }

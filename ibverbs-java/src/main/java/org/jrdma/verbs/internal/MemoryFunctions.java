@@ -24,7 +24,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.PageAdvice;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Memory regions and windows. */
+/** The functions of memory regions and memory windows. */
 public final class MemoryFunctions {
 
     private static final MethodHandle REG_MR = capturingErrno(rdma_h.ibv_reg_mr$descriptor());
@@ -56,7 +56,6 @@ public final class MemoryFunctions {
     private final Optional<MemorySegment> reregMr;
     private final MemorySegment deregMr;
 
-    /** Finds the functions. */
     public MemoryFunctions(NativeLibrary library) throws LibraryNotFoundException {
         regMr = library.require("ibv_reg_mr");
         regMrIova2 = library.find("ibv_reg_mr_iova2");
@@ -68,18 +67,18 @@ public final class MemoryFunctions {
     }
 
     /**
-     * Registers memory whose first byte is named by {@code start}. With optional access flags, or
-     * another start than C gives it, the newer function is called. A library without it is not
-     * given optional flags, which is what makes them optional. NULL and errno on failure.
+     * Registers memory whose first byte is addressed by {@code start}. Optional access flags or a
+     * non-default start require the newer function. Without that function, optional flags are
+     * dropped, which is why they are called optional. C returns NULL and sets errno on failure.
      */
     public MemorySegment register(
-            MemorySegment domain, MemorySegment memory, long start, int access, Attempt attempt)
+            MemorySegment domain, MemorySegment memory, long start, int access, CheckedCall attempt)
             throws VerbsException {
         return register(domain, memory, memory.byteSize(), start, access, attempt);
     }
 
-    /** Registers the whole address space, which C says by a length that none has. */
-    public MemorySegment registerEverything(MemorySegment domain, int access, Attempt attempt)
+    /** Registers the whole address space, which C expresses by the maximum length. */
+    public MemorySegment registerAddressSpace(MemorySegment domain, int access, CheckedCall attempt)
             throws VerbsException {
         return register(domain, MemorySegment.NULL, -1, 0, access, attempt);
     }
@@ -90,7 +89,7 @@ public final class MemoryFunctions {
             long length,
             long start,
             int access,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
         var optional = access & rdma_h.IBV_ACCESS_OPTIONAL_RANGE();
         var startsElsewhere = start != start(memory, access);
@@ -108,7 +107,8 @@ public final class MemoryFunctions {
                                             start,
                                             access));
         } else if (startsElsewhere) {
-            throw new VerbsException("ibv_reg_mr_iova2", "This libibverbs has no ibv_reg_mr_iova2");
+            throw new VerbsException(
+                    "ibv_reg_mr_iova2", "This version of libibverbs lacks ibv_reg_mr_iova2");
         } else {
             region =
                     call(() ->
@@ -124,17 +124,20 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
-    /** Its address: confined memory can be named on the thread that makes the call, too. */
+    /**
+     * The segment without its checks. A confined segment would be rejected on the platform thread
+     * that makes the call.
+     */
     private static MemorySegment unchecked(MemorySegment memory) {
         return MemorySegment.ofAddress(memory.address());
     }
 
-    /** As much of the address space as Java can name. */
-    public static MemorySegment everything() {
+    /** The part of the address space that a segment can represent. */
+    public static MemorySegment addressSpace() {
         return memoryAt(MemorySegment.NULL, Long.MAX_VALUE);
     }
 
-    /** Registers a part of a dma-buf. NULL and errno on failure. */
+    /** Registers a part of a dma-buf. C returns NULL and sets errno on failure. */
     public MemorySegment registerDmaBuf(
             MemorySegment domain,
             int descriptor,
@@ -142,9 +145,9 @@ public final class MemoryFunctions {
             long length,
             long start,
             int access,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
-        var function = regDmabufMr.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var function = attempt.require(regDmabufMr);
         var region =
                 call(() ->
                         (MemorySegment)
@@ -160,38 +163,38 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
-    /** A region of another process's. NULL and errno on failure. */
-    public MemorySegment importRegion(MemorySegment domain, int handle, Attempt attempt)
+    /** Imports a region of another process. C returns NULL and sets errno on failure. */
+    public MemorySegment importRegion(MemorySegment domain, int handle, CheckedCall attempt)
             throws VerbsException {
-        var function = importMr.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var function = attempt.require(importMr);
         var region =
                 call(() ->
                         (MemorySegment) IMPORT_MR.invokeExact(function, segment(), domain, handle));
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
-    /** It cannot fail, and is there where the import is. */
+    /** Cannot fail. The function exists if the import function exists. */
     public void unimportRegion(MemorySegment region) {
         run(() -> {
             UNIMPORT_MR.invokeExact(unimportMr.orElseThrow(), segment(), region);
         });
     }
 
-    /** By which address C names the first byte of memory, if nothing else is wanted. */
+    /** The default address by which C names the first byte of memory. */
     public static long start(MemorySegment memory, int access) {
         return (access & rdma_h.IBV_ACCESS_ZERO_BASED()) != 0 ? 0 : memory.address();
     }
 
-    /** Registers no memory at all. NULL and errno on failure. */
-    public MemorySegment allocateNull(VerbsContext context, MemorySegment domain, Attempt attempt)
-            throws VerbsException {
+    /** Allocates a null region. C returns NULL and sets errno on failure. */
+    public MemorySegment allocateNull(
+            VerbsContext context, MemorySegment domain, CheckedCall attempt) throws VerbsException {
         var function = context.require(verbs_context.alloc_null_mr$offset(), attempt);
         var region =
                 call(() -> (MemorySegment) ALLOC_NULL_MR.invokeExact(function, segment(), domain));
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
-    /** NULL and errno on failure. */
+    /** C returns NULL and sets errno on failure. */
     public MemorySegment registerDeviceMemory(
             VerbsContext context,
             MemorySegment domain,
@@ -199,7 +202,7 @@ public final class MemoryFunctions {
             long offset,
             long length,
             int access,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.reg_dm_mr$offset(), attempt);
         var region =
@@ -212,11 +215,11 @@ public final class MemoryFunctions {
     }
 
     /**
-     * Gives a region other rights.
+     * Changes the access rights of a region.
      *
-     * @param lost called if that failed in a way that leaves the region of no use
+     * @param lost the action to run if the failed change has left the region unusable
      */
-    public void changeAccess(MemorySegment region, int access, Attempt attempt, Runnable lost)
+    public void changeAccess(MemorySegment region, int access, CheckedCall attempt, Runnable lost)
             throws VerbsException {
         reregister(
                 region,
@@ -228,9 +231,9 @@ public final class MemoryFunctions {
                 lost);
     }
 
-    /** Moves a region to another domain; as {@link #changeAccess}. */
+    /** Moves a region to another domain; see {@link #changeAccess}. */
     public void changeDomain(
-            MemorySegment region, MemorySegment domain, Attempt attempt, Runnable lost)
+            MemorySegment region, MemorySegment domain, CheckedCall attempt, Runnable lost)
             throws VerbsException {
         reregister(
                 region,
@@ -242,9 +245,9 @@ public final class MemoryFunctions {
                 lost);
     }
 
-    /** Moves a region to other memory; as {@link #changeAccess}. */
+    /** Replaces the memory of a region; see {@link #changeAccess}. */
     public void changeMemory(
-            MemorySegment region, MemorySegment memory, Attempt attempt, Runnable lost)
+            MemorySegment region, MemorySegment memory, CheckedCall attempt, Runnable lost)
             throws VerbsException {
         reregister(
                 region,
@@ -262,10 +265,10 @@ public final class MemoryFunctions {
             MemorySegment domain,
             MemorySegment memory,
             int access,
-            Attempt attempt,
+            CheckedCall attempt,
             Runnable lost)
             throws VerbsException {
-        var function = reregMr.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var function = attempt.require(reregMr);
         var result =
                 call(() ->
                         (int)
@@ -278,35 +281,35 @@ public final class MemoryFunctions {
                                         unchecked(memory),
                                         memory.byteSize(),
                                         access));
-        // Failing to restore how a fork sees the memory left behind does not undo the change.
+        // A failure to restore the fork behavior of the old memory does not undo the change.
         if (result == 0 || result == rdma_h.IBV_REREG_MR_ERR_DO_FORK_OLD()) {
             return;
         }
         var errno = CapturedErrno.value();
         if (result != rdma_h.IBV_REREG_MR_ERR_INPUT()
                 && result != rdma_h.IBV_REREG_MR_ERR_DONT_FORK_NEW()
-                && errno != Errno.EOPNOTSUPP) { // who cannot do it has not touched it
+                && errno != Errno.EOPNOTSUPP) { // an unsupported change leaves the region unchanged
             lost.run();
         }
         throw attempt.failed(errno);
     }
 
-    /** Returns the errno. */
-    public void deregister(MemorySegment region, Attempt attempt) throws VerbsException {
+    /** C returns an errno. */
+    public void deregister(MemorySegment region, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DEREG_MR.invokeExact(deregMr, segment(), region)));
     }
 
     /** A piece of registered memory: an {@code ibv_sge}. */
     public record Piece(long address, int length, int key) {}
 
-    /** Returns the errno. */
+    /** C returns an errno. */
     public void advise(
             VerbsContext context,
             MemorySegment domain,
             PageAdvice advice,
             boolean waits,
             List<Piece> pieces,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.advise_mr$offset(), attempt);
         var code =
@@ -338,45 +341,44 @@ public final class MemoryFunctions {
         }
     }
 
-    /** NULL and errno on failure. */
+    /** C returns NULL and sets errno on failure. */
     public MemorySegment allocateWindow(
-            VerbsContext context, MemorySegment domain, boolean ofSecondType, Attempt attempt)
+            VerbsContext context, MemorySegment domain, boolean type2, CheckedCall attempt)
             throws VerbsException {
         var function = context.operation(ibv_context_ops.alloc_mw$offset(), attempt);
-        var type = ofSecondType ? rdma_h.IBV_MW_TYPE_2() : rdma_h.IBV_MW_TYPE_1();
+        var type = type2 ? rdma_h.IBV_MW_TYPE_2() : rdma_h.IBV_MW_TYPE_1();
         var window =
                 call(() -> (MemorySegment) ALLOC_MW.invokeExact(function, segment(), domain, type));
         return memoryAt(attempt.pointer(window), ibv_mw.layout().byteSize());
     }
 
-    /** Returns the errno. */
-    public void deallocateWindow(VerbsContext context, MemorySegment window, Attempt attempt)
+    /** C returns an errno. */
+    public void deallocateWindow(VerbsContext context, MemorySegment window, CheckedCall attempt)
             throws VerbsException {
         var function = context.operation(ibv_context_ops.dealloc_mw$offset(), attempt);
         attempt.errno(call(() -> (int) DEALLOC_MW.invokeExact(function, segment(), window)));
     }
 
-    /** The key by which a peer names a window, as far as its provider has been told of it. */
+    /** The key by which a peer names a window, as the provider knows it. */
     public static int windowKey(MemorySegment window) {
         return ibv_mw.rkey(window);
     }
 
-    /** Tells its provider which key a window has. */
+    /** Sets the key of a window that its provider uses. */
     public static void windowKey(MemorySegment window, int key) {
         ibv_mw.rkey(window, key);
     }
 
-    /** The kernel's number for it. */
     public static int regionHandle(MemorySegment region) {
         return ibv_mr.handle(region);
     }
 
-    /** Its length, as the provider knows it. */
+    /** The length of the region, as the provider knows it. */
     public static long regionLength(MemorySegment region) {
         return ibv_mr.length(region);
     }
 
-    /** The key by which work requests of this side name the region. */
+    /** The key by which local work requests name the region. */
     public static int localKey(MemorySegment region) {
         return ibv_mr.lkey(region);
     }

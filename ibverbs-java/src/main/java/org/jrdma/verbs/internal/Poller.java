@@ -4,24 +4,24 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.jrdma.verbs.model.CompletionField;
 
-/** Takes completions from one queue. For callers that are inside their guard. */
+/** Polls one completion queue. Callers must be inside their guard. */
 public abstract sealed class Poller permits Poller.Plain, ExtendedPoller {
 
     Poller() {}
 
-    /** Fills a batch. Returns how many, or a negative number. */
+    /** Fills a batch. Returns the number of completions, or a negative number on failure. */
     public abstract int poll(WorkCompletions batch);
 
-    /** Of a queue that {@code ibv_create_cq} made. */
+    /** Returns a poller for a queue created by {@code ibv_create_cq}. */
     public static Poller plain(HotPath hotPath, long queue) {
         return new Plain(hotPath, queue);
     }
 
     /**
-     * Of a queue that {@code ibv_create_cq_ex} made.
+     * Returns a poller for a queue created by {@code ibv_create_cq_ex}.
      *
-     * @param fields what its completions tell
-     * @param oneByOne whether a poll must end before the next completion is looked at
+     * @param fields the fields that its completions report
+     * @param oneByOne true if a poll must end after each completion
      */
     public static Poller extended(
             HotPath hotPath, MemorySegment queue, Set<CompletionField> fields, boolean oneByOne) {

@@ -15,13 +15,12 @@ import org.jrdma.abi.rdma.ibv_pd;
 import org.jrdma.abi.rdma.ibv_td_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
-import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** Protection domains, thread domains and parent domains. */
+/** The functions of protection domains, thread domains and parent domains. */
 public final class ProtectionDomainFunctions {
 
     private static final MethodHandle ALLOC_PD = capturingErrno(rdma_h.ibv_alloc_pd$descriptor());
@@ -42,7 +41,6 @@ public final class ProtectionDomainFunctions {
     private final Optional<MemorySegment> importPd;
     private final Optional<MemorySegment> unimportPd;
 
-    /** Finds the functions. */
     public ProtectionDomainFunctions(NativeLibrary library) throws LibraryNotFoundException {
         allocPd = library.require("ibv_alloc_pd");
         deallocPd = library.require("ibv_dealloc_pd");
@@ -50,42 +48,41 @@ public final class ProtectionDomainFunctions {
         unimportPd = library.find("ibv_unimport_pd");
     }
 
-    /** NULL and errno on failure. */
-    public MemorySegment allocateDomain(MemorySegment context, Attempt attempt)
+    /** C returns NULL and sets errno on failure. */
+    public MemorySegment allocateDomain(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
         return attempt.pointer(
                 call(() -> (MemorySegment) ALLOC_PD.invokeExact(allocPd, segment(), context)));
     }
 
-    /** Returns the errno. */
-    public void deallocateDomain(MemorySegment domain, Attempt attempt) throws VerbsException {
+    /** C returns an errno. */
+    public void deallocateDomain(MemorySegment domain, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DEALLOC_PD.invokeExact(deallocPd, segment(), domain)));
     }
 
-    /** NULL and errno on failure. */
-    public MemorySegment importDomain(MemorySegment context, int handle, Attempt attempt)
+    /** C returns NULL and sets errno on failure. */
+    public MemorySegment importDomain(MemorySegment context, int handle, CheckedCall attempt)
             throws VerbsException {
-        var function = importPd.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var function = attempt.require(importPd);
         return attempt.pointer(
                 call(() ->
                         (MemorySegment)
                                 IMPORT_PD.invokeExact(function, segment(), context, handle)));
     }
 
-    /** It cannot fail, and is there where the import is. */
+    /** Cannot fail. The function exists if the import function exists. */
     public void unimportDomain(MemorySegment domain) {
         run(() -> {
             UNIMPORT_PD.invokeExact(unimportPd.orElseThrow(), segment(), domain);
         });
     }
 
-    /** The kernel's number for it. */
     public static int domainHandle(MemorySegment domain) {
         return ibv_pd.handle(memoryAt(domain, ibv_pd.layout().byteSize()));
     }
 
-    /** NULL and errno on failure. */
-    public MemorySegment allocateThreadDomain(VerbsContext context, Attempt attempt)
+    /** C returns NULL and sets errno on failure. */
+    public MemorySegment allocateThreadDomain(VerbsContext context, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.alloc_td$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -98,15 +95,17 @@ public final class ProtectionDomainFunctions {
         }
     }
 
-    /** Returns the errno. */
-    public void deallocateThreadDomain(VerbsContext context, MemorySegment threads, Attempt attempt)
+    /** C returns an errno. */
+    public void deallocateThreadDomain(
+            VerbsContext context, MemorySegment threads, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.dealloc_td$offset(), attempt);
         attempt.errno(call(() -> (int) DEALLOC_TD.invokeExact(function, segment(), threads)));
     }
 
     /**
-     * An {@code ibv_pd} that is of another. NULL and errno on failure.
+     * Allocates an {@code ibv_pd} that refers to another one. C returns NULL and sets errno on
+     * failure.
      *
      * @param threads a thread domain, or NULL
      * @param memory the allocator; null for the allocator of the provider
@@ -116,7 +115,7 @@ public final class ProtectionDomainFunctions {
             MemorySegment domain,
             MemorySegment threads,
             @Nullable QueueMemoryStubs memory,
-            Attempt attempt)
+            CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.alloc_parent_domain$offset(), attempt);
         try (var arena = Arena.ofConfined()) {

@@ -2,28 +2,28 @@ package org.jrdma.verbs.internal;
 
 import org.jrdma.verbs.model.DeviceAttributes;
 
-/** What a provider is known to do wrong, so that it is not asked to. */
+/** Known defects of providers, which the SDK avoids. */
 public final class ProviderFaults {
 
-    /** What the driver of the kernel's software RoCE calls its vendor. */
+    /** The vendor identifier of the kernel's software RoCE driver. */
     private static final int RXE = 0xff_ffff;
 
     private ProviderFaults() {}
 
     /**
-     * Whether a poll that goes on to a next completion may lose one, or unlock what another thread
-     * has locked. librxe did the one before rdma-core 55, the other before 59; which version it is
-     * cannot be asked.
+     * Returns true if a poll that continues with another completion may lose a completion, or
+     * release a lock that another thread holds. librxe did the former before rdma-core 55 and the
+     * latter before rdma-core 59. The version of librxe cannot be queried.
      */
     public static boolean inNextPoll(DeviceAttributes device) {
         return device.vendorId() == RXE;
     }
 
     /**
-     * Whether the functions of extended posts get lists of pieces wrong. librxe did before
-     * rdma-core 64: it sent of several inline pieces nothing, and of others as many bytes as the
-     * first piece times their number. And whether their errno may come of a doorbell, when the
-     * requests are posted, if it is not ENOSPC.
+     * Returns true if extended posts have two defects, as in librxe before rdma-core 64. Lists of
+     * memory pieces are processed wrongly: of several inline pieces nothing is sent, and of other
+     * pieces as many bytes as the length of the first piece times their number. Also, an errno
+     * other than ENOSPC may come from the doorbell, after the requests have been posted.
      */
     public static boolean inExtendedPosts(DeviceAttributes device) {
         return device.vendorId() == RXE;

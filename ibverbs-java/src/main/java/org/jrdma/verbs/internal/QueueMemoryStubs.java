@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A {@link QueueMemory} as C calls it, until it is closed. Nothing is thrown into C, which would
- * end the process.
+ * The C functions for a {@link QueueMemory}. They do not throw, because an exception in an upcall
+ * would terminate the process.
  */
 public final class QueueMemoryStubs implements AutoCloseable {
 
@@ -21,8 +21,8 @@ public final class QueueMemoryStubs implements AutoCloseable {
     private final QueueMemory memory;
     private final Arena arena = Arena.ofShared();
 
-    /** By address: C gives back nothing else. */
-    private final Map<Long, MemorySegment> given = new ConcurrentHashMap<>();
+    /** The allocated memory by address, because C passes only the address when it frees memory. */
+    private final Map<Long, MemorySegment> allocations = new ConcurrentHashMap<>();
 
     public QueueMemoryStubs(QueueMemory memory) {
         this.memory = memory;
@@ -55,17 +55,17 @@ public final class QueueMemoryStubs implements AutoCloseable {
                     || segment.byteSize() < bytes
                     || segment.address() % Math.max(1, alignment) != 0) {
                 LOG.error(
-                        "{} gave {} for {} bytes at a multiple of {}",
+                        "{} returned {}, which is not native memory of {} bytes aligned to {}",
                         memory,
                         segment,
                         bytes,
                         alignment);
                 return MemorySegment.NULL;
             }
-            given.put(segment.address(), segment);
+            allocations.put(segment.address(), segment);
             return segment;
         } catch (Throwable e) {
-            LOG.error("{} gave nothing for {} bytes", memory, bytes, e);
+            LOG.error("{} failed to allocate {} bytes", memory, bytes, e);
             return MemorySegment.NULL;
         }
     }
@@ -73,12 +73,12 @@ public final class QueueMemoryStubs implements AutoCloseable {
     private void release(
             MemorySegment domain, MemorySegment context, MemorySegment address, long resource) {
         try {
-            var segment = given.remove(address.address());
+            var segment = allocations.remove(address.address());
             if (segment != null) {
                 memory.release(segment, resource);
             }
         } catch (Throwable e) {
-            LOG.error("{} did not take {} back", memory, address, e);
+            LOG.error("{} failed to release {}", memory, address, e);
         }
     }
 

@@ -10,12 +10,12 @@ import org.jrdma.verbs.model.QueuePairAttribute;
 import org.jrdma.verbs.model.QueuePairAttributes;
 import org.jrdma.verbs.model.QueuePairChange;
 
-/** Between an {@link ibv_qp_attr} and the API's words. */
+/** Conversion between {@link ibv_qp_attr} and the API's records. */
 final class QueuePairAttributeCodec {
 
     private QueuePairAttributeCodec() {}
 
-    /** Writes the attributes and returns the mask that names them. */
+    /** Writes the attributes and returns the mask of the written attributes. */
     static int write(MemorySegment attr, QueuePairChange change) {
         change.attributes().forEach(attribute -> write(attr, attribute, change));
         return Codes.QUEUE_PAIR_ATTRIBUTE.bits(change.attributes());
@@ -66,7 +66,6 @@ final class QueuePairAttributeCodec {
         }
     }
 
-    /** Reads what a query filled. */
     static QueuePairAttributes read(MemorySegment attr) {
         var room = QueuePairFunctions.Capacities.read(ibv_qp_attr.cap(attr));
         return new QueuePairAttributes(
@@ -96,11 +95,11 @@ final class QueuePairAttributeCodec {
     }
 
     /**
-     * Reads a change of the connection manager's that the mask names. What has no word here is left
-     * out.
+     * Reads a change supplied by the connection manager, as far as the mask names attributes of the
+     * API.
      */
     static QueuePairChange readChange(MemorySegment attr, int mask) {
-        var change = QueuePairChange.ofConnectionManager();
+        var change = QueuePairChange.fromConnectionManager();
         for (var attribute : Codes.QUEUE_PAIR_ATTRIBUTE.ofBits(mask)) {
             switch (attribute) {
                 case STATE -> change.state(Codes.QUEUE_PAIR_STATE.of(ibv_qp_attr.qp_state(attr)));
@@ -144,7 +143,10 @@ final class QueuePairAttributeCodec {
         return change;
     }
 
-    /** The port is said beside the address, and counts from 1. */
+    /**
+     * Reads the alternate path. C stores the port separately from the address; a path exists if the
+     * port is not 0.
+     */
     private static Optional<AlternatePath> readAlternatePath(MemorySegment attr) {
         var port = Byte.toUnsignedInt(ibv_qp_attr.alt_port_num(attr));
         return port == 0
@@ -157,7 +159,9 @@ final class QueuePairAttributeCodec {
                                 ibv_qp_attr.alt_timeout(attr) & 0x1f));
     }
 
-    /** A queue pair that is not connected has no MTU: it says 0, or nothing. */
+    /**
+     * Reads the path MTU. A queue pair that is not connected has none: its code is 0 or undefined.
+     */
     private static Optional<Mtu> readMtu(int code) {
         return code < rdma_h.IBV_MTU_256() || code > rdma_h.IBV_MTU_4096()
                 ? Optional.empty()

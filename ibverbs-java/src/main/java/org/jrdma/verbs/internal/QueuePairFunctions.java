@@ -35,7 +35,8 @@ import org.jrdma.verbs.model.RateLimit;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Queue pairs: made, brought from state to state, asked, destroyed. Posting is in {@link HotPath}.
+ * The functions of queue pairs: creation, state transitions, queries and destruction. Posting is in
+ * {@link HotPath}.
  */
 public final class QueuePairFunctions {
 
@@ -65,7 +66,6 @@ public final class QueuePairFunctions {
     private final Optional<MemorySegment> setEce;
     private final MemorySegment destroyQp;
 
-    /** Finds the functions. */
     public QueuePairFunctions(NativeLibrary library) throws LibraryNotFoundException {
         createQp = library.require("ibv_create_qp");
         qpToQpEx = library.find("ibv_qp_to_qp_ex");
@@ -77,7 +77,6 @@ public final class QueuePairFunctions {
         destroyQp = library.require("ibv_destroy_qp");
     }
 
-    /** What a queue pair has room for. */
     public record Capacities(
             int sends, int receives, int sendElements, int receiveElements, int inlineBytes) {
 
@@ -100,12 +99,12 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * How a queue pair is made.
+     * The specification of a queue pair to create.
      *
-     * @param sharedReceives NULL gives it receives of its own
-     * @param newer what it is to do besides what every queue pair of its type does
+     * @param sharedReceives the shared receive queue; NULL for a separate receive queue
+     * @param newer the required operations that not every queue pair of the type supports
      */
-    public record Wanted(
+    public record Specification(
             QueuePairType type,
             MemorySegment domain,
             MemorySegment sendCompletions,
@@ -114,12 +113,15 @@ public final class QueuePairFunctions {
             Capacities capacities,
             Set<Operation> newer) {
 
-        /** Whether only {@code ibv_create_qp_ex} makes it. */
+        /** Returns true if only {@code ibv_create_qp_ex} can create the queue pair. */
         private boolean isExtended() {
             return type == QueuePairType.XRC_SEND;
         }
 
-        /** The one structure begins as the other. */
+        /**
+         * Writes {@code ibv_qp_init_attr}, whose layout is also the beginning of {@code
+         * ibv_qp_init_attr_ex}.
+         */
         private MemorySegment write(MemorySegment attributes) {
             ibv_qp_init_attr.send_cq(attributes, sendCompletions);
             ibv_qp_init_attr.recv_cq(attributes, receiveCompletions);
@@ -129,7 +131,7 @@ public final class QueuePairFunctions {
             return attributes;
         }
 
-        /** Every operation that the SDK has for the type, in C's bits. */
+        /** All operations of the SDK for the type, in C's bits. */
         private long operations(boolean withWindows) {
             var operations = commonOperations(withWindows);
             if (newer.contains(Operation.ATOMIC_WRITE)) {
@@ -168,17 +170,17 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** A queue pair made, and what it got room for. */
+    /** A created queue pair and its actual capacities. */
     public record Created(MemorySegment queuePair, Capacities granted) {}
 
-    /** NULL and errno on failure. */
-    public Created create(VerbsContext context, Wanted wanted, Attempt attempt)
+    /** C returns NULL and sets errno on failure. */
+    public Created create(VerbsContext context, Specification specification, CheckedCall attempt)
             throws VerbsException {
-        if (wanted.isExtended()) {
-            return createExtended(context, wanted, 0, attempt);
+        if (specification.isExtended()) {
+            return createExtended(context, specification, 0, attempt);
         }
         try (var arena = Arena.ofConfined()) {
-            var attributes = wanted.write(ibv_qp_init_attr.allocate(arena));
+            var attributes = specification.write(ibv_qp_init_attr.allocate(arena));
             return created(
                     attempt.pointer(
                             call(() ->
@@ -186,81 +188,85 @@ public final class QueuePairFunctions {
                                             CREATE_QP.invokeExact(
                                                     createQp,
                                                     segment(),
-                                                    wanted.domain,
+                                                    specification.domain,
                                                     attributes))),
                     attributes);
         }
     }
 
     /**
-     * One that can be posted to by functions of its own; those for memory windows only where the
-     * device has them. NULL and errno on failure.
+     * Creates a queue pair for extended posts. Operations on memory windows are included only if
+     * the device supports them. C returns NULL and sets errno on failure.
      */
-    public Created createExtended(VerbsContext context, Wanted wanted, Attempt attempt)
+    public Created createExtended(
+            VerbsContext context, Specification specification, CheckedCall attempt)
             throws VerbsException {
         try {
-            return createExtended(context, wanted, wanted.operations(true), attempt);
+            return createExtended(context, specification, specification.operations(true), attempt);
         } catch (VerbsException e) {
             if (e.code() != Errno.EOPNOTSUPP) {
                 throw e;
             }
-            return createExtended(context, wanted, wanted.operations(false), attempt);
+            return createExtended(context, specification, specification.operations(false), attempt);
         }
     }
 
     /**
-     * @param operations that functions of its own post; 0 for none
+     * @param operations the operations of extended posts; 0 for none
      */
     private Created createExtended(
-            VerbsContext context, Wanted wanted, long operations, Attempt attempt)
+            VerbsContext context, Specification specification, long operations, CheckedCall attempt)
             throws VerbsException {
-        var function = context.require(verbs_context.create_qp_ex$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
-            var attributes = wanted.write(ibv_qp_init_attr_ex.allocate(arena));
-            ibv_qp_init_attr_ex.pd(attributes, wanted.domain);
+            var attributes = specification.write(ibv_qp_init_attr_ex.allocate(arena));
+            ibv_qp_init_attr_ex.pd(attributes, specification.domain);
             ibv_qp_init_attr_ex.send_ops_flags(attributes, operations);
             ibv_qp_init_attr_ex.comp_mask(
                     attributes,
                     rdma_h.IBV_QP_INIT_ATTR_PD()
                             | (operations == 0 ? 0 : rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS()));
-            return created(
-                    attempt.pointer(
-                            call(() ->
-                                    (MemorySegment)
-                                            CREATE_QP_EX.invokeExact(
-                                                    function,
-                                                    segment(),
-                                                    context.address(),
-                                                    attributes))),
-                    attributes);
+            return createExtended(context, attributes, attempt);
         }
     }
 
-    /** One that receives for the queues of an XRC domain. NULL and errno on failure. */
-    public Created createReceiving(VerbsContext context, MemorySegment xrcDomain, Attempt attempt)
+    private static Created createExtended(
+            VerbsContext context, MemorySegment attributes, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.create_qp_ex$offset(), attempt);
+        return created(
+                attempt.pointer(
+                        call(() ->
+                                (MemorySegment)
+                                        CREATE_QP_EX.invokeExact(
+                                                function,
+                                                segment(),
+                                                context.address(),
+                                                attributes))),
+                attributes);
+    }
+
+    /**
+     * Creates a queue pair that receives for the shared receive queues of an XRC domain. C returns
+     * NULL and sets errno on failure.
+     */
+    public Created createReceiving(
+            VerbsContext context, MemorySegment xrcDomain, CheckedCall attempt)
+            throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_qp_init_attr_ex.allocate(arena);
             ibv_qp_init_attr.qp_type(attributes, rdma_h.IBV_QPT_XRC_RECV());
             ibv_qp_init_attr_ex.xrcd(attributes, xrcDomain);
             ibv_qp_init_attr_ex.comp_mask(attributes, rdma_h.IBV_QP_INIT_ATTR_XRCD());
-            return created(
-                    attempt.pointer(
-                            call(() ->
-                                    (MemorySegment)
-                                            CREATE_QP_EX.invokeExact(
-                                                    function,
-                                                    segment(),
-                                                    context.address(),
-                                                    attributes))),
-                    attributes);
+            return createExtended(context, attributes, attempt);
         }
     }
 
-    /** Another handle of one that receives in an XRC domain. NULL and errno on failure. */
+    /**
+     * Opens an existing receiving queue pair of an XRC domain. C returns NULL and sets errno on
+     * failure.
+     */
     public Created openReceiving(
-            VerbsContext context, MemorySegment xrcDomain, int number, Attempt attempt)
+            VerbsContext context, MemorySegment xrcDomain, int number, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.open_qp$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -282,7 +288,7 @@ public final class QueuePairFunctions {
                                                     segment(),
                                                     context.address(),
                                                     attributes))),
-                    ibv_qp_init_attr.allocate(arena)); // it has room for nothing
+                    ibv_qp_init_attr.allocate(arena)); // all capacities are 0
         }
     }
 
@@ -292,9 +298,10 @@ public final class QueuePairFunctions {
                 Capacities.read(ibv_qp_init_attr.cap(attributes)));
     }
 
-    /** The {@code ibv_qp_ex} of a queue pair. NULL where it has none. */
-    public MemorySegment extended(MemorySegment queuePair, Attempt attempt) throws VerbsException {
-        var function = qpToQpEx.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+    /** The {@code ibv_qp_ex} of a queue pair. C returns NULL if it has none. */
+    public MemorySegment extended(MemorySegment queuePair, CheckedCall attempt)
+            throws VerbsException {
+        var function = attempt.require(qpToQpEx);
         var extended =
                 call(() -> (MemorySegment) QP_TO_QP_EX.invokeExact(function, segment(), queuePair));
         if (extended.address() == 0) {
@@ -303,13 +310,13 @@ public final class QueuePairFunctions {
         return memoryAt(extended, ibv_qp_ex.layout().byteSize());
     }
 
-    /** The number that peers know it by. */
+    /** The number by which peers name the queue pair. */
     public static int number(MemorySegment queuePair) {
         return ibv_qp.qp_num(queuePair);
     }
 
-    /** Changes attributes. Returns the errno. */
-    public void modify(MemorySegment queuePair, QueuePairChange change, Attempt attempt)
+    /** Changes attributes. C returns an errno. */
+    public void modify(MemorySegment queuePair, QueuePairChange change, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_qp_attr.allocate(arena);
@@ -323,14 +330,14 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Providers fill in what they know, whatever the mask names; the rest is what the kernel's
-     * memory happened to hold. Returns the errno.
+     * Queries all attributes. Providers fill in the values that they know, regardless of the mask;
+     * the kernel may leave the others uninitialized. C returns an errno.
      *
-     * @param hasPaths false on iWARP, whose paths are TCP's
-     * @param hasReceives whether it has a receive queue of its own
+     * @param hasPaths false on iWARP, which has no InfiniBand paths
+     * @param hasReceives true if the queue pair has its own receive queue
      */
     public QueuePairAttributes query(
-            MemorySegment queuePair, boolean hasPaths, boolean hasReceives, Attempt attempt)
+            MemorySegment queuePair, boolean hasPaths, boolean hasReceives, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_qp_attr.allocate(arena);
@@ -358,9 +365,9 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** Returns the errno. */
+    /** C returns an errno. */
     public void limitRate(
-            VerbsContext context, MemorySegment queuePair, RateLimit limit, Attempt attempt)
+            VerbsContext context, MemorySegment queuePair, RateLimit limit, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.modify_qp_rate_limit$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -376,7 +383,7 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** Returns the bits of what is promised; it cannot fail. */
+    /** The guaranteed data orders. The function cannot fail. */
     public Set<DataOrder> dataOrder(MemorySegment queuePair, CompletionKind operation) {
         var opcode =
                 switch (operation) {
@@ -386,9 +393,9 @@ public final class QueuePairFunctions {
                     case COMPARE_AND_SWAP -> rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
                     case FETCH_AND_ADD -> rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
                     case ATOMIC_WRITE -> rdma_h.IBV_WR_ATOMIC_WRITE();
-                    case FLUSH, BIND, INVALIDATE, RECEIVE, RECEIVE_OF_WRITE, OTHER ->
+                    case FLUSH, BIND, INVALIDATE, RECEIVE, RECEIVE_WRITE_WITH_IMMEDIATE, OTHER ->
                             throw new IllegalArgumentException(
-                                    operation + " is no operation that moves data");
+                                    operation + " does not transfer data");
                 };
         if (queryQpDataInOrder.isEmpty()) {
             return Set.of();
@@ -404,10 +411,10 @@ public final class QueuePairFunctions {
                                         rdma_h.IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS())));
     }
 
-    /** Returns the errno. */
-    public EnhancedOptions queryEnhanced(MemorySegment queuePair, Attempt attempt)
+    /** C returns an errno. */
+    public EnhancedOptions queryEnhanced(MemorySegment queuePair, CheckedCall attempt)
             throws VerbsException {
-        var function = queryEce.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var function = attempt.require(queryEce);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             attempt.errno(
@@ -416,10 +423,10 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** Returns the errno. */
-    public void setEnhanced(MemorySegment queuePair, EnhancedOptions options, Attempt attempt)
+    /** C returns an errno. */
+    public void setEnhanced(MemorySegment queuePair, EnhancedOptions options, CheckedCall attempt)
             throws VerbsException {
-        var function = setEce.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var function = attempt.require(setEce);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             ibv_ece.vendor_id(ece, options.vendor());
@@ -429,8 +436,10 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** Waits until every asynchronous event about it was acknowledged. Returns the errno. */
-    public void destroy(MemorySegment queuePair, Attempt attempt) throws VerbsException {
+    /**
+     * Blocks until all asynchronous events of the queue pair are acknowledged. C returns an errno.
+     */
+    public void destroy(MemorySegment queuePair, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DESTROY_QP.invokeExact(destroyQp, segment(), queuePair)));
     }
 }

@@ -16,14 +16,13 @@ import org.jrdma.abi.rdma.ibv_srq_init_attr;
 import org.jrdma.abi.rdma.ibv_srq_init_attr_ex;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
-import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Receive queues that queue pairs share: made, changed, asked, destroyed. Posting is in {@link
- * HotPath}. A library may lack them, and is then as one whose device cannot: EOPNOTSUPP.
+ * The functions of shared receive queues. Posting is in {@link HotPath}. If a library lacks them,
+ * calls fail with EOPNOTSUPP, as on a device without support.
  */
 public final class SharedReceiveQueueFunctions {
 
@@ -44,7 +43,6 @@ public final class SharedReceiveQueueFunctions {
     private final Optional<MemorySegment> querySrq;
     private final Optional<MemorySegment> destroySrq;
 
-    /** Finds the functions. */
     public SharedReceiveQueueFunctions(NativeLibrary library) {
         createSrq = library.find("ibv_create_srq");
         modifySrq = library.find("ibv_modify_srq");
@@ -52,11 +50,12 @@ public final class SharedReceiveQueueFunctions {
         destroySrq = library.find("ibv_destroy_srq");
     }
 
-    /** A shared receive queue. NULL and errno on failure. */
-    public MemorySegment create(MemorySegment domain, int receives, int elements, Attempt attempt)
+    /** Creates a shared receive queue. C returns NULL and sets errno on failure. */
+    public MemorySegment create(
+            MemorySegment domain, int receives, int elements, CheckedCall attempt)
             throws VerbsException {
-        var function = there(createSrq, attempt);
-        there(destroySrq, attempt); // not made by a library that could not destroy it
+        var function = attempt.require(createSrq);
+        attempt.require(destroySrq); // not created if the library cannot destroy it
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_srq_init_attr.allocate(arena);
             var room = ibv_srq_init_attr.attr(attributes);
@@ -73,27 +72,32 @@ public final class SharedReceiveQueueFunctions {
     }
 
     /**
-     * How a shared receive queue is made that senders name.
+     * The specification of an XRC shared receive queue, which the requests of peers name.
      *
-     * @param completions where its receives complete
+     * @param completions the completion queue of its receives
      */
-    public record Named(MemorySegment domain, MemorySegment xrcDomain, MemorySegment completions) {}
+    public record XrcSpecification(
+            MemorySegment domain, MemorySegment xrcDomain, MemorySegment completions) {}
 
-    /** A shared receive queue that senders name. NULL and errno on failure. */
-    public MemorySegment createNamed(
-            VerbsContext context, Named wanted, int receives, int elements, Attempt attempt)
+    /** Creates an XRC shared receive queue. C returns NULL and sets errno on failure. */
+    public MemorySegment createXrc(
+            VerbsContext context,
+            XrcSpecification specification,
+            int receives,
+            int elements,
+            CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.create_srq_ex$offset(), attempt);
-        there(destroySrq, attempt);
+        attempt.require(destroySrq);
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_srq_init_attr_ex.allocate(arena);
             var room = ibv_srq_init_attr_ex.attr(attributes);
             ibv_srq_attr.max_wr(room, receives);
             ibv_srq_attr.max_sge(room, elements);
             ibv_srq_init_attr_ex.srq_type(attributes, rdma_h.IBV_SRQT_XRC());
-            ibv_srq_init_attr_ex.pd(attributes, wanted.domain);
-            ibv_srq_init_attr_ex.xrcd(attributes, wanted.xrcDomain);
-            ibv_srq_init_attr_ex.cq(attributes, wanted.completions);
+            ibv_srq_init_attr_ex.pd(attributes, specification.domain);
+            ibv_srq_init_attr_ex.xrcd(attributes, specification.xrcDomain);
+            ibv_srq_init_attr_ex.cq(attributes, specification.completions);
             ibv_srq_init_attr_ex.comp_mask(
                     attributes,
                     rdma_h.IBV_SRQ_INIT_ATTR_TYPE()
@@ -113,8 +117,8 @@ public final class SharedReceiveQueueFunctions {
         }
     }
 
-    /** The number by which senders name it. Returns the errno. */
-    public int number(VerbsContext context, MemorySegment queue, Attempt attempt)
+    /** The number by which the requests of peers name the queue. C returns an errno. */
+    public int number(VerbsContext context, MemorySegment queue, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.get_srq_num$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -125,8 +129,9 @@ public final class SharedReceiveQueueFunctions {
         }
     }
 
-    /** Changes how many receives there is room for. Returns the errno. */
-    public void resize(MemorySegment queue, int receives, Attempt attempt) throws VerbsException {
+    /** Changes the capacity in receives. C returns an errno. */
+    public void resize(MemorySegment queue, int receives, CheckedCall attempt)
+            throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_srq_attr.allocate(arena);
             ibv_srq_attr.max_wr(attributes, receives);
@@ -134,8 +139,12 @@ public final class SharedReceiveQueueFunctions {
         }
     }
 
-    /** Asks for an event when fewer receives are left; 0 for none. Returns the errno. */
-    public void limit(MemorySegment queue, int receives, Attempt attempt) throws VerbsException {
+    /**
+     * Sets the number of remaining receives below which an event is raised; 0 for none. C returns
+     * an errno.
+     */
+    public void limit(MemorySegment queue, int receives, CheckedCall attempt)
+            throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_srq_attr.allocate(arena);
             ibv_srq_attr.srq_limit(attributes, receives);
@@ -143,9 +152,10 @@ public final class SharedReceiveQueueFunctions {
         }
     }
 
-    private void modify(MemorySegment queue, MemorySegment attributes, int mask, Attempt attempt)
+    private void modify(
+            MemorySegment queue, MemorySegment attributes, int mask, CheckedCall attempt)
             throws VerbsException {
-        var function = there(modifySrq, attempt);
+        var function = attempt.require(modifySrq);
         attempt.errno(
                 call(() ->
                         (int)
@@ -153,10 +163,10 @@ public final class SharedReceiveQueueFunctions {
                                         function, segment(), queue, attributes, mask)));
     }
 
-    /** Returns the errno. */
-    public SharedReceiveQueueAttributes query(MemorySegment queue, Attempt attempt)
+    /** C returns an errno. */
+    public SharedReceiveQueueAttributes query(MemorySegment queue, CheckedCall attempt)
             throws VerbsException {
-        var function = there(querySrq, attempt);
+        var function = attempt.require(querySrq);
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_srq_attr.allocate(arena);
             attempt.errno(
@@ -169,14 +179,9 @@ public final class SharedReceiveQueueFunctions {
         }
     }
 
-    /** Waits until every asynchronous event about it was acknowledged. Returns the errno. */
-    public void destroy(MemorySegment queue, Attempt attempt) throws VerbsException {
-        var function = there(destroySrq, attempt);
+    /** Blocks until all asynchronous events of the queue are acknowledged. C returns an errno. */
+    public void destroy(MemorySegment queue, CheckedCall attempt) throws VerbsException {
+        var function = attempt.require(destroySrq);
         attempt.errno(call(() -> (int) DESTROY_SRQ.invokeExact(function, segment(), queue)));
-    }
-
-    private static MemorySegment there(Optional<MemorySegment> function, Attempt attempt)
-            throws VerbsException {
-        return function.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
     }
 }

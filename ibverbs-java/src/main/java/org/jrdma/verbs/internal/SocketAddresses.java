@@ -13,7 +13,7 @@ import org.jrdma.abi.rdma.sockaddr_in;
 import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jspecify.annotations.Nullable;
 
-/** Between a {@link sockaddr} of the internet families and Java's address. */
+/** Conversion between {@link sockaddr} of the internet families and {@link InetSocketAddress}. */
 final class SocketAddresses {
 
     private static final short AF_INET = 2;
@@ -23,7 +23,7 @@ final class SocketAddresses {
 
     private SocketAddresses() {}
 
-    /** NULL for null. */
+    /** Writes an address; NULL for null. */
     static MemorySegment write(@Nullable InetSocketAddress address, Arena arena) {
         if (address == null) {
             return MemorySegment.NULL;
@@ -32,7 +32,7 @@ final class SocketAddresses {
         return switch (ip) {
             case null ->
                     throw new IllegalArgumentException(
-                            "%s has not been resolved: there is no such host"
+                            "The host name %s could not be resolved"
                                     .formatted(address.getHostString()));
             case Inet6Address ip6 -> {
                 var segment = sockaddr_in6.allocate(arena);
@@ -57,12 +57,11 @@ final class SocketAddresses {
         MemorySegment.copy(bytes, 0, segment, ValueLayout.JAVA_BYTE, offset, bytes.length);
     }
 
-    /** Which it is of. */
     static int family(MemorySegment segment) {
         return sockaddr.sa_family(segment);
     }
 
-    /** Empty where no address was set, or one of another family. */
+    /** Reads an address; empty if none is set or it is of another family. */
     static Optional<InetSocketAddress> read(MemorySegment segment) {
         return switch (sockaddr.sa_family(segment)) {
             case AF_INET ->
@@ -93,9 +92,9 @@ final class SocketAddresses {
                     scope == 0
                             ? InetAddress.getByAddress(bytes)
                             : Inet6Address.getByAddress(null, bytes, scope);
-            return new InetSocketAddress(ip, BigEndian.getShort(segment, portOffset) & 0xffff);
+            return new InetSocketAddress(ip, BigEndian.getShort(segment, portOffset));
         } catch (UnknownHostException e) {
-            throw new AssertionError("an address of %d bytes".formatted(length), e);
+            throw new AssertionError("%d bytes are always a valid IP address".formatted(length), e);
         }
     }
 }

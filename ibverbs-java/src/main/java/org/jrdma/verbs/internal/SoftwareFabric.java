@@ -4,7 +4,7 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jspecify.annotations.Nullable;
 
-/** The library in software, which answers for libibverbs and librdmacm both. */
+/** The software fabric, which implements both libibverbs and librdmacm. */
 public final class SoftwareFabric {
 
     private static @Nullable NativeLibrary library;
@@ -12,10 +12,12 @@ public final class SoftwareFabric {
     private SoftwareFabric() {}
 
     /**
-     * The same each time, so that both have the same devices.
+     * Returns the library. It is the same object for each call, so that libibverbs and librdmacm
+     * share their devices.
      *
-     * @throws LibraryNotFoundException if there is none; the message says what to add
-     * @throws IllegalArgumentException if a system property of its own makes no sense
+     * @throws LibraryNotFoundException if the library is missing; the message names the artifact to
+     *     add
+     * @throws IllegalArgumentException if a system property of the library is invalid
      */
     public static synchronized NativeLibrary library() throws LibraryNotFoundException {
         if (library == null) {

@@ -8,24 +8,23 @@ import java.util.Optional;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.abi.rdma.verbs_context;
-import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * An open device's structure: an {@code ibv_context} that ends a {@code verbs_context}, which grows
- * at its front with each version of the library. A member is there if the library says its
- * structure is long enough, and is not NULL.
+ * The structure of an open device: an {@code ibv_context} at the end of a {@code verbs_context},
+ * which new versions of the library extend at its front. A member exists if the structure's size
+ * includes it and it is not NULL.
  */
 public final class VerbsContext {
 
-    /** What {@code abi_compat} holds in a context that has a {@code verbs_context} around it. */
+    /** The value of {@code abi_compat} in a context that is part of a {@code verbs_context}. */
     private static final long EXTENDED = -1;
 
     private final MemorySegment context;
     private final Optional<MemorySegment> extension;
     private final long bytesFromEnd;
 
-    /** The structure at the address that {@code ibv_open_device} gave. */
+    /** Wraps the structure that {@code ibv_open_device} returned. */
     public VerbsContext(MemorySegment context) {
         this.context = context;
         if (ibv_context.abi_compat(context).address() == EXTENDED) {
@@ -45,8 +44,8 @@ public final class VerbsContext {
     }
 
     /**
-     * The function at an offset of {@link verbs_context}, where this library and this provider have
-     * it.
+     * The function at an offset of {@link verbs_context}; empty if the library or the provider
+     * lacks it.
      */
     public Optional<MemorySegment> find(long offset) {
         return extension
@@ -55,30 +54,27 @@ public final class VerbsContext {
                 .filter(function -> function.address() != 0);
     }
 
-    MemorySegment require(long offset, Attempt attempt) throws VerbsException {
-        return find(offset).orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+    MemorySegment require(long offset, CheckedCall attempt) throws VerbsException {
+        return attempt.require(find(offset));
     }
 
-    /** The function at an offset of {@link ibv_context_ops}, where this provider has it. */
-    MemorySegment operation(long offset, Attempt attempt) throws VerbsException {
-        var function = ibv_context.ops(context).get(ValueLayout.ADDRESS, offset);
-        if (function.address() == 0) {
-            throw attempt.failed(Errno.EOPNOTSUPP);
-        }
-        return function;
+    /**
+     * The function at an offset of {@link ibv_context_ops}. Fails with EOPNOTSUPP if the provider
+     * lacks it.
+     */
+    MemorySegment operation(long offset, CheckedCall attempt) throws VerbsException {
+        return attempt.require(ibv_context.ops(context).get(ValueLayout.ADDRESS, offset));
     }
 
-    /** The descriptor that commands go to. */
+    /** The file descriptor for commands. */
     public int commandDescriptor() {
         return ibv_context.cmd_fd(context);
     }
 
-    /** The descriptor that asynchronous events come from. */
     public int asyncDescriptor() {
         return ibv_context.async_fd(context);
     }
 
-    /** How many completion vectors there are. */
     public int completionVectors() {
         return ibv_context.num_comp_vectors(context);
     }

@@ -5,18 +5,18 @@ import org.jrdma.ffi.linkage.LibraryName;
 import org.jrdma.ffi.linkage.NativeLibrary;
 
 /**
- * An open libibverbs, by its parts.
+ * An open libibverbs.
  *
- * @param library where the symbols come from
- * @param devices devices
- * @param domains protection domains, thread domains and parent domains
- * @param memory memory regions and windows
- * @param deviceMemory memory on the device itself
- * @param completions completion queues and channels
- * @param queuePairs queue pairs
- * @param sharedReceiveQueues shared receive queues
- * @param datagrams address handles and multicast groups
- * @param flows flows and their counters
+ * @param library the source of the symbols
+ * @param devices the functions of devices
+ * @param domains the functions of protection domains, thread domains and parent domains
+ * @param memory the functions of memory regions and memory windows
+ * @param deviceMemory the functions of device memory
+ * @param completions the functions of completion queues and completion channels
+ * @param queuePairs the functions of queue pairs
+ * @param sharedReceiveQueues the functions of shared receive queues
+ * @param datagrams the functions of address handles and multicast membership
+ * @param flows the functions of flows and flow counters
  */
 public record VerbsLibrary(
         NativeLibrary library,
@@ -27,10 +27,10 @@ public record VerbsLibrary(
         CompletionFunctions completions,
         QueuePairFunctions queuePairs,
         SharedReceiveQueueFunctions sharedReceiveQueues,
-        DatagramFunctions datagrams,
+        AddressHandleFunctions datagrams,
         FlowFunctions flows) {
 
-    /** What the library is called, and which packages hold it and the drivers of the devices. */
+    /** The name of the library and of the packages that contain it and the providers. */
     public static final LibraryName NAME =
             new LibraryName(
                     "libibverbs.so.1",
@@ -38,7 +38,6 @@ public record VerbsLibrary(
                     "libibverbs",
                     "libibverbs1 libibverbs");
 
-    /** Links the functions. */
     public VerbsLibrary(NativeLibrary library) throws LibraryNotFoundException {
         this(
                 library,
@@ -49,7 +48,7 @@ public record VerbsLibrary(
                 new CompletionFunctions(library),
                 new QueuePairFunctions(library),
                 new SharedReceiveQueueFunctions(library),
-                new DatagramFunctions(library),
+                new AddressHandleFunctions(library),
                 new FlowFunctions());
     }
 }

@@ -6,11 +6,11 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 
 /**
- * A batch of completions in native memory, which a poll fills. An index is not checked: it is the
- * caller's to stay below what the poll returned.
+ * A batch of completions in native memory, which a poll fills. Indexes are not checked: the caller
+ * must use only indexes below the result of the poll.
  */
 public final class WorkCompletions {
 
@@ -34,143 +34,131 @@ public final class WorkCompletions {
     private static final int WITH_GOOD_CHECKSUM = rdma_h.IBV_WC_IP_CSUM_OK();
     private static final int RECEIVE = rdma_h.IBV_WC_RECV();
 
-    // What ibv_wc has no place for, in an array behind.
+    // Fields that ibv_wc lacks, in an array after the completions.
     private static final long TIMESTAMP = 0;
     private static final long WALL_CLOCK = 8;
     private static final long FLOW_TAG = 16;
     private static final long VLAN_TAG = 20;
-    private static final long BYTES_BESIDE = 24;
+    private static final long EXTRA_BYTES = 24;
 
     private final int capacity;
     private final MemorySegment memory;
     private final long address;
 
-    /** Room for so many; freed when it is no longer reachable. */
+    /** Allocates a batch, which is freed when it is no longer reachable. */
     public WorkCompletions(int capacity) {
         this.capacity = capacity;
-        this.memory = Arena.ofAuto().allocate((BYTES + BYTES_BESIDE) * capacity, Long.BYTES);
+        this.memory = Arena.ofAuto().allocate((BYTES + EXTRA_BYTES) * capacity, Long.BYTES);
         this.address = memory.address();
     }
 
-    /** How many there is room for. */
     public int capacity() {
         return capacity;
     }
 
-    /** Where they are. */
+    /** The address of the first completion. */
     public long address() {
         return address;
     }
 
-    /** The number of the request that was completed. */
     public long requestNumber(int index) {
         return longAt(index, WR_ID);
     }
 
-    /** C's number of the status; 0 is success. */
+    /** The number of the status; 0 is success. */
     public int status(int index) {
         return intAt(index, STATUS);
     }
 
-    /** C's number of what was completed. */
     public int opcode(int index) {
         return intAt(index, OPCODE);
     }
 
-    /** The vendor's code for a failure. */
     public int vendorError(int index) {
         return intAt(index, VENDOR_ERROR);
     }
 
-    /** How many bytes arrived. */
     public int byteLength(int index) {
         return intAt(index, BYTE_LENGTH);
     }
 
     /**
-     * Whether immediate data came with it. The flag alone is not enough: rxe sets it for the sender
-     * too.
+     * Returns true if a receive carries immediate data. The flag alone does not suffice, because
+     * rxe also sets it on the sender.
      */
     public boolean hasImmediate(int index) {
         return isReceive(index) && (intAt(index, FLAGS) & WITH_IMMEDIATE) != 0;
     }
 
-    /** The immediate data. */
     public int immediate(int index) {
         return BigEndian.toNative(intAt(index, IMMEDIATE));
     }
 
-    /** Whether the sender has taken a window away. */
     public boolean hasInvalidated(int index) {
         return isReceive(index) && (intAt(index, FLAGS) & WITH_INVALIDATE) != 0;
     }
 
-    /** The key that the window had. */
     public int invalidatedKey(int index) {
         return intAt(index, INVALIDATED_KEY);
     }
 
-    /** The number of the queue pair. */
     public int queuePairNumber(int index) {
         return intAt(index, QUEUE_PAIR);
     }
 
-    /** Whether a receive was completed. Of no meaning for a failure. */
+    /** Returns true if a receive completed. Undefined for a failure. */
     public boolean isReceive(int index) {
         return (opcode(index) & RECEIVE) != 0;
     }
 
-    /** Whether a datagram came with a global route header. */
+    /** Returns true if a datagram arrived with a global route header. */
     public boolean hasGlobalRoute(int index) {
         return (intAt(index, FLAGS) & WITH_GLOBAL_ROUTE) != 0;
     }
 
-    /** The number of the queue pair that a datagram came from. */
     public int sourceQueuePairNumber(int index) {
         return intAt(index, SOURCE_QUEUE_PAIR);
     }
 
-    /** Whether the device has found the checksums of a packet right. */
+    /** Returns true if the device verified the checksums of a packet. */
     public boolean hasGoodChecksum(int index) {
         return isReceive(index) && (intAt(index, FLAGS) & WITH_GOOD_CHECKSUM) != 0;
     }
 
-    /** The LID that a datagram came from. */
     public int sourceLid(int index) {
         return Short.toUnsignedInt(memory.get(ValueLayout.JAVA_SHORT, index * BYTES + SOURCE_LID));
     }
 
-    /** The service level of a datagram. */
     public int serviceLevel(int index) {
         return Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, index * BYTES + SERVICE_LEVEL));
     }
 
-    /** Which of this port's LIDs a datagram came to. */
+    /** The low bits of this port's LID that a datagram was sent to. */
     public int pathBits(int index) {
         return Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, index * BYTES + PATH_BITS));
     }
 
-    /** When it was completed, in ticks of the device's clock. */
+    /** The time of completion in ticks of the device's clock. */
     public long timestamp(int index) {
-        return memory.get(ValueLayout.JAVA_LONG, beside(index) + TIMESTAMP);
+        return memory.get(ValueLayout.JAVA_LONG, extraOffset(index) + TIMESTAMP);
     }
 
-    /** When it was completed, in nanoseconds of the wall clock. */
+    /** The time of completion in nanoseconds of the wall clock. */
     public long wallClock(int index) {
-        return memory.get(ValueLayout.JAVA_LONG, beside(index) + WALL_CLOCK);
+        return memory.get(ValueLayout.JAVA_LONG, extraOffset(index) + WALL_CLOCK);
     }
 
-    /** The VLAN tag that it came with. */
     public int vlanTag(int index) {
-        return Short.toUnsignedInt(memory.get(ValueLayout.JAVA_SHORT, beside(index) + VLAN_TAG));
+        return Short.toUnsignedInt(
+                memory.get(ValueLayout.JAVA_SHORT, extraOffset(index) + VLAN_TAG));
     }
 
-    /** What the rule that it came by was marked with. */
+    /** The tag of the flow rule that matched the packet. */
     public int flowTag(int index) {
-        return memory.get(ValueLayout.JAVA_INT, beside(index) + FLOW_TAG);
+        return memory.get(ValueLayout.JAVA_INT, extraOffset(index) + FLOW_TAG);
     }
 
-    // For a poll that tells one thing after the other.
+    // Setters for ExtendedPoller, which reads the fields one by one.
 
     void number(int index, long value) {
         setLong(index, WR_ID, value);
@@ -196,7 +184,7 @@ public final class WorkCompletions {
         setInt(index, FLAGS, value);
     }
 
-    /** As it came over the wire. */
+    /** Sets the immediate data, in network byte order. */
     void rawImmediate(int index, int value) {
         setInt(index, IMMEDIATE, value);
     }
@@ -222,24 +210,24 @@ public final class WorkCompletions {
     }
 
     void timestamp(int index, long value) {
-        memory.set(ValueLayout.JAVA_LONG, beside(index) + TIMESTAMP, value);
+        memory.set(ValueLayout.JAVA_LONG, extraOffset(index) + TIMESTAMP, value);
     }
 
     void wallClock(int index, long value) {
-        memory.set(ValueLayout.JAVA_LONG, beside(index) + WALL_CLOCK, value);
+        memory.set(ValueLayout.JAVA_LONG, extraOffset(index) + WALL_CLOCK, value);
     }
 
     void vlanTag(int index, short value) {
-        memory.set(ValueLayout.JAVA_SHORT, beside(index) + VLAN_TAG, value);
+        memory.set(ValueLayout.JAVA_SHORT, extraOffset(index) + VLAN_TAG, value);
     }
 
     void flowTag(int index, int value) {
-        memory.set(ValueLayout.JAVA_INT, beside(index) + FLOW_TAG, value);
+        memory.set(ValueLayout.JAVA_INT, extraOffset(index) + FLOW_TAG, value);
     }
 
     private void setInt(int index, long offset, int value) {
         try {
-            AddressSpace.setInt(address + index * BYTES + offset, value);
+            UncheckedMemory.setInt(address + index * BYTES + offset, value);
         } finally {
             Reference.reachabilityFence(memory);
         }
@@ -247,19 +235,19 @@ public final class WorkCompletions {
 
     private void setLong(int index, long offset, long value) {
         try {
-            AddressSpace.setLong(address + index * BYTES + offset, value);
+            UncheckedMemory.setLong(address + index * BYTES + offset, value);
         } finally {
             Reference.reachabilityFence(memory);
         }
     }
 
-    private long beside(int index) {
-        return capacity * BYTES + index * BYTES_BESIDE;
+    private long extraOffset(int index) {
+        return capacity * BYTES + index * EXTRA_BYTES;
     }
 
     private int intAt(int index, long offset) {
         try {
-            return AddressSpace.getInt(address + index * BYTES + offset);
+            return UncheckedMemory.getInt(address + index * BYTES + offset);
         } finally {
             Reference.reachabilityFence(memory);
         }
@@ -267,7 +255,7 @@ public final class WorkCompletions {
 
     private long longAt(int index, long offset) {
         try {
-            return AddressSpace.getLong(address + index * BYTES + offset);
+            return UncheckedMemory.getLong(address + index * BYTES + offset);
         } finally {
             Reference.reachabilityFence(memory);
         }

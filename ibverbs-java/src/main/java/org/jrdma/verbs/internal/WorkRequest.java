@@ -13,41 +13,35 @@ import org.jrdma.abi.rdma.ibv_recv_wr;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A work request in native memory, with its list of memory pieces and the place where a provider
- * writes which request it refused. One piece of memory, written in place, freed when it is no
- * longer reachable.
+ * A work request in native memory, with its list of memory pieces and the location where a provider
+ * writes the address of a rejected request. Freed when it is no longer reachable.
  */
 public abstract sealed class WorkRequest {
 
-    /** What a request to send asks for. */
     public enum Operation {
-        /** Write the peer's memory. */
+        /** Writes the peer's memory. */
         WRITE(rdma_h.IBV_WR_RDMA_WRITE()),
-        /** The same, and take up a receive of the peer's. */
+        /** Writes the peer's memory and consumes a receive of the peer. */
         WRITE_WITH_IMMEDIATE(rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM()),
-        /** Send a message. */
         SEND(rdma_h.IBV_WR_SEND()),
-        /** Send a message with immediate data. */
         SEND_WITH_IMMEDIATE(rdma_h.IBV_WR_SEND_WITH_IMM()),
-        /** Read the peer's memory. */
+        /** Reads the peer's memory. */
         READ(rdma_h.IBV_WR_RDMA_READ()),
-        /** Replace 8 bytes of the peer's if they have a certain value. */
+        /** Replaces 8 bytes of remote memory if they have the expected value. */
         COMPARE_AND_SWAP(rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP()),
-        /** Add to 8 bytes of the peer's. */
+        /** Adds to 8 bytes of remote memory. */
         FETCH_AND_ADD(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD()),
-        /** Send a message that takes away a window of the peer's. */
+        /** Sends a message that invalidates a memory window of the peer. */
         SEND_WITH_INVALIDATE(rdma_h.IBV_WR_SEND_WITH_INV()),
-        /** Write 8 bytes of the peer's at once. By extended posts only. */
+        /** Writes 8 bytes of remote memory atomically. By extended posts only. */
         ATOMIC_WRITE(rdma_h.IBV_WR_ATOMIC_WRITE()),
-        /** Bring to where it is visible what was written. By extended posts only. */
+        /** Flushes earlier writes until they are visible or persistent. By extended posts only. */
         FLUSH(rdma_h.IBV_WR_FLUSH()),
-        /** Bind a window. */
         BIND(rdma_h.IBV_WR_BIND_MW()),
-        /** Take away a window. */
         INVALIDATE(rdma_h.IBV_WR_LOCAL_INV());
 
         private final int code;
@@ -57,7 +51,7 @@ public abstract sealed class WorkRequest {
         }
     }
 
-    // Both kinds of request begin alike.
+    // Send and receive requests begin with the same fields.
     static final long WR_ID = ibv_recv_wr.wr_id$offset();
     static final long NEXT = ibv_recv_wr.next$offset();
     static final long LIST = ibv_recv_wr.sg_list$offset();
@@ -83,19 +77,18 @@ public abstract sealed class WorkRequest {
         memory.set(JAVA_LONG, LIST, address + elements);
     }
 
-    /** Where the request is. */
     public final long address() {
         return address;
     }
 
-    /** Where the provider writes the address of the request that it refused. */
+    /** The location where the provider writes the address of a rejected request. */
     public final long refusedAddress() {
         return address + refused;
     }
 
     /**
-     * The address that the provider wrote there, once; 0 if it wrote none. It writes only when it
-     * refuses, so that a post need not clear it.
+     * Returns and clears the address of the rejected request; 0 if there is none. A provider writes
+     * the address only when it rejects a request, so a post need not clear it.
      */
     public final long takeRefused() {
         var taken = memory.get(JAVA_LONG, refused);
@@ -103,17 +96,15 @@ public abstract sealed class WorkRequest {
         return taken;
     }
 
-    /** Notes that the provider refused this one, for a function that does not. */
+    /** Records the rejection of this request, for functions that do not record it. */
     public final void refused() {
         memory.set(JAVA_LONG, refused, address);
     }
 
-    /** How many pieces there is room for. */
     public final int maxElements() {
         return maxElements;
     }
 
-    /** Names a piece of memory. */
     public final void element(int index, long pieceAddress, int length, int localKey) {
         var at = elements + index * ELEMENT_BYTES;
         memory.set(JAVA_LONG, at + ELEMENT_ADDRESS, pieceAddress);
@@ -121,26 +112,25 @@ public abstract sealed class WorkRequest {
         memory.set(JAVA_INT, at + ELEMENT_KEY, localKey);
     }
 
-    /** The number that its completion will carry. */
+    /** Sets the number that the completion will carry. */
     public final void number(long number) {
         try {
-            AddressSpace.setLong(address + WR_ID, number);
+            UncheckedMemory.setLong(address + WR_ID, number);
         } finally {
             Reference.reachabilityFence(memory);
         }
     }
 
-    /** The request that is posted with this one, after it; 0 for none. */
+    /** Sets the next request of a chain; 0 for none. */
     public final void next(long requestAddress) {
         memory.set(JAVA_LONG, NEXT, requestAddress);
     }
 
-    /** How many pieces are named. */
     public final void elements(int count) {
         memory.set(JAVA_INT, COUNT, count);
     }
 
-    /** A request to send, to read or to write. */
+    /** A request for a send queue. */
     public static final class Send extends WorkRequest {
 
         private static final long BYTES = ibv_send_wr.layout().byteSize();
@@ -175,76 +165,70 @@ public abstract sealed class WorkRequest {
         private static final long BOUND_ACCESS =
                 BIND_INFO + ibv_mw_bind_info.mw_access_flags$offset();
 
-        /** Complete visibly. */
+        /** Reports the completion. */
         public static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
 
-        /** Start only when earlier reads and atomics are done. */
+        /** Starts the request after all earlier reads and atomics have completed. */
         public static final int FENCE = rdma_h.IBV_SEND_FENCE();
 
-        /** Wake a peer that waits for solicited messages. */
+        /** Wakes up a peer that waits for solicited messages. */
         public static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
 
-        /** Copy the data during the post. */
+        /** Copies the data when the request is posted. */
         public static final int INLINE = rdma_h.IBV_SEND_INLINE();
 
-        /** The device fills in the checksums of headers. */
+        /** Lets the device compute the checksums of headers. */
         public static final int IP_CHECKSUM = rdma_h.IBV_SEND_IP_CSUM();
 
-        /** Made when it is first needed. */
-        private @Nullable MemorySegment verbOfBind;
+        /** Allocated on first use. */
+        private @Nullable MemorySegment bindRequest;
 
-        /** A request with room for so many pieces. */
         public Send(int maxElements) {
             super(BYTES, maxElements);
         }
 
-        /** What is asked for. */
         public void operation(Operation operation) {
             memory.set(JAVA_INT, OPCODE, operation.code);
         }
 
-        /** {@link #SIGNALED} and the like. */
         public void flags(int flags) {
             memory.set(JAVA_INT, FLAGS, flags);
         }
 
-        /** The immediate data. */
         public void immediate(int data) {
             memory.set(JAVA_INT, IMMEDIATE, BigEndian.toNative(data));
         }
 
-        /** The peer's memory, for reads and writes. */
+        /** Sets the peer's memory, for reads and writes. */
         public void remote(long remoteAddress, int key) {
             memory.set(JAVA_LONG, REMOTE_ADDRESS, remoteAddress);
             memory.set(JAVA_INT, REMOTE_KEY, key);
         }
 
-        /** The peer's memory, for reads and writes, under the same key as before. */
+        /** Sets the peer's memory, for reads and writes, and keeps the key. */
         public void remoteAddress(long remoteAddress) {
             memory.set(JAVA_LONG, REMOTE_ADDRESS, remoteAddress);
         }
 
-        /** The peer's memory, for atomics. */
         public void atomic(long remoteAddress, int key) {
             memory.set(JAVA_LONG, ATOMIC_ADDRESS, remoteAddress);
             memory.set(JAVA_INT, ATOMIC_KEY, key);
         }
 
-        /** The operands of an atomic. */
         public void operands(long compareOrAdd, long swap) {
             memory.set(JAVA_LONG, COMPARE_OR_ADD, compareOrAdd);
             memory.set(JAVA_LONG, SWAP, swap);
         }
 
         /**
-         * What is flushed. C has no place for it in this structure, because such a request is
-         * posted by a function of its own: it stands where the operands of an atomic stand.
+         * Sets the range to flush. The C structure has no fields for a flush, which only a separate
+         * function can post. Therefore, the range is stored in place of the operands of an atomic.
          */
         public void flush(long remoteAddress, int key, int length, int placements) {
             flush(remoteAddress, key, length, placements, rdma_h.IBV_FLUSH_RANGE());
         }
 
-        /** Flushes all of a region. */
+        /** Sets a whole region to flush. */
         public void flushRegion(long remoteAddress, int key, int placements) {
             flush(remoteAddress, key, 0, placements, rdma_h.IBV_FLUSH_MR());
         }
@@ -257,56 +241,52 @@ public abstract sealed class WorkRequest {
             memory.set(JAVA_INT, FLUSH_SELECTIVITY, selectivity);
         }
 
-        /** The key of the window to be taken away. */
         public void invalidatedKey(int key) {
             memory.set(JAVA_INT, INVALIDATED_KEY, key);
         }
 
-        /** Which window shows a region, and to whom. */
+        /** Sets the window to bind, its region, and the access rights of peers. */
         public void bind(MemorySegment window, MemorySegment region, int access) {
             memory.set(ADDRESS, BOUND_WINDOW, window);
             memory.set(ADDRESS, BOUND_REGION, region);
             memory.set(JAVA_INT, BOUND_ACCESS, access);
         }
 
-        /** What of the region it shows. */
         public void bindRange(long regionAddress, long length) {
             memory.set(JAVA_LONG, BOUND_ADDRESS, regionAddress);
             memory.set(JAVA_LONG, BOUND_LENGTH, length);
         }
 
-        /** How long that is. */
         public long boundLength() {
             return memory.get(JAVA_LONG, BOUND_LENGTH);
         }
 
-        /** The key that the window then has. */
+        /** Sets the key of the window after the bind. */
         public void newKey(int key) {
             memory.set(JAVA_INT, NEW_KEY, key);
         }
 
-        /** Where the same bind is, as it is now, as {@code ibv_bind_mw} takes it. */
-        public long verbOfBind() {
-            if (verbOfBind == null) {
-                verbOfBind = ibv_mw_bind.allocate(Arena.ofAuto());
+        /** The address of the bind in the format of {@code ibv_bind_mw}. */
+        public long bindRequest() {
+            if (bindRequest == null) {
+                bindRequest = ibv_mw_bind.allocate(Arena.ofAuto());
             }
-            ibv_mw_bind.wr_id(verbOfBind, memory.get(JAVA_LONG, WR_ID));
-            ibv_mw_bind.send_flags(verbOfBind, memory.get(JAVA_INT, FLAGS));
+            ibv_mw_bind.wr_id(bindRequest, memory.get(JAVA_LONG, WR_ID));
+            ibv_mw_bind.send_flags(bindRequest, memory.get(JAVA_INT, FLAGS));
             MemorySegment.copy(
                     memory,
                     BIND_INFO,
-                    verbOfBind,
+                    bindRequest,
                     ibv_mw_bind.bind_info$offset(),
                     ibv_mw_bind_info.layout().byteSize());
-            return verbOfBind.address();
+            return bindRequest.address();
         }
 
-        /** The peer's receive queue that it is for, over an extended connection. */
+        /** Sets the number of the XRC shared receive queue at the peer. */
         public void receiveQueue(int number) {
             memory.set(JAVA_INT, RECEIVE_QUEUE, number);
         }
 
-        /** Where a datagram goes. */
         public void destination(long addressHandle, int queuePairNumber, int queueKey) {
             memory.set(JAVA_LONG, ADDRESS_HANDLE, addressHandle);
             memory.set(JAVA_INT, REMOTE_QUEUE_PAIR, queuePairNumber);
@@ -314,12 +294,11 @@ public abstract sealed class WorkRequest {
         }
     }
 
-    /** A request to receive. */
+    /** A request for a receive queue. */
     public static final class Receive extends WorkRequest {
 
         private static final long BYTES = ibv_recv_wr.layout().byteSize();
 
-        /** A request with room for so many pieces. */
         public Receive(int maxElements) {
             super(BYTES, maxElements);
         }

@@ -14,7 +14,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.verbs.model.VerbsException;
 
-/** XRC domains: opened, closed. A device that has none is without these functions. */
+/** The functions of XRC domains. A device without XRC lacks them. */
 public final class XrcFunctions {
 
     private static final MethodHandle OPEN_XRCD =
@@ -25,13 +25,13 @@ public final class XrcFunctions {
     private XrcFunctions() {}
 
     /**
-     * An XRC domain. NULL and errno on failure.
+     * Opens an XRC domain. C returns NULL and sets errno on failure.
      *
-     * @param descriptor of the file that it is found by; -1 for none
-     * @param flags of open(2)
+     * @param descriptor the descriptor of the file that identifies the domain; -1 for none
+     * @param flags the flags of open(2)
      */
     public static MemorySegment open(
-            VerbsContext context, int descriptor, int flags, Attempt attempt)
+            VerbsContext context, int descriptor, int flags, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.open_xrcd$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -54,8 +54,8 @@ public final class XrcFunctions {
         }
     }
 
-    /** Returns the errno. */
-    public static void close(VerbsContext context, MemorySegment domain, Attempt attempt)
+    /** C returns an errno. */
+    public static void close(VerbsContext context, MemorySegment domain, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.close_xrcd$offset(), attempt);
         attempt.errno(call(() -> (int) CLOSE_XRCD.invokeExact(function, segment(), domain)));

@@ -1,6 +1,6 @@
 /**
- * The floor below the API: one class for each part of libibverbs, in which each function's linkage
- * and error convention is stated once. No policy, and nothing that a user sees.
+ * Linkage to libibverbs and librdmacm: one class for each part of the libraries, which states the
+ * signature and the error convention of each C function once. Contains no policy. Not exported.
  */
 @NullMarked
 package org.jrdma.verbs.internal;

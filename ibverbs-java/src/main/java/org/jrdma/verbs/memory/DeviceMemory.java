@@ -6,27 +6,27 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.handle.Registration;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.DeviceMemoryFunctions;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Memory on the device itself. What is {@linkplain
+ * Memory on the device itself. A {@linkplain
  * org.jrdma.verbs.ProtectionDomain#registerDeviceMemory(DeviceMemory, long, long, Access...)
- * registered} of it is used in requests and by peers as any other region, and never crosses the
- * bus; this side's processor reaches it by copying only.
+ * registered} part is used by work requests and peers like any other region, and its data does not
+ * cross the bus. This process can access the memory only by copying.
  *
- * <p>Owned by its {@link org.jrdma.verbs.Device}; its regions are closed with it. Safe for use by
- * several threads. In C: {@code struct ibv_dm}; {@link #close()} is {@code ibv_free_dm}.
+ * <p>Owned by its {@link org.jrdma.verbs.Device}. Closing it closes its regions. Safe for use by
+ * multiple threads. In C: {@code struct ibv_dm}; {@link #close()} is {@code ibv_free_dm}.
  */
 public final class DeviceMemory extends NativeObject {
 
@@ -47,7 +47,7 @@ public final class DeviceMemory extends NativeObject {
         if (Long.bitCount(alignment) != 1 || alignment < 0) {
             throw new IllegalArgumentException(
                     String.format(
-                            Locale.ROOT, "An alignment is a power of two, and not %,d", alignment));
+                            Locale.ROOT, "The alignment must be a power of two: %,d", alignment));
         }
         var functions = device.library().deviceMemory();
         var context = device.context();
@@ -57,7 +57,7 @@ public final class DeviceMemory extends NativeObject {
                             context,
                             length,
                             Long.numberOfTrailingZeros(alignment),
-                            new Attempt(
+                            new CheckedCall(
                                     "ibv_alloc_dm",
                                     () ->
                                             String.format(
@@ -87,7 +87,7 @@ public final class DeviceMemory extends NativeObject {
                     functions.importDeviceMemory(
                             device.address(),
                             handle,
-                            Attempt.to(
+                            CheckedCall.to(
                                     "ibv_import_dm",
                                     () -> "%d on %s".formatted(handle, device.name())));
             return new DeviceMemory(
@@ -109,15 +109,17 @@ public final class DeviceMemory extends NativeObject {
     private static void checkLength(long length) {
         if (length <= 0) {
             throw new IllegalArgumentException(
-                    String.format(Locale.ROOT, "Device memory of %,d bytes", length));
+                    String.format(
+                            Locale.ROOT, "The length must be at least one byte: %,d", length));
         }
     }
 
-    /** Registers a part of this memory in a domain of the same device. */
+    /** Registers a part of this memory in a protection domain of the same device. */
     MemoryRegion register(DomainHandle domain, long offset, long bytes, Set<Access> access)
             throws VerbsException {
         if (device != domain.device()) {
-            throw new IllegalArgumentException(this + " is of another device than " + domain);
+            throw new IllegalArgumentException(
+                    this + " and " + domain + " are on different devices");
         }
         return new MemoryRegion(
                 Registration.ofDevice(domain, this, memory, length, offset, bytes, access));
@@ -125,12 +127,12 @@ public final class DeviceMemory extends NativeObject {
 
     private static String advice(int errno) {
         return errno == Errno.EOPNOTSUPP
-                ? "The device has no memory to give."
-                : "ExtendedDeviceAttributes.deviceMemoryBytes() tells how much the device has.";
+                ? "The device has no allocatable memory."
+                : "See ExtendedDeviceAttributes.deviceMemoryBytes() for the memory of the device.";
     }
 
     /**
-     * The kernel's number for it, by which another process {@linkplain
+     * The kernel's number of the memory, by which another process {@linkplain
      * org.jrdma.verbs.Device#importDeviceMemory imports} it.
      */
     public int handle() {
@@ -143,22 +145,22 @@ public final class DeviceMemory extends NativeObject {
     }
 
     /**
-     * Makes a dma-buf of it, which other devices' drivers take. In C: {@code
+     * Exports the memory as a dma-buf, which drivers of other devices can use. In C: {@code
      * ibv_dm_export_dmabuf_fd}.
      *
-     * @return the dma-buf, which is the caller's to close, and outlives this
-     * @throws VerbsException with EOPNOTSUPP where the library or the device has no such thing
+     * @return the dma-buf, which the caller must close and which may outlive this object
+     * @throws VerbsException with EOPNOTSUPP if the library or the device does not support dma-bufs
      */
     public DmaBuf exportDmaBuf() throws VerbsException {
         lifetime().hold();
         try {
             var descriptor =
-                    PlatformCalls.call(() ->
+                    BlockingCalls.call(() ->
                             device.library()
                                     .deviceMemory()
                                     .exportDmaBuf(
                                             address(),
-                                            Attempt.to(
+                                            CheckedCall.to(
                                                     "ibv_dm_export_dmabuf_fd",
                                                     () -> "for " + this)));
             return new DmaBuf(OpenFile.of(descriptor));
@@ -167,16 +169,17 @@ public final class DeviceMemory extends NativeObject {
         }
     }
 
-    /** Its length in bytes. */
+    /** The length in bytes. */
     public long length() {
         return length;
     }
 
     /**
-     * Copies bytes to the device. Does not wait. In C: {@code ibv_memcpy_to_dm}.
+     * Copies bytes to the device without blocking. In C: {@code ibv_memcpy_to_dm}.
      *
-     * @throws IndexOutOfBoundsException if they would not fit
-     * @throws VerbsException if the device refuses; some copy whole words at multiples of 4 only
+     * @throws IndexOutOfBoundsException if the bytes do not fit
+     * @throws VerbsException if the device rejects the copy; some devices copy only whole words at
+     *     multiples of 4
      */
     public void write(long offset, MemorySegment source) throws VerbsException {
         Objects.checkFromIndexSize(offset, source.byteSize(), length);
@@ -196,16 +199,18 @@ public final class DeviceMemory extends NativeObject {
     }
 
     /**
-     * Copies bytes from the device. Does not wait. In C: {@code ibv_memcpy_from_dm}.
+     * Copies bytes from the device without blocking. In C: {@code ibv_memcpy_from_dm}.
      *
-     * @throws IndexOutOfBoundsException if there are not so many
+     * @throws IndexOutOfBoundsException if the range exceeds this memory
      * @throws IllegalArgumentException if the segment is read-only
-     * @throws VerbsException if the device refuses; some copy whole words at multiples of 4 only
+     * @throws VerbsException if the device rejects the copy; some devices copy only whole words at
+     *     multiples of 4
      */
     public void read(long offset, MemorySegment target) throws VerbsException {
         Objects.checkFromIndexSize(offset, target.byteSize(), length);
         if (target.isReadOnly()) {
-            throw new IllegalArgumentException("Nothing can be read into a read-only segment");
+            throw new IllegalArgumentException(
+                    "The target of a read must not be a read-only segment");
         }
         copy(
                 "ibv_memcpy_from_dm",
@@ -223,7 +228,7 @@ public final class DeviceMemory extends NativeObject {
     }
 
     private interface Copy {
-        void make(DeviceMemoryFunctions functions, Attempt attempt) throws VerbsException;
+        void make(DeviceMemoryFunctions functions, CheckedCall attempt) throws VerbsException;
     }
 
     private void copy(String function, long offset, MemorySegment bytes, Copy copy)
@@ -232,7 +237,7 @@ public final class DeviceMemory extends NativeObject {
         try {
             copy.make(
                     device.library().deviceMemory(),
-                    Attempt.to(
+                    CheckedCall.to(
                             function,
                             () ->
                                     String.format(

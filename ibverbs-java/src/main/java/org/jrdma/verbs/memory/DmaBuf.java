@@ -3,10 +3,10 @@ package org.jrdma.verbs.memory;
 import org.jrdma.ffi.linkage.OpenFile;
 
 /**
- * Memory of a device that the kernel shares between drivers; see {@link
- * DeviceMemory#exportDmaBuf()}. The memory stays as long as this is open, or anyone has taken it.
+ * Device memory that the kernel shares between drivers; see {@link DeviceMemory#exportDmaBuf()}.
+ * The memory stays allocated while this object is open or a driver uses the memory.
  *
- * <p>Owned by who asked for it. Safe for use by several threads.
+ * <p>Owned by the caller that exported it. Safe for use by multiple threads.
  */
 public final class DmaBuf implements AutoCloseable {
 
@@ -17,17 +17,17 @@ public final class DmaBuf implements AutoCloseable {
     }
 
     /**
-     * Its descriptor, to be given to a driver, as by {@link
-     * org.jrdma.verbs.ProtectionDomain#registerDmaBuf} of another device. It is not the caller's to
-     * close.
+     * The file descriptor, for a driver or for {@link
+     * org.jrdma.verbs.ProtectionDomain#registerDmaBuf} of another device. The caller must not close
+     * it.
      *
-     * @throws IllegalStateException if it is closed
+     * @throws IllegalStateException if this object is closed
      */
     public int descriptor() {
         return file.number();
     }
 
-    /** Closes the descriptor. Closing twice is fine. Does not wait. */
+    /** Closes the descriptor without blocking. Closing again has no effect. */
     @Override
     public void close() {
         file.close();

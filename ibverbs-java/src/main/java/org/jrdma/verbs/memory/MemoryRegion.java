@@ -13,14 +13,14 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Memory that an adapter may access: for work requests of this side and, as far as its access
- * rights go, for peers.
+ * Memory that an adapter may access, for local work requests and, within its access rights, for
+ * peers.
  *
- * <p>Owned by the arena or the protection domain that made it. The memory lives as long as that
- * arena or buffer, also when the region is closed earlier. Only {@link #address()} and work
- * requests refuse a closed region; its keys and its length are plain numbers and stay readable.
- * Safe for use by multiple threads. Closing a region ends the adapter's access; operations in
- * flight then fail. In C: {@code struct ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
+ * <p>Owned by the arena or the protection domain that created it. The memory itself lives as long
+ * as its arena or buffer, even if the region is closed earlier. Closing a region ends the adapter's
+ * access, and operations in flight then fail. Of a closed region, {@link #address()} and work
+ * requests throw, while the keys and the length remain readable. Safe for use by multiple threads.
+ * In C: {@code struct ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
  */
 public final class MemoryRegion extends NativeObject {
 
@@ -28,7 +28,7 @@ public final class MemoryRegion extends NativeObject {
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
     static {
-        MemoryAccess.open(new MemoryOpening());
+        MemoryAccess.open(new MemoryAccessImpl());
     }
 
     private final Registration registration;
@@ -39,28 +39,29 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * Changes the access rights. Like every re-registration, this is faster than a new registration
-     * where the device supports it, invalidates the keys that peers have, and requires that no work
+     * Changes the access rights. Every re-registration is faster than a new registration if the
+     * device supports it. It invalidates the keys that peers have, and it requires that no work
      * request that names this region is in flight. In C: {@code ibv_rereg_mr}.
      *
-     * @return the region as it is now, with its own keys; this one is closed
-     * @throws VerbsException if the device refuses. This region stays as it was, or is closed if
-     *     the device has left it unusable
+     * @return the new region, with its own keys; this region is closed
+     * @throws VerbsException if the device rejects the change. This region is then unchanged, or
+     *     closed if the device has made it unusable
      */
     public MemoryRegion reregister(Access... access) throws VerbsException {
         return new MemoryRegion(registration.changeAccess(Access.setOf(access)));
     }
 
     /**
-     * Moves the region to other memory, which the caller keeps alive as for {@link
-     * org.jrdma.verbs.ProtectionDomain#registerUnguarded}; like {@link #reregister}. In C: {@code
+     * Replaces the memory of the region; otherwise like {@link #reregister}. The caller keeps the
+     * memory alive as for {@link org.jrdma.verbs.ProtectionDomain#registerUnguarded}. In C: {@code
      * ibv_rereg_mr}.
      *
      * @throws IllegalArgumentException if the segment is on the heap or empty
      */
     public MemoryRegion reregisterUnguarded(MemorySegment next) throws VerbsException {
         if (!next.isNative() || next.byteSize() == 0) {
-            throw new IllegalArgumentException("Only native memory can be registered: " + next);
+            throw new IllegalArgumentException(
+                    "Only native memory of at least one byte can be registered: " + next);
         }
         return new MemoryRegion(registration.changeMemory(next));
     }
@@ -70,7 +71,7 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * The kernel's number for the region, by which another process {@linkplain
+     * The kernel's number of the region, by which another process {@linkplain
      * org.jrdma.verbs.ProtectionDomain#importRegion imports} it.
      */
     public int handle() {
@@ -82,7 +83,7 @@ public final class MemoryRegion extends NativeObject {
         }
     }
 
-    /** The memory; empty where there is none, or none of this process. */
+    /** The memory; empty if the region has no memory in this process. */
     public MemorySegment segment() {
         return registration.memory();
     }
@@ -93,9 +94,9 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * The address by which work requests and peers name the first byte: that of the memory, unless
-     * the region is {@linkplain Access#ZERO_BASED zero-based} or {@linkplain
-     * RegisteredArena#regionAt was given another}.
+     * The address by which work requests and peers name the first byte. It is the address of the
+     * memory, unless the region is {@linkplain Access#ZERO_BASED zero-based} or was created with
+     * {@linkplain RegisteredArena#regionAt another address}.
      */
     public long startAddress() {
         return registration.start();
@@ -106,7 +107,7 @@ public final class MemoryRegion extends NativeObject {
         return registration.access();
     }
 
-    /** The key by which requests of this side name the region. In C: {@code lkey}. */
+    /** The key by which local work requests name the region. In C: {@code lkey}. */
     public int localKey() {
         return registration.localKey();
     }
@@ -116,13 +117,13 @@ public final class MemoryRegion extends NativeObject {
         return registration.remoteKey();
     }
 
-    /** The whole region, for a work request. */
+    /** Returns a slice of the whole region, for a work request. */
     public MemorySlice slice() {
         return slice(0, length());
     }
 
     /**
-     * A part of the region, for a work request.
+     * Returns a slice of a part of the region, for a work request.
      *
      * @throws IndexOutOfBoundsException if the part is not within the region
      */
@@ -133,33 +134,33 @@ public final class MemoryRegion extends NativeObject {
     /**
      * The address and key that a peer needs to access the region.
      *
-     * @throws IllegalStateException if it is a {@linkplain
+     * @throws IllegalStateException if this is a {@linkplain
      *     org.jrdma.verbs.ProtectionDomain#newNullRegion null region}
      */
     public RemoteMemory remote() {
-        if (registration.isOfNothing()) {
-            throw new IllegalStateException("A null region is for this side's requests only");
+        if (registration.isNull()) {
+            throw new IllegalStateException("A null region cannot be accessed by peers");
         }
         return new RemoteMemory(startAddress(), remoteKey(), length());
     }
 
     /**
-     * Reads a number that a peer writes, so that later reads of the region return data that is at
-     * least as new.
+     * Reads a number that a peer writes. Later reads of the region return data that is at least as
+     * new.
      *
-     * <p>This orders what this processor reads. It does not order what the adapter wrote: a single
-     * write of a peer may be placed in any order, and with {@link Access#RELAXED_ORDERING} several
-     * writes may be too. Most adapters place the bytes of one write in ascending order, but none
-     * guarantees it. A peer that needs a guarantee writes with immediate data, whose completion
-     * this side waits for.
+     * <p>This orders the reads of this processor. It does not order the writes of the adapter: the
+     * bytes of a single write of a peer may be placed in any order and, with {@link
+     * Access#RELAXED_ORDERING}, so may several writes. Most adapters place the bytes of one write
+     * in ascending order, but none guarantees it. A peer that needs a guarantee writes with
+     * immediate data, whose completion this side waits for.
      *
-     * @param offset a multiple of 8
+     * @param offset the offset in the region, a multiple of 8
      */
     public long readLongAcquire(long offset) {
         return (long) LONG.getAcquire(registration.memory(), offset);
     }
 
-    /** Like {@link #readLongAcquire}, for a number of 4 bytes at a multiple of 4. */
+    /** Reads a number of 4 bytes at a multiple of 4; otherwise like {@link #readLongAcquire}. */
     public int readIntAcquire(long offset) {
         return (int) INT.getAcquire(registration.memory(), offset);
     }

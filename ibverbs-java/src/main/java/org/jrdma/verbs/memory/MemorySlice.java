@@ -6,8 +6,8 @@ import java.util.Objects;
 import org.jrdma.verbs.model.RemoteMemory;
 
 /**
- * A part of a {@link MemoryRegion}, as a work request names it. Immutable; it keeps nothing open.
- * In C: {@code struct ibv_sge}.
+ * A part of a {@link MemoryRegion}, for use in work requests. Immutable. A slice does not keep its
+ * region open. In C: {@code struct ibv_sge}.
  */
 public final class MemorySlice {
 
@@ -18,49 +18,49 @@ public final class MemorySlice {
     MemorySlice(MemoryRegion region, long offset, long length) {
         Objects.checkFromIndexSize(offset, length, region.length());
         if (length > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException("A work request moves 2 GiB at most: " + length);
+            throw new IllegalArgumentException("A slice must be shorter than 2 GiB: " + length);
         }
         this.region = region;
         this.offset = offset;
         this.length = (int) length;
     }
 
-    /** The region it is a part of. */
+    /** The region that contains this slice. */
     public MemoryRegion region() {
         return region;
     }
 
-    /** Its length in bytes. */
+    /** The length in bytes. */
     public int length() {
         return length;
     }
 
-    /** Where in the region it begins. */
+    /** The offset in the region. */
     public long offset() {
         return offset;
     }
 
-    /** The memory itself. */
+    /** The memory of this slice. */
     public MemorySegment segment() {
         return region.segment().asSlice(offset, length);
     }
 
     /**
-     * A part of this part.
+     * Returns a part of this slice.
      *
-     * @throws IndexOutOfBoundsException if it is not within
+     * @throws IndexOutOfBoundsException if the part is not within this slice
      */
     public MemorySlice slice(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, this.length);
         return new MemorySlice(region, this.offset + offset, length);
     }
 
-    /** What a peer needs to know to reach it. */
+    /** The address and key that a peer needs to access this slice. */
     public RemoteMemory remote() {
         return region.remote().slice(offset, length);
     }
 
-    /** As in a message. */
+    /** Formats the slice for messages. */
     @Override
     public String toString() {
         return String.format(Locale.ROOT, "%,d bytes at %,d of %s", length, offset, region);

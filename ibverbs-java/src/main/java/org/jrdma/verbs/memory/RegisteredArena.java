@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.linkage.Linux;
-import org.jrdma.ffi.linkage.SharedMemory;
+import org.jrdma.ffi.linkage.ArenaCloser;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.Registration;
 import org.jrdma.verbs.model.Access;
@@ -18,49 +18,51 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An arena whose memory is registered: what is allocated from it can be sent, received into, and
- * shown to peers.
+ * An arena of registered memory, which work requests and, within its access rights, peers can use.
  *
- * <p>{@link #region} gives a region of its own for each call. {@link #allocate} takes small pieces
- * out of larger regions, whose registrations they share. Owned by its {@link
- * org.jrdma.verbs.ProtectionDomain}; safe for use by several threads. Closing it first deregisters,
- * then frees; segments are then inaccessible. Where the system refuses to deregister, the memory is
- * never freed, since the adapter might still write to it. Close waits up to ten seconds for another
- * thread's input or output that is using a segment; memory that is in use longer is never freed
- * either.
+ * <p>{@link #region} allocates a separate region for each call. {@link #allocate} takes small
+ * pieces from larger regions that they share. Owned by its {@link
+ * org.jrdma.verbs.ProtectionDomain}. Safe for use by multiple threads.
+ *
+ * <p>Closing the arena deregisters the memory and then frees it; its segments become inaccessible.
+ * If the system fails to deregister a region, its memory is never freed, because the adapter might
+ * still write to it. Close waits up to ten seconds for I/O operations of other threads that use a
+ * segment. Memory that is in use longer is never freed.
  */
 public final class RegisteredArena extends NativeObject implements Arena {
 
-    /** How the memory of an arena is mapped. */
+    /** The page size of the memory of an arena. */
     public enum PageSize {
         /** The machine's normal pages. */
         NORMAL,
         /**
-         * The machine's default huge pages, which must have been reserved: fewer entries in the
-         * adapter's tables.
+         * The machine's default huge pages, which must have been reserved. They need fewer entries
+         * in the adapter's translation tables.
          */
         HUGE
     }
 
     private static final long CHUNK_BYTES = 1 << 20;
-    private static final long PAGE_BYTES = Linux.pageBytes();
+    private static final long PAGE_BYTES = LinuxCalls.pageBytes();
 
     private final DomainHandle domain;
     private final PageSize pages;
     private final Set<Access> access;
     private final Memory memory;
 
-    /** By address, the regions that pieces are allocated from. */
+    /** The regions that {@link #allocate} divides, by address. */
     private final TreeMap<Long, MemoryRegion> chunks = new TreeMap<>();
 
     private @Nullable MemoryRegion chunk;
     private long used;
 
-    /** Closed with the arena, so that nobody who drops one has forgotten anything. */
+    /**
+     * The regions to close with the arena. This reference also prevents a leak report for a region
+     * that the program no longer references.
+     */
     private final ArrayList<MemoryRegion> regions = new ArrayList<>();
 
-    /** How many regions there are when those closed are looked for. */
-    private int many = 16;
+    private int pruneThreshold = 16;
 
     RegisteredArena(DomainHandle domain, PageSize pages, Set<Access> access) {
         this(domain, pages, access, new Memory());
@@ -88,10 +90,11 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * Memory with a registration of its own: page aligned, zeroed, of any length. In C: {@code
+     * Allocates page-aligned, zeroed memory of any length with its own registration. In C: {@code
      * ibv_reg_mr}; with an optional right, {@code ibv_reg_mr_iova2}.
      *
-     * @throws VerbsException if the system refuses; the message says how much memory may be locked
+     * @throws VerbsException if the registration fails; the message includes the limit of locked
+     *     memory
      */
     public MemoryRegion region(long bytes) throws VerbsException {
         lifetime().hold();
@@ -104,12 +107,12 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * As {@link #region}, but work requests and peers name its first byte by an address of the
-     * caller's choice: the same in every process of an application, say. In C: {@code
-     * ibv_reg_mr_iova}.
+     * Allocates memory like {@link #region}, but with a given address by which work requests and
+     * peers name its first byte. For example, all processes of an application can use the same
+     * address. In C: {@code ibv_reg_mr_iova}.
      *
-     * @param start a multiple of the page size, as the kernel demands
-     * @throws VerbsException if the system refuses, or the library is too old
+     * @param start the address, a multiple of the page size as the kernel requires
+     * @throws VerbsException if the registration fails, or the library is too old
      */
     public MemoryRegion regionAt(long start, long bytes) throws VerbsException {
         lifetime().hold();
@@ -124,14 +127,20 @@ public final class RegisteredArena extends NativeObject implements Arena {
     private MemoryRegion register(MemorySegment segment, long start) throws VerbsException {
         return keep(
                 new MemoryRegion(
-                        Registration.ofArena(
-                                domain, segment, start, access, lifetime(), this, memory)));
+                        Registration.of(
+                                domain,
+                                segment,
+                                start,
+                                access,
+                                List.of(lifetime()),
+                                this,
+                                memory)));
     }
 
     private synchronized MemoryRegion keep(MemoryRegion region) {
-        if (regions.size() >= many) {
+        if (regions.size() >= pruneThreshold) {
             regions.removeIf(kept -> !kept.isOpen());
-            many = Math.max(16, 2 * regions.size());
+            pruneThreshold = Math.max(16, 2 * regions.size());
         }
         regions.add(region);
         return region;
@@ -139,14 +148,15 @@ public final class RegisteredArena extends NativeObject implements Arena {
 
     private MemorySegment map(long bytes) throws VerbsException {
         if (bytes <= 0) {
-            throw new IllegalArgumentException("A region has at least one byte: " + bytes);
+            throw new IllegalArgumentException(
+                    "A memory region must have at least one byte: " + bytes);
         }
         return memory.map(bytes, pages);
     }
 
     /**
-     * Memory that shares a registration with other pieces; {@link #slice(MemorySegment)} tells a
-     * work request where it is. Zeroed.
+     * Allocates zeroed memory that shares a registration with other memory of this arena. Use
+     * {@link #slice(MemorySegment)} to name it in a work request.
      *
      * @throws IllegalStateException if the memory cannot be registered; the cause is a {@link
      *     VerbsException}
@@ -155,7 +165,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
     public synchronized MemorySegment allocate(long byteSize, long byteAlignment) {
         if (byteSize < 0 || Long.bitCount(byteAlignment) != 1) {
             throw new IllegalArgumentException(
-                    "size %d, alignment %d".formatted(byteSize, byteAlignment));
+                    "Invalid size %d or alignment %d".formatted(byteSize, byteAlignment));
         }
         try {
             var start = alignUp(used, byteAlignment);
@@ -184,24 +194,24 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * A segment that {@link #allocate} gave, or a part of one, for a work request.
+     * Returns the slice of a segment that {@link #allocate} returned, or of a part of such a
+     * segment, for a work request.
      *
-     * @throws IllegalArgumentException if it is not this arena's
+     * @throws IllegalArgumentException if the segment was not allocated from this arena
      */
     public synchronized MemorySlice slice(MemorySegment segment) {
-        var found = chunks.floorEntry(segment.address());
-        if (found == null || !segment.isNative()) {
-            throw new IllegalArgumentException("Not allocated from " + this);
+        var entry = segment.isNative() ? chunks.floorEntry(segment.address()) : null;
+        if (entry != null) {
+            var region = entry.getValue();
+            var offset = segment.address() - entry.getKey();
+            if (offset + segment.byteSize() <= region.length()) {
+                return region.slice(offset, segment.byteSize());
+            }
         }
-        var region = found.getValue();
-        var offset = segment.address() - found.getKey();
-        if (offset + segment.byteSize() > region.length()) {
-            throw new IllegalArgumentException("Not allocated from " + this);
-        }
-        return region.slice(offset, segment.byteSize());
+        throw new IllegalArgumentException("The segment was not allocated from " + this);
     }
 
-    /** The scope of all its segments; alive until close. */
+    /** The scope of all segments of this arena; alive until the arena is closed. */
     @Override
     public MemorySegment.Scope scope() {
         return memory.arena.scope();
@@ -212,8 +222,8 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * The memory below the registrations, which outlives them. Apart from the arena, so that a
-     * forgotten arena is found.
+     * The memory of the arena, which outlives the registrations. It does not refer to the arena
+     * object, so that a leaked arena can be detected.
      */
     private static final class Memory {
 
@@ -222,12 +232,12 @@ public final class RegisteredArena extends NativeObject implements Arena {
         MemorySegment map(long bytes, PageSize pages) throws VerbsException {
             try {
                 return pages == PageSize.HUGE
-                        ? Linux.mapHugePages(bytes, arena)
-                        : Linux.mapPages(bytes, arena);
+                        ? LinuxCalls.mapHugePages(bytes, arena)
+                        : LinuxCalls.mapPages(bytes, arena);
             } catch (FabricException e) {
                 var advice =
                         pages == PageSize.HUGE
-                                ? ". Reserve huge pages with \"sysctl vm.nr_hugepages=N\"; /proc/meminfo tells how many are free."
+                                ? ". Reserve huge pages with \"sysctl vm.nr_hugepages=N\"; /proc/meminfo shows how many are free."
                                 : ".";
                 throw new VerbsException("mmap", e.getMessage() + advice);
             }
@@ -235,7 +245,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
 
         void free() throws FabricException {
             if (!Registration.isNeverFreed(this)) {
-                SharedMemory.close(arena);
+                ArenaCloser.close(arena);
             }
         }
     }

@@ -5,50 +5,45 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/**
- * What may be done to a memory region, or through a queue pair. In C: {@code enum
- * ibv_access_flags}.
- */
+/** An access right of a memory region or of a queue pair. In C: {@code enum ibv_access_flags}. */
 public enum Access {
     /**
-     * The adapter may write on behalf of this side: receives, reads and atomics land here. Anyone
-     * may read without a flag.
+     * The adapter may write the memory on behalf of this process: receives, reads and atomic
+     * operations store their data there. Local reads need no right.
      */
     LOCAL_WRITE,
-    /** A peer may write. Needs {@link #LOCAL_WRITE} too. */
+    /** Peers may write. Requires {@link #LOCAL_WRITE}. */
     REMOTE_WRITE,
-    /** A peer may read. */
+    /** Peers may read. */
     REMOTE_READ,
-    /** A peer may run atomic operations. Needs {@link #LOCAL_WRITE} too. */
+    /** Peers may run atomic operations. Requires {@link #LOCAL_WRITE}. */
     REMOTE_ATOMIC,
-    /** A memory window may be bound to the region. */
+    /** Memory windows may be bound to the region. */
     MEMORY_WINDOW_BIND,
-    /** Peers count addresses from 0 instead of from the region's own address. */
+    /** Peers address the region by offsets from 0 instead of by its virtual addresses. */
     ZERO_BASED,
-    /** Pages are not locked but brought in when the adapter needs them. */
+    /** The pages are not locked. The adapter faults them in when it accesses them. */
     ON_DEMAND,
-    /** The memory is in huge pages and stays so, also in a child process. */
+    /** The memory is backed by huge pages and remains so, including in forked child processes. */
     HUGE_PAGES,
-    /** A peer may ask that what it wrote be visible to all. */
+    /** Peers may flush their writes until they are globally visible. */
     FLUSH_GLOBAL,
-    /** A peer may ask that what it wrote be persistent. */
+    /** Peers may flush their writes until they are persistent. */
     FLUSH_PERSISTENT,
     /**
-     * Writes may become visible in another order than they were sent in. Optional: adapters and
-     * libraries that cannot do it ignore it.
+     * Writes may become visible in a different order than they were sent. Optional: adapters and
+     * libraries that do not support it ignore it.
      */
     RELAXED_ORDERING;
 
-    /** Returns the given rights as a set. */
+    /** Returns a set of the given rights. */
     public static Set<Access> setOf(Access... access) {
         var set = EnumSet.noneOf(Access.class);
         set.addAll(Arrays.asList(access));
         return set;
     }
 
-    /**
-     * Describes rights as messages do: {@code (LOCAL_WRITE, REMOTE_WRITE)} or {@code (local read)}.
-     */
+    /** Formats rights for messages: {@code (LOCAL_WRITE, REMOTE_WRITE)} or {@code (local read)}. */
     public static String describe(Set<Access> access) {
         return access.isEmpty()
                 ? "(local read)"

@@ -1,17 +1,17 @@
 package org.jrdma.verbs.model;
 
 import java.util.Optional;
-import org.jrdma.ffi.linkage.FieldRange;
+import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * The way to a peer. In C: {@code struct ibv_ah_attr}.
+ * The path to a peer. In C: {@code struct ibv_ah_attr}.
  *
- * @param port the local port, from 1; 0 in the answer about a queue pair that has none yet
+ * @param port the local port, from 1; 0 in the attributes of a queue pair that has no port yet
  * @param lid the peer's address in an InfiniBand subnet; 0 on RoCE
  * @param serviceLevel the priority in the subnet, 0 to 15
  * @param sourcePathBits the low bits of the local LID
- * @param staticRate how fast to send at most
- * @param route the way beyond the subnet; always there on RoCE
+ * @param staticRate the maximum sending rate
+ * @param route the route beyond the subnet; always present on RoCE
  */
 public record AddressVector(
         int port,
@@ -21,53 +21,53 @@ public record AddressVector(
         StaticRate staticRate,
         Optional<GlobalRoute> route) {
 
-    /** Refuses what does not fit its field. */
+    /** Rejects values that do not fit their fields in C. */
     public AddressVector {
-        FieldRange.check("port", port, 0, 255);
-        FieldRange.check("LID", lid, 0, 0xffff);
-        FieldRange.check("service level", serviceLevel, 0, 15);
-        FieldRange.check("source path bits", sourcePathBits, 0, 127);
+        RangeChecks.check("port", port, 0, 255);
+        RangeChecks.check("LID", lid, 0, 0xffff);
+        RangeChecks.check("service level", serviceLevel, 0, 15);
+        RangeChecks.check("source path bits", sourcePathBits, 0, 127);
     }
 
-    /** The same way, from another port. */
+    /** Returns a copy with the given port. */
     public AddressVector withPort(int otherPort) {
         return new AddressVector(otherPort, lid, serviceLevel, sourcePathBits, staticRate, route);
     }
 
-    /** The same way, less fast. */
+    /** Returns a copy with the given maximum sending rate. */
     public AddressVector withStaticRate(StaticRate rate) {
         return new AddressVector(port, lid, serviceLevel, sourcePathBits, rate, route);
     }
 
-    /** The same way, with another priority in the subnet. */
+    /** Returns a copy with the given priority in the subnet. */
     public AddressVector withServiceLevel(int level) {
         return new AddressVector(port, lid, level, sourcePathBits, staticRate, route);
     }
 
     /**
-     * The way beyond a subnet. In C: {@code struct ibv_global_route}.
+     * The route beyond a subnet. In C: {@code struct ibv_global_route}.
      *
      * @param destination the peer's GID
-     * @param sourceGidIndex the local row of the GID table to send from
+     * @param sourceGidIndex the index of the source address in the local GID table
      * @param flowLabel a hint to routers, 20 bits
-     * @param hopLimit how many routers may be passed
+     * @param hopLimit the maximum number of routers on the path
      * @param trafficClass the priority, as in IP's type of service
      */
     public record GlobalRoute(
             Gid destination, int sourceGidIndex, int flowLabel, int hopLimit, int trafficClass) {
 
-        /** Refuses what does not fit its field. */
+        /** Rejects values that do not fit their fields in C. */
         public GlobalRoute {
-            FieldRange.check("GID index", sourceGidIndex, 0, 255);
-            FieldRange.check("flow label", flowLabel, 0, 0xfffff);
-            FieldRange.check("hop limit", hopLimit, 0, 255);
-            FieldRange.check("traffic class", trafficClass, 0, 255);
+            RangeChecks.check("GID index", sourceGidIndex, 0, 255);
+            RangeChecks.check("flow label", flowLabel, 0, 0xfffff);
+            RangeChecks.check("hop limit", hopLimit, 0, 255);
+            RangeChecks.check("traffic class", trafficClass, 0, 255);
         }
 
         /**
-         * The source port of RoCE v2's UDP packets that routers tell this flow label's from others
-         * by, if the device follows the specification's advice. In C: {@code
-         * ibv_flow_label_to_udp_sport}.
+         * The UDP source port of the route's RoCE v2 packets, by which routers distinguish flows.
+         * It is valid for devices that derive the port from the flow label as the specification
+         * recommends. In C: {@code ibv_flow_label_to_udp_sport}.
          */
         public int udpSourcePort() {
             return 0xc000 | ((flowLabel & 0x3fff) ^ (flowLabel >>> 14));

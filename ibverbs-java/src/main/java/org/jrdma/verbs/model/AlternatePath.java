@@ -1,22 +1,22 @@
 package org.jrdma.verbs.model;
 
-import org.jrdma.ffi.linkage.FieldRange;
+import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * A second way to the peer, which a queue pair takes when the first fails or it is told to. In C:
- * the members of {@code struct ibv_qp_attr} that begin with {@code alt_}.
+ * An alternate path to the peer. A queue pair switches to it if the primary path fails, or on
+ * request. In C: the members of {@code struct ibv_qp_attr} that begin with {@code alt_}.
  *
- * @param address the way, from a port that may be another than the first way's
- * @param partitionKeyIndex the row of that port's partition table
- * @param timeout how long to wait for an answer there: 4.096 us times 2 to this, 0 to 31; 0 is for
- *     ever
+ * @param address the path, whose port may differ from the port of the primary path
+ * @param partitionKeyIndex the index into that port's partition table
+ * @param timeout the acknowledgement timeout on this path: 4.096 us times 2 to this, 0 to 31; 0
+ *     waits forever
  */
 public record AlternatePath(AddressVector address, int partitionKeyIndex, int timeout) {
 
-    /** Refuses what does not fit its field. */
+    /** Rejects values that do not fit their fields in C. */
     public AlternatePath {
-        FieldRange.check("port", address.port(), 1, 255);
-        FieldRange.check("partition key index", partitionKeyIndex, 0, 65535);
-        FieldRange.check("time-out exponent", timeout, 0, 31);
+        RangeChecks.check("port", address.port(), 1, 255);
+        RangeChecks.check("partition key index", partitionKeyIndex, 0, 65535);
+        RangeChecks.check("timeout exponent", timeout, 0, 31);
     }
 }

@@ -1,22 +1,24 @@
 package org.jrdma.verbs.model;
 
-/** What happened. In C: {@code enum ibv_event_type}, {@code ibv_event_type_str}. */
+/**
+ * The type of an asynchronous event. In C: {@code enum ibv_event_type}, {@code ibv_event_type_str}.
+ */
 public enum AsyncEventType {
-    /** A completion queue overran; its queue pairs are of no more use. */
+    /** A completion queue overran. Its queue pairs can no longer be used. */
     COMPLETION_QUEUE_ERROR(Subject.OBJECT),
-    /** A queue pair failed beyond repair. */
+    /** A queue pair failed and cannot recover. */
     QUEUE_PAIR_FATAL(Subject.OBJECT),
-    /** A peer sent a request that made no sense. */
+    /** A peer sent an invalid request. */
     QUEUE_PAIR_REQUEST_ERROR(Subject.OBJECT),
-    /** A peer tried what its keys do not allow. */
+    /** A peer attempted an access that its keys do not permit. */
     QUEUE_PAIR_ACCESS_ERROR(Subject.OBJECT),
     /** The first packet arrived at a queue pair that is ready to receive. */
     COMMUNICATION_ESTABLISHED(Subject.OBJECT),
     /** A send queue has drained. */
     SEND_QUEUE_DRAINED(Subject.OBJECT),
-    /** The second path took over. */
+    /** A queue pair switched to its alternate path. */
     PATH_MIGRATED(Subject.OBJECT),
-    /** The second path did not take over. */
+    /** A queue pair failed to switch to its alternate path. */
     PATH_MIGRATION_ERROR(Subject.OBJECT),
     /** The device failed. */
     DEVICE_FATAL(Subject.DEVICE),
@@ -28,13 +30,13 @@ public enum AsyncEventType {
     LID_CHANGE(Subject.PORT),
     /** A port's partition table changed. */
     PARTITION_KEY_CHANGE(Subject.PORT),
-    /** Another subnet manager took over. */
+    /** The port has a new subnet manager. */
     SUBNET_MANAGER_CHANGE(Subject.PORT),
     /** A shared receive queue failed. */
     SHARED_RECEIVE_QUEUE_ERROR(Subject.OBJECT),
-    /** A shared receive queue has fewer receives than its limit. */
+    /** The number of receives in a shared receive queue fell below its limit. */
     SHARED_RECEIVE_QUEUE_LIMIT_REACHED(Subject.OBJECT),
-    /** A queue pair in error took its last receive from a shared queue. */
+    /** A queue pair in the error state consumed its last receive from a shared receive queue. */
     LAST_WORK_REQUEST_REACHED(Subject.OBJECT),
     /** Clients must register with the subnet manager again. */
     CLIENT_REREGISTER(Subject.PORT),
@@ -44,7 +46,7 @@ public enum AsyncEventType {
     WORK_QUEUE_FATAL(Subject.OBJECT),
     /** A port's speed changed. */
     SPEED_CHANGE(Subject.PORT),
-    /** A number that this version does not know. */
+    /** An event type that this version does not know. */
     UNKNOWN(Subject.DEVICE);
 
     /** The kind of object that an event concerns. */

@@ -1,13 +1,16 @@
 package org.jrdma.verbs.model;
 
-/** What atomic operations are atomic against. In C: {@code enum ibv_atomic_cap}. */
+/** The scope within which atomic operations are atomic. In C: {@code enum ibv_atomic_cap}. */
 public enum AtomicCapability {
-    /** There are no atomic operations. */
+    /** Atomic operations are not supported. */
     NONE,
-    /** Against other operations through the same device; not against this machine's processors. */
+    /**
+     * Atomic with respect to other operations through the same device, but not to this machine's
+     * processors.
+     */
     DEVICE,
-    /** Against everything, the processors included. */
+    /** Atomic with respect to all accesses, including those of the processors. */
     GLOBAL,
-    /** A number that this version does not know. */
+    /** A value that this version does not know. */
     UNKNOWN
 }

@@ -4,20 +4,20 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * How one work request ended. In C: {@code struct ibv_wc}.
+ * The result of a work request. In C: {@code struct ibv_wc}.
  *
- * @param status success, or what went wrong
+ * @param status success, or the kind of failure
  * @param kind the completed operation; undefined unless {@code status} is success
- * @param bytes how many bytes arrived, for receives, reads and atomics; of a datagram, with the
- *     {@link GlobalRouteHeader#BYTES} bytes before it
- * @param immediate the sender's immediate data, where a receive took some
- * @param invalidatedKey the key of the memory window that the sender has invalidated, if any
- * @param source where a datagram came from, for a receive of one that succeeded
- * @param goodChecksum whether the device has found a packet's checksums right; see {@link
+ * @param bytes the number of bytes received, for receives, reads and atomics; for a datagram it
+ *     includes the {@link GlobalRouteHeader#BYTES} bytes before the message
+ * @param immediate the sender's immediate data, if the receive carried any
+ * @param invalidatedKey the key of the memory window that the sender invalidated, if any
+ * @param source the origin of a datagram, for a successful receive of one
+ * @param goodChecksum true if the device verified the packet's checksums; see {@link
  *     org.jrdma.verbs.CompletionCursor#hasGoodChecksum}
- * @param queuePairNumber the number of the queue pair; for a receive from a shared queue, that of
- *     the queue pair that consumed it
- * @param vendorError the vendor's own code for a failure
+ * @param queuePairNumber the number of the queue pair; for a receive from a shared receive queue,
+ *     the number of the queue pair that consumed the receive
+ * @param vendorError the vendor-specific code of a failure
  */
 public record Completion(
         CompletionStatus status,
@@ -30,7 +30,7 @@ public record Completion(
         int queuePairNumber,
         int vendorError) {
 
-    /** Whether it was done. */
+    /** Returns true if the work request succeeded. */
     public boolean isSuccess() {
         return status == CompletionStatus.SUCCESS;
     }

@@ -6,8 +6,8 @@ import java.util.Set;
 import org.jrdma.verbs.CompletionCursor;
 
 /**
- * What a completion can tell besides its number, its status and what was completed. In C: {@code
- * enum ibv_create_cq_wc_flags}.
+ * An optional field of a completion, reported in addition to its request number, status and kind.
+ * In C: {@code enum ibv_create_cq_wc_flags}.
  */
 public enum CompletionField {
     /** {@link CompletionCursor#bytes}. */
@@ -33,7 +33,7 @@ public enum CompletionField {
     /** {@link CompletionCursor#flowTag}. */
     FLOW_TAG;
 
-    /** What every queue tells that was not asked for certain fields. */
+    /** The fields that a completion queue reports unless it was created with a specific set. */
     public static final Set<CompletionField> STANDARD =
             Collections.unmodifiableSet(EnumSet.range(BYTES, PATH_BITS));
 }

@@ -1,31 +1,32 @@
 package org.jrdma.verbs.model;
 
 /**
- * What was completed. Valid only for a completion that succeeded. In C: {@code enum ibv_wc_opcode}.
+ * The operation that completed. Valid only for a successful completion. In C: {@code enum
+ * ibv_wc_opcode}.
  */
 public enum CompletionKind {
     /** A message was sent. */
     SEND,
-    /** The peer's memory was written. */
+    /** Data was written to the peer's memory. */
     WRITE,
-    /** The peer's memory was read. */
+    /** Data was read from the peer's memory. */
     READ,
-    /** A compare-and-swap was done on the peer's memory. */
+    /** A compare-and-swap was performed on the peer's memory. */
     COMPARE_AND_SWAP,
-    /** A fetch-and-add was done on the peer's memory. */
+    /** A fetch-and-add was performed on the peer's memory. */
     FETCH_AND_ADD,
-    /** Eight bytes of the peer's memory were written at once. */
+    /** Eight bytes of remote memory were written atomically. */
     ATOMIC_WRITE,
-    /** What was written into the peer's memory is visible or persistent there. */
+    /** Data written to the peer's memory is now visible or persistent there. */
     FLUSH,
     /** A memory window was bound. */
     BIND,
-    /** A memory window was taken away from peers. */
+    /** A memory window was invalidated. */
     INVALIDATE,
     /** A message arrived. */
     RECEIVE,
-    /** A peer wrote into this side's memory, with immediate data that took up a receive. */
-    RECEIVE_OF_WRITE,
-    /** Something else. */
+    /** A peer wrote to this side's memory with immediate data, which consumed a receive. */
+    RECEIVE_WRITE_WITH_IMMEDIATE,
+    /** Another operation. */
     OTHER
 }

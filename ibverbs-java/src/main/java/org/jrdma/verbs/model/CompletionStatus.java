@@ -1,68 +1,70 @@
 package org.jrdma.verbs.model;
 
-/** How a work request ended. In C: {@code enum ibv_wc_status}. */
+/** The status of a completed work request. In C: {@code enum ibv_wc_status}. */
 public enum CompletionStatus {
-    /** It was done. */
-    SUCCESS("done"),
+    /** The operation succeeded. */
+    SUCCESS("success"),
     /**
-     * The message did not fit: a receive was too small, or a local buffer larger than the message
-     * may be.
+     * The message did not fit: the receive was too small, or a local buffer exceeds the maximum
+     * message size.
      */
     LOCAL_LENGTH_ERROR(
             "the message is longer than the receive posted for it, or than the device allows"),
-    /** The device could not carry out the request. */
+    /** The device could not execute the request. */
     LOCAL_QUEUE_PAIR_OPERATION_ERROR(
-            "the queue pair failed to carry out the request; see that its attributes suit it"),
-    /** Of an end-to-end context, which no device has today. */
+            "the queue pair failed to execute the request; check that its attributes allow it"),
+    /** An end-to-end context failed. No current device has end-to-end contexts. */
     LOCAL_END_TO_END_CONTEXT_OPERATION_ERROR("an end-to-end context failed"),
-    /** A local buffer lies outside its region, has a wrong key, or lacks the right. */
+    /** A local buffer is outside its region, has a wrong key, or lacks an access right. */
     LOCAL_PROTECTION_ERROR(
-            "a local buffer is outside its region, its region is closed, of another domain, or lacks LOCAL_WRITE"),
-    /** The queue pair went to the error state before this request's turn came. */
+            "a local buffer is outside its region, its region is closed or of another protection domain, or it lacks LOCAL_WRITE"),
+    /** The queue pair entered the error state before it processed this request. */
     FLUSHED(
             "an earlier request failed, or the queue pair was closed or put into the error state; look at the first failure"),
     /** A memory window could not be bound. */
     MEMORY_WINDOW_BIND_ERROR(
-            "the memory window could not be bound: the region lacks MEMORY_WINDOW_BIND or a right that the window gives, or is too short; or the window is bound already"),
-    /** The peer answered with something unexpected. */
-    BAD_RESPONSE("the peer answered with an operation that does not fit the request"),
-    /** A receive buffer could not be written. */
-    LOCAL_ACCESS_ERROR("the receive's buffer may not be written by the adapter"),
-    /** The peer could not make sense of the request. */
+            "the memory window could not be bound: the region lacks MEMORY_WINDOW_BIND or a right that the window grants, or is too short; or the window is already bound"),
+    /** The peer sent an unexpected response. */
+    BAD_RESPONSE("the peer sent a response that does not match the request"),
+    /** The adapter could not write a receive buffer. */
+    LOCAL_ACCESS_ERROR("the adapter may not write the buffer of the receive"),
+    /** The peer considered the request invalid. */
     REMOTE_INVALID_REQUEST(
-            "the peer refused the request: its receive is too small, the operation is not allowed on its queue pair, or an atomic is unaligned"),
-    /** The peer's memory may not be accessed so. */
+            "the peer rejected the request: its receive is too small, the operation is not allowed on its queue pair, or an atomic is unaligned"),
+    /** The peer's memory does not permit the access. */
     REMOTE_ACCESS_ERROR(
-            "the peer's memory is out of bounds, closed, of another domain, or lacks the right; or its queue pair does; for a message over XRC, there is no receive queue of that number"),
-    /** The peer failed at carrying it out. */
+            "the access is outside the peer's memory, the memory region is closed or of another protection domain, or the region or the peer's queue pair lacks the access right; for XRC, no shared receive queue has the given number"),
+    /** The peer failed to execute the operation. */
     REMOTE_OPERATION_ERROR("the peer could not complete the operation"),
-    /** The peer did not answer, over all retries. */
+    /** The peer did not respond to any retry. */
     RETRIES_EXCEEDED(
-            "the peer did not answer: its queue pair is closed or not yet connected, the address or the path is wrong, or UDP port 4791 is blocked"),
-    /** The peer had no receive posted, over all retries. */
+            "the peer did not respond: its queue pair is closed or not yet connected, the address or the path is wrong, or UDP port 4791 is blocked"),
+    /** The peer had no receive posted for any retry. */
     RECEIVER_NOT_READY_RETRIES_EXCEEDED("the peer posted no receive for the message in time"),
-    /** Of a reliable datagram, which no device has today. */
+    /** A reliable datagram domain does not match. No current device has reliable datagrams. */
     LOCAL_RELIABLE_DATAGRAM_VIOLATION("a reliable datagram domain does not match"),
-    /** Of a reliable datagram, which no device has today. */
-    REMOTE_INVALID_RELIABLE_DATAGRAM_REQUEST("a reliable datagram was refused"),
-    /** The peer ended the operation. */
+    /** A reliable datagram was rejected. No current device has reliable datagrams. */
+    REMOTE_INVALID_RELIABLE_DATAGRAM_REQUEST("a reliable datagram was rejected"),
+    /** The peer aborted the operation. */
     REMOTE_ABORTED("the peer aborted the operation"),
-    /** Of an end-to-end context, which no device has today. */
+    /**
+     * The number of an end-to-end context is invalid. No current device has end-to-end contexts.
+     */
     INVALID_END_TO_END_CONTEXT_NUMBER("an end-to-end context number is invalid"),
-    /** Of an end-to-end context, which no device has today. */
-    INVALID_END_TO_END_CONTEXT_STATE("an end-to-end context is in a wrong state"),
+    /** An end-to-end context is in the wrong state. No current device has end-to-end contexts. */
+    INVALID_END_TO_END_CONTEXT_STATE("an end-to-end context is in the wrong state"),
     /** The device failed. */
     FATAL_ERROR("the device failed"),
-    /** No answer in time. */
-    RESPONSE_TIMEOUT("the answer did not come in time"),
-    /** Something else; the vendor's code may tell. */
-    GENERAL_ERROR("another error; the vendor's code may tell"),
-    /** Of tag matching. */
+    /** The response did not arrive in time. */
+    RESPONSE_TIMEOUT("the response did not arrive in time"),
+    /** Another error; the vendor's error code may identify it. */
+    GENERAL_ERROR("another error; see the vendor's error code"),
+    /** Tag matching failed. */
     TAG_MATCHING_ERROR("tag matching failed"),
-    /** Of tag matching. */
+    /** The application must fetch the data of a tag-matched message. */
     TAG_MATCHING_RENDEZVOUS_INCOMPLETE(
-            "a message waits for its data to be fetched by the application"),
-    /** A number that this version does not know. */
+            "the application must fetch the data of a tag-matched message"),
+    /** A status that this version does not know. */
     UNKNOWN("a status that this version of the SDK does not know");
 
     private final String meaning;
@@ -72,7 +74,8 @@ public enum CompletionStatus {
     }
 
     /**
-     * What it means in plain English, and what commonly causes it. In C: {@code ibv_wc_status_str}.
+     * The meaning of the status and its common causes, in plain English. In C: {@code
+     * ibv_wc_status_str}.
      */
     public String meaning() {
         return meaning;

@@ -1,12 +1,12 @@
 package org.jrdma.verbs.model;
 
 /**
- * In which order the bytes of an operation reach memory. In C: {@code enum
+ * The order in which the bytes of an operation reach memory. In C: {@code enum
  * ibv_query_qp_data_in_order_caps}.
  */
 public enum DataOrder {
-    /** The whole message from its first byte to its last. */
+    /** The whole message, from its first byte to its last. */
     WHOLE_MESSAGE,
-    /** Each 128 bytes that begin at a multiple of 128 from their first to their last. */
+    /** Each block of 128 bytes that is aligned to 128 bytes, from its first byte to its last. */
     ALIGNED_128_BYTES
 }

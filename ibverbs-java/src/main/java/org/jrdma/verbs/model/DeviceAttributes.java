@@ -3,53 +3,59 @@ package org.jrdma.verbs.model;
 import java.util.Set;
 
 /**
- * What a device is, can do, and has room for. In C: {@code struct ibv_device_attr}.
+ * The properties and limits of a device. In C: {@code struct ibv_device_attr}.
  *
- * @param firmwareVersion as the vendor writes it
- * @param nodeGuid its worldwide number
- * @param systemImageGuid the number of the system it is part of
- * @param vendorId who made it
- * @param vendorPartId what the maker calls it
- * @param hardwareVersion the maker's version
- * @param ports how many ports it has
- * @param maxRegionBytes the longest memory region
- * @param pageSizes the page sizes it can map, a bit each
- * @param maxQueuePairs how many queue pairs
- * @param maxQueuePairRequests how many requests in a queue
- * @param maxElements how many pieces of memory in a request
- * @param maxReadElements how many pieces in a read, where that differs
- * @param maxCompletionQueues how many completion queues
- * @param maxCompletions how many completions in a queue
- * @param maxRegions how many memory regions
- * @param maxDomains how many protection domains
- * @param maxReadsAsDestination how many reads and atomics of a peer's a queue pair answers at a
- *     time
- * @param maxReadsAsInitiator how many reads and atomics a queue pair has under way
- * @param maxReadsOfDevice how many it answers in all
- * @param maxReliableDatagramReads how many reads and atomics of a peer's an end-to-end context
- *     answers at a time
- * @param maxReliableDatagramReadsAsInitiator how many an end-to-end context has under way
- * @param atomicCapability what atomics are atomic against
- * @param maxMemoryWindows how many memory windows
- * @param maxEndToEndContexts how many end-to-end contexts, which reliable datagrams need
- * @param maxReliableDatagramDomains how many domains of reliable datagrams
- * @param maxRawIpv6QueuePairs how many raw queue pairs for IPv6
- * @param maxRawEthernetQueuePairs how many raw queue pairs for Ethernet types
- * @param maxMulticastGroups how many multicast groups
- * @param maxMulticastQueuePairsOfGroup how many queue pairs in a group
- * @param maxMulticastQueuePairs how many in all groups
- * @param maxAddressHandles how many address handles
- * @param maxFastRegions how many regions that are mapped anew without the system, in C {@code
- *     max_fmr}
- * @param maxMappingsOfFastRegion how often one of them can be
- * @param maxSharedReceiveQueues how many shared receive queues
- * @param maxSharedReceives how many receives in one
- * @param maxSharedReceiveElements how many pieces of memory in one of its receives
- * @param maxPartitions how many partitions
- * @param acknowledgeDelay how long it takes to answer, as an exponent: 4.096 us times 2 to this
- * @param capabilities what else it can do
- * @param capabilityFlags the same in C's bits, those too that have no name here; in C {@code
- *     device_cap_flags}
+ * @param firmwareVersion the firmware version, in the vendor's format
+ * @param nodeGuid the globally unique identifier of the node
+ * @param systemImageGuid the GUID of the system that contains the device
+ * @param vendorId the identifier of the vendor
+ * @param vendorPartId the vendor's part number
+ * @param hardwareVersion the vendor's hardware version
+ * @param ports the number of ports
+ * @param maxRegionBytes the maximum length of a memory region
+ * @param pageSizes the supported page sizes, one bit for each
+ * @param maxQueuePairs the maximum number of queue pairs
+ * @param maxQueuePairRequests the maximum number of work requests in a queue
+ * @param maxElements the maximum number of scatter/gather elements in a work request
+ * @param maxReadElements the maximum number of elements in a read, if different
+ * @param maxCompletionQueues the maximum number of completion queues
+ * @param maxCompletions the maximum number of completions in a queue
+ * @param maxRegions the maximum number of memory regions
+ * @param maxDomains the maximum number of protection domains
+ * @param maxReadsAsDestination the maximum number of reads and atomics from a peer that a queue
+ *     pair processes concurrently
+ * @param maxReadsAsInitiator the maximum number of reads and atomics that a queue pair has in
+ *     flight
+ * @param maxReadsOfDevice the maximum number of peers' reads and atomics that the device processes
+ *     concurrently
+ * @param maxReliableDatagramReads the maximum number of reads and atomics from a peer that an
+ *     end-to-end context processes concurrently
+ * @param maxReliableDatagramReadsAsInitiator the maximum number of reads and atomics that an
+ *     end-to-end context has in flight
+ * @param atomicCapability the scope of atomic operations
+ * @param maxMemoryWindows the maximum number of memory windows
+ * @param maxEndToEndContexts the maximum number of end-to-end contexts, which reliable datagrams
+ *     need
+ * @param maxReliableDatagramDomains the maximum number of reliable datagram domains
+ * @param maxRawIpv6QueuePairs the maximum number of raw queue pairs for IPv6
+ * @param maxRawEthernetQueuePairs the maximum number of raw queue pairs for Ethernet types
+ * @param maxMulticastGroups the maximum number of multicast groups
+ * @param maxMulticastQueuePairsOfGroup the maximum number of queue pairs in a multicast group
+ * @param maxMulticastQueuePairs the maximum number of queue pairs in all multicast groups
+ * @param maxAddressHandles the maximum number of address handles
+ * @param maxFastRegions the maximum number of fast memory regions, which are remapped without a
+ *     system call, in C {@code max_fmr}
+ * @param maxMappingsOfFastRegion the maximum number of mappings of a fast memory region
+ * @param maxSharedReceiveQueues the maximum number of shared receive queues
+ * @param maxSharedReceives the maximum number of receives in a shared receive queue
+ * @param maxSharedReceiveElements the maximum number of scatter elements in a receive of a shared
+ *     receive queue
+ * @param maxPartitions the maximum number of partitions
+ * @param acknowledgeDelay the device's acknowledgement delay, as an exponent: 4.096 us times 2 to
+ *     this
+ * @param capabilities the optional features of the device
+ * @param capabilityFlags the same features as C's bits, including bits that have no name here; in C
+ *     {@code device_cap_flags}
  */
 public record DeviceAttributes(
         String firmwareVersion,

@@ -1,8 +1,8 @@
 package org.jrdma.verbs.model;
 
-/** Something that a device can do. In C: {@code enum ibv_device_cap_flags}. */
+/** An optional feature of a device. In C: {@code enum ibv_device_cap_flags}. */
 public enum DeviceCapability {
-    /** A queue pair's room can be changed. */
+    /** The queues of a queue pair can be resized. */
     RESIZE_QUEUES,
     /** Bad partition keys are counted. */
     BAD_PARTITION_KEY_COUNTER,
@@ -10,31 +10,31 @@ public enum DeviceCapability {
     BAD_QUEUE_KEY_COUNTER,
     /** Raw multicast. */
     RAW_MULTICAST,
-    /** A second path takes over by itself. */
+    /** Queue pairs switch to their alternate path automatically. */
     AUTOMATIC_PATH_MIGRATION,
     /** A queue pair's port can be changed. */
     CHANGE_PORT,
-    /** The port of an unreliable datagram's address is enforced. */
+    /** The port in the address handle of a datagram is enforced. */
     ADDRESS_VECTOR_PORT_ENFORCED,
-    /** The current state can be named when a queue pair is modified. */
+    /** A modification of a queue pair can name the queue pair's current state. */
     CURRENT_STATE_MODIFIER,
     /** A port can be shut down. */
     SHUTDOWN_PORT,
-    /** The type of a port's initialisation can be set. */
-    INITIALISATION_TYPE,
-    /** An event tells that a port became active. */
+    /** The type of a port's initialization can be set. */
+    INITIALIZATION_TYPE,
+    /** An event reports that a port became active. */
     PORT_ACTIVE_EVENT,
-    /** There is a GUID for the whole system. */
+    /** The system that contains the device has a GUID. */
     SYSTEM_IMAGE_GUID,
-    /** A reliable queue pair without a receive says so to its peer. */
-    RECEIVER_NOT_READY_ANSWERS,
+    /** A reliable queue pair without a receive sends a receiver-not-ready NAK to its peer. */
+    RECEIVER_NOT_READY_NAK,
     /** Shared receive queues can be resized. */
     RESIZE_SHARED_RECEIVE_QUEUE,
-    /** A completion queue can tell after several completions. */
+    /** A completion queue can notify after several completions. */
     NOTIFY_AFTER_SEVERAL,
     /** Memory windows. */
     MEMORY_WINDOW,
-    /** Checksums of datagrams are computed. */
+    /** Checksum offload for datagrams. */
     DATAGRAM_CHECKSUM,
     /** Extended reliable connections. */
     EXTENDED_RELIABLE_CONNECTION,
@@ -44,9 +44,9 @@ public enum DeviceCapability {
     MEMORY_WINDOW_TYPE_2A,
     /** Memory windows of type 2B. */
     MEMORY_WINDOW_TYPE_2B,
-    /** Checksums of reliable connections are computed. */
+    /** Checksum offload for reliable connections. */
     RELIABLE_CONNECTION_CHECKSUM,
-    /** Checksums of raw packets are computed. */
+    /** Checksum offload for raw packets. */
     RAW_CHECKSUM,
     /** Flow steering. */
     MANAGED_FLOW_STEERING

@@ -4,16 +4,17 @@ import java.util.OptionalInt;
 import org.jrdma.verbs.Verbs;
 
 /**
- * A device of this machine, as it stood when the list was made; it need not be there any more.
+ * A device of this machine at the time the devices were listed. The device may have been removed
+ * since.
  *
- * @param name the kernel's name for it, as {@code mlx5_0}; {@link Verbs#open} takes it. In C:
- *     {@code ibv_get_device_name}
- * @param verbsName the name of its character device, as {@code uverbs0}
- * @param index the kernel's number for it; empty where the kernel or the library is too old to
- *     tell. In C: {@code ibv_get_device_index}
- * @param guid its worldwide number; 0 where it has none. In C: {@code ibv_get_device_guid}
- * @param nodeType what kind of node it makes of this machine
- * @param transportType what it speaks
+ * @param name the kernel's name of the device, such as {@code mlx5_0}; {@link Verbs#open} takes it.
+ *     In C: {@code ibv_get_device_name}
+ * @param verbsName the name of its character device, such as {@code uverbs0}
+ * @param index the kernel's number of the device; empty if the kernel or the library is too old to
+ *     report it. In C: {@code ibv_get_device_index}
+ * @param guid its globally unique identifier; 0 if it has none. In C: {@code ibv_get_device_guid}
+ * @param nodeType the kind of node
+ * @param transportType the transport protocol
  */
 public record DeviceDescription(
         String name,

@@ -1,11 +1,12 @@
 package org.jrdma.verbs.model;
 
-/** How a device is used. */
+/** An option for opening a device. */
 public enum DeviceOption {
     /**
-     * Posts and polls by calls that the JVM does not leave Java for, at a third of the cost. For
-     * adapters whose posting writes to a mapped register. Not for rxe and siw, which enter the
-     * kernel in it: the whole JVM waits meanwhile when it wants to collect garbage.
+     * Posts and polls by critical native calls, which skip the JVM's thread state transition and
+     * cost a third. Suitable for adapters that post by writing to a mapped register. Not suitable
+     * for rxe and siw, which enter the kernel to post: a garbage collection then stalls the whole
+     * JVM until the call returns.
      */
     CRITICAL_CALLS
 }

@@ -1,39 +1,31 @@
 package org.jrdma.verbs.model;
 
 import java.nio.ByteBuffer;
+import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * Where a queue pair is reached: what two peers tell each other, by whatever means, before they
- * connect.
+ * The address of a queue pair. Two peers exchange their endpoints out of band before they connect.
  *
- * @param lid the port's address within an InfiniBand subnet; 0 on RoCE
- * @param queuePairNumber the queue pair's number, 24 bits
- * @param packetSequence the number its first packet will have, 24 bits
- * @param gid the address it sends from; {@link Gid#NONE} where the LID suffices
+ * @param lid the port's address in an InfiniBand subnet; 0 on RoCE
+ * @param queuePairNumber the number of the queue pair, 24 bits
+ * @param packetSequence the sequence number of its first packet, 24 bits
+ * @param gid the source address of its packets; {@link Gid#NONE} if the LID suffices
  */
 public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid) {
 
-    /** The length of the form that {@link #toBytes()} gives. */
+    /** The length of the encoding returned by {@link #toBytes()}. */
     public static final int BYTES = 26;
 
     private static final int MAX_24_BITS = 0xffffff;
 
-    /** Refuses what does not fit its field. */
+    /** Rejects values that do not fit their fields in C. */
     public Endpoint {
-        if (lid < 0 || lid > 0xffff) {
-            throw new IllegalArgumentException("A LID has 16 bits: " + lid);
-        }
-        if (queuePairNumber < 0 || queuePairNumber > MAX_24_BITS) {
-            throw new IllegalArgumentException(
-                    "A queue pair number has 24 bits: " + queuePairNumber);
-        }
-        if (packetSequence < 0 || packetSequence > MAX_24_BITS) {
-            throw new IllegalArgumentException(
-                    "A packet sequence number has 24 bits: " + packetSequence);
-        }
+        RangeChecks.check("LID", lid, 0, 0xffff);
+        RangeChecks.check("queue pair number", queuePairNumber, 0, MAX_24_BITS);
+        RangeChecks.check("packet sequence number", packetSequence, 0, MAX_24_BITS);
     }
 
-    /** The compact form for a peer, in network byte order. */
+    /** Encodes the endpoint in network byte order, to be sent to a peer. */
     public byte[] toBytes() {
         return ByteBuffer.allocate(BYTES)
                 .putShort((short) lid)
@@ -44,7 +36,7 @@ public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid
                 .array();
     }
 
-    /** What {@link #toBytes()} made, from the position of {@code bytes}. */
+    /** Decodes the result of {@link #toBytes()} from the position of {@code bytes}. */
     public static Endpoint from(ByteBuffer bytes) {
         return new Endpoint(
                 bytes.getShort() & 0xffff,
@@ -53,12 +45,17 @@ public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid
                 new Gid(bytes.getLong(), bytes.getLong()));
     }
 
-    /** What {@link #toString()} made, or what the C examples send. */
+    /**
+     * Parses the result of {@link #toString()}, which is also the text that the C examples
+     * exchange.
+     *
+     * @throws IllegalArgumentException if {@code text} is not an endpoint
+     */
     public static Endpoint parse(String text) {
         var parts = text.split(":", -1);
         if (parts.length != 4) {
             throw new IllegalArgumentException(
-                    "An endpoint is lid:number:sequence:gid in hexadecimal digits, not " + text);
+                    "An endpoint must be lid:number:sequence:gid in hexadecimal digits: " + text);
         }
         return new Endpoint(
                 Integer.parseInt(parts[0], 16),
@@ -68,7 +65,7 @@ public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid
     }
 
     /**
-     * The text form for a peer, which is that of the C examples: {@code 0000:00001a:3ff0c2:} and 32
+     * The text form that the C examples use: {@code 0000:00001a:3ff0c2:} followed by 32 hexadecimal
      * digits.
      */
     @Override

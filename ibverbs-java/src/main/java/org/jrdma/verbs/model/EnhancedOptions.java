@@ -1,9 +1,10 @@
 package org.jrdma.verbs.model;
 
 /**
- * What the drivers of two sides agree upon beyond the specification. In C: {@code struct ibv_ece}.
+ * Vendor-specific connection options that the drivers of both sides negotiate. In C: {@code struct
+ * ibv_ece}.
  *
- * @param vendor whose options they are; not 0
- * @param options their bits
+ * @param vendor the vendor that defines the options; not 0
+ * @param options the option bits
  */
 public record EnhancedOptions(int vendor, int options) {}

@@ -1,9 +1,9 @@
 package org.jrdma.verbs.model;
 
-/** How far a flush brings what was written. In C: {@code enum ibv_placement_type}. */
+/** The guarantee that a flush gives for preceding writes. In C: {@code enum ibv_placement_type}. */
 public enum FlushPlacement {
-    /** To where everything in the peer's machine sees it. */
+    /** The data is visible to everything in the peer's machine. */
     GLOBAL,
-    /** To where it outlives a loss of power. */
+    /** The data survives a loss of power. */
     PERSISTENT
 }

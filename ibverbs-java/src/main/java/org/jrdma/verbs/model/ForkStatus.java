@@ -1,8 +1,8 @@
 package org.jrdma.verbs.model;
 
 /**
- * Whether a forked child may run without harm to registered memory. Starting a program with
- * ProcessBuilder is harmless in any case. In C: {@code enum ibv_fork_status}.
+ * The protection of registered memory against {@code fork}. Starting a program with {@link
+ * ProcessBuilder} is always safe. In C: {@code enum ibv_fork_status}.
  */
 public enum ForkStatus {
     /** A fork may move registered pages away from this process. */
@@ -11,6 +11,6 @@ public enum ForkStatus {
     ENABLED,
     /** The kernel copies registered pages for the child. */
     UNNEEDED,
-    /** The library is too old to tell. */
+    /** The library is too old to report the status. */
     UNKNOWN
 }

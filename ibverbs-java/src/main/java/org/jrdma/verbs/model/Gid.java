@@ -20,23 +20,31 @@ public record Gid(long prefix, long interfaceId) {
     public static final int BYTES = 16;
 
     /**
-     * No address: what a port without GIDs has, and what a peer on plain InfiniBand need not send.
+     * The absent address: a port without GIDs has it, and peers in the same InfiniBand subnet do
+     * not need a GID.
      */
     public static final Gid NONE = new Gid(0, 0);
 
     private static final long IPV4_MAPPED = 0xffffL;
 
-    /** The GID of these 32 hexadecimal digits, the form in which the C examples exchange it. */
+    /**
+     * Parses 32 hexadecimal digits, the format that the C examples exchange.
+     *
+     * @throws IllegalArgumentException if {@code digits} is not 32 hexadecimal digits
+     */
     public static Gid parse(String digits) {
         if (digits.length() != 2 * BYTES) {
-            throw new IllegalArgumentException("A GID has 32 hexadecimal digits: " + digits);
+            throw new IllegalArgumentException("A GID must have 32 hexadecimal digits: " + digits);
         }
         return new Gid(
                 HexFormat.fromHexDigitsToLong(digits, 0, 16),
                 HexFormat.fromHexDigitsToLong(digits, 16, 32));
     }
 
-    /** The GID of an IP address: itself, or the mapped form of an IPv4 address. */
+    /**
+     * Returns the GID of an IP address: an IPv6 address itself, or the IPv6-mapped form of an IPv4
+     * address.
+     */
     public static Gid of(InetAddress address) {
         var bytes = ByteBuffer.wrap(address.getAddress());
         return address instanceof Inet4Address
@@ -44,30 +52,30 @@ public record Gid(long prefix, long interfaceId) {
                 : new Gid(bytes.getLong(), bytes.getLong());
     }
 
-    /** Whether this is the mapped form of an IPv4 address. */
+    /** Returns true if this is an IPv6-mapped IPv4 address. */
     public boolean isIpv4() {
         return prefix == 0 && interfaceId >>> 32 == IPV4_MAPPED;
     }
 
     /**
-     * Whether this is an IPv6 address of one link only, {@code fe80::}, or InfiniBand's default
-     * prefix, which is the same.
+     * Returns true if this is a link-local IPv6 address, {@code fe80::}, which is also InfiniBand's
+     * default prefix.
      */
     public boolean isLinkLocal() {
         return prefix >>> 54 == 0xfe80L >>> 6;
     }
 
-    /** Whether this is a group's address, IPv6 or IPv4. */
+    /** Returns true if this is an IPv6 or IPv4 multicast address. */
     public boolean isMulticast() {
         return isIpv4() ? (interfaceId >>> 28 & 0xf) == 0xe : prefix >>> 56 == 0xff;
     }
 
-    /** Whether this is {@link #NONE}. */
+    /** Returns true if this is {@link #NONE}. */
     public boolean isNone() {
         return prefix == 0 && interfaceId == 0;
     }
 
-    /** The IPv4 address that this is the mapped form of. */
+    /** The IPv4 address, if this is an IPv6-mapped IPv4 address. */
     public Optional<InetAddress> ipv4() {
         if (!isIpv4()) {
             return Optional.empty();
@@ -77,16 +85,16 @@ public record Gid(long prefix, long interfaceId) {
                     InetAddress.getByAddress(
                             ByteBuffer.allocate(4).putInt((int) interfaceId).array()));
         } catch (UnknownHostException e) {
-            throw new AssertionError("four bytes are an address", e);
+            throw new AssertionError("Four bytes are always a valid IPv4 address", e);
         }
     }
 
-    /** The 32 hexadecimal digits that {@link #parse} reads. */
+    /** Formats the GID as the 32 hexadecimal digits that {@link #parse} reads. */
     public String toHexDigits() {
         return HexFormat.of().toHexDigits(prefix) + HexFormat.of().toHexDigits(interfaceId);
     }
 
-    /** As {@code ::ffff:10.77.0.1}, or eight groups of hexadecimal digits. */
+    /** Formats the GID as {@code ::ffff:10.77.0.1}, or as eight groups of hexadecimal digits. */
     @Override
     public String toString() {
         return ipv4().map(address -> "::ffff:" + address.getHostAddress())

@@ -6,26 +6,27 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Which row of a port's GID table to send from, and why: the whole table, ranked.
+ * A port's GID table, ranked by suitability as the source address, with reasons.
  *
- * <p>The best is the one most likely to reach a peer that made the same choice: RoCE v2 before v1,
- * which no router forwards; an IPv4 address before an IPv6 address with a scope beyond its link,
- * before a link-local one; within the same rank, the lower index.
+ * <p>The best entry is the one most likely to reach a peer that chose by the same rules. RoCE v2
+ * ranks before v1, which routers do not forward. An IPv4 address ranks before an IPv6 address whose
+ * scope exceeds its link, which ranks before a link-local one. Within the same rank, the lower
+ * index comes first.
  *
- * @param ranking the rows, best first
+ * @param ranking the entries, best first
  */
 public record GidChoice(List<Ranked> ranking) {
 
     /**
-     * A row and what is thought of it.
+     * An entry and its rank.
      *
-     * @param entry the row
-     * @param rank lower is better
-     * @param reason the rank in words
+     * @param entry the entry of the GID table
+     * @param rank the rank; lower is better
+     * @param reason the reason for the rank, in words
      */
     public record Ranked(GidEntry entry, int rank, String reason) {}
 
-    /** Ranks the rows of a table. */
+    /** Ranks the entries of a GID table. */
     public static GidChoice among(List<GidEntry> table) {
         return new GidChoice(
                 table.stream()
@@ -36,12 +37,12 @@ public record GidChoice(List<Ranked> ranking) {
                         .toList());
     }
 
-    /** The row to take; empty where the port has none. */
+    /** The best entry; empty if the table is empty. */
     public Optional<GidEntry> best() {
         return ranking.stream().findFirst().map(Ranked::entry);
     }
 
-    /** The ranking, a line each. */
+    /** Formats the ranking for users, one entry per line. */
     public String explanation() {
         return ranking.isEmpty()
                 ? "the GID table is empty"
@@ -55,8 +56,11 @@ public record GidChoice(List<Ranked> ranking) {
             case ROCE_V2 -> rankByAddress(entry, 0, "RoCE v2");
             case INFINIBAND -> new Ranked(entry, entry.index() == 0 ? 0 : 1, "InfiniBand");
             case UNKNOWN ->
-                    rankByAddress(entry, 3, "of a type that the library is too old to tell");
-            case ROCE_V1 -> rankByAddress(entry, 6, "RoCE v1, which no router forwards");
+                    rankByAddress(
+                            entry,
+                            3,
+                            "of unknown type, because the library is too old to report it");
+            case ROCE_V1 -> rankByAddress(entry, 6, "RoCE v1, which routers do not forward");
         };
     }
 
@@ -66,7 +70,7 @@ public record GidChoice(List<Ranked> ranking) {
             return new Ranked(entry, rankOfType, type + ", an IPv4 address");
         }
         return gid.isLinkLocal()
-                ? new Ranked(entry, rankOfType + 2, type + ", an IPv6 address of this link only")
+                ? new Ranked(entry, rankOfType + 2, type + ", a link-local IPv6 address")
                 : new Ranked(entry, rankOfType + 1, type + ", an IPv6 address");
     }
 }

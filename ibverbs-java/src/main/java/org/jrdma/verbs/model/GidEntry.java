@@ -1,17 +1,17 @@
 package org.jrdma.verbs.model;
 
 /**
- * A row of a port's GID table. In C: {@code struct ibv_gid_entry}.
+ * An entry of a port's GID table. In C: {@code struct ibv_gid_entry}.
  *
  * @param port the port, from 1
- * @param index the row, by which a queue pair names it as its source address
+ * @param index the index by which a queue pair selects the entry as its source address
  * @param gid the address
- * @param type what packets from it look like
- * @param netDevice the network interface it belongs to, or an empty text where there is none
+ * @param type the format of packets sent from the address
+ * @param netDevice the network interface of the entry, or an empty string if it has none
  */
 public record GidEntry(int port, int index, Gid gid, GidType type, String netDevice) {
 
-    /** As {@code 1: ::ffff:10.77.0.1 (ROCE_V2, eth0)}. */
+    /** Formats the entry as {@code 1: ::ffff:10.77.0.1 (ROCE_V2, eth0)}. */
     @Override
     public String toString() {
         return "%d: %s (%s%s)"

@@ -5,23 +5,23 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * What precedes the message in the memory that a datagram was received into, where its completion
- * says so: who sent it to whom.
+ * The header that precedes the message in the receive buffer of a datagram, if the completion says
+ * so. It names sender and destination.
  *
- * <p>The first 40 bytes are kept for it in every receive; those of a datagram without one are
- * undefined. On RoCE v2 over IPv4 it is the packet's IPv4 header, in the last 20 of them. In C:
- * {@code struct ibv_grh}.
+ * <p>The first 40 bytes of every datagram receive are reserved for the header. Their content is
+ * undefined if the datagram has none. On RoCE v2 over IPv4, the last 20 of them hold the packet's
+ * IPv4 header. In C: {@code struct ibv_grh}.
  *
  * @param source the sender's address
- * @param destination the address it was sent to, which may be a multicast group's
+ * @param destination the address that the datagram was sent to, which may be a multicast address
  * @param trafficClass the priority, as in IP's type of service
  * @param flowLabel the sender's hint to routers; 0 over IPv4
- * @param hopLimit how many routers might still have been passed
+ * @param hopLimit the number of further routers that the packet could have passed
  */
 public record GlobalRouteHeader(
         Gid source, Gid destination, int trafficClass, int flowLabel, int hopLimit) {
 
-    /** Where the message begins in what was received. */
+    /** The size of the header, which is the offset of the message in the receive buffer. */
     public static final int BYTES = 40;
 
     private static final ValueLayout.OfInt INT =
@@ -34,10 +34,10 @@ public record GlobalRouteHeader(
     private static final byte IPV4_WITHOUT_OPTIONS = 0x45;
 
     /**
-     * Reads the header at the start of what was received.
+     * Reads the header at the start of a receive buffer.
      *
-     * @throws IllegalArgumentException if there is none
-     * @throws IndexOutOfBoundsException if there are less than 40 bytes
+     * @throws IllegalArgumentException if there is no header
+     * @throws IndexOutOfBoundsException if the buffer is shorter than 40 bytes
      */
     public static GlobalRouteHeader of(MemorySegment received) {
         var header = received.asSlice(0, BYTES);
@@ -45,7 +45,7 @@ public record GlobalRouteHeader(
         var isVersion6 = first >>> 28 == 6;
         var isVersion4 = header.get(ValueLayout.JAVA_BYTE, IPV4) == IPV4_WITHOUT_OPTIONS;
         if (isVersion4 && isVersion6) {
-            isVersion6 = sumOfIpv4(header) != 0xffff; // what precedes an IPv4 header is undefined
+            isVersion6 = sumOfIpv4(header) != 0xffff; // bytes before an IPv4 header are undefined
         }
         if (isVersion6) {
             return new GlobalRouteHeader(
@@ -70,7 +70,10 @@ public record GlobalRouteHeader(
         return new Gid(0, 0xffff_0000_0000L | Integer.toUnsignedLong(header.get(INT, offset)));
     }
 
-    /** The ones' complement sum of the header, its checksum included: all ones if it is right. */
+    /**
+     * The ones' complement sum of the IPv4 header including its checksum; 0xffff if the checksum is
+     * right.
+     */
     private static int sumOfIpv4(MemorySegment header) {
         var sum = 0;
         for (var offset = IPV4; offset < BYTES; offset += Short.BYTES) {

@@ -1,8 +1,8 @@
 package org.jrdma.verbs.model;
 
-/** What a port's packets travel in. In C: {@code IBV_LINK_LAYER_*}. */
+/** The link layer of a port. In C: {@code IBV_LINK_LAYER_*}. */
 public enum LinkLayer {
-    /** The kernel does not tell; InfiniBand then. */
+    /** The kernel does not report the link layer, which means InfiniBand. */
     UNSPECIFIED,
     /** InfiniBand's own links. */
     INFINIBAND,

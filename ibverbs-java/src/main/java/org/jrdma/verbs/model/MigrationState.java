@@ -1,13 +1,13 @@
 package org.jrdma.verbs.model;
 
-/** Which of a queue pair's two paths is used. In C: {@code enum ibv_mig_state}. */
+/** The path migration state of a queue pair. In C: {@code enum ibv_mig_state}. */
 public enum MigrationState {
-    /** The path now used is the only one. */
+    /** The queue pair uses its current path only. */
     MIGRATED,
-    /** The other path is to be armed. */
+    /** The alternate path is to be armed. */
     REARM,
-    /** The other path takes over when this one fails. */
+    /** The queue pair switches to the alternate path if the current path fails. */
     ARMED,
-    /** A number that this version does not know. */
+    /** A value that this version does not know. */
     UNKNOWN
 }

@@ -1,12 +1,12 @@
 package org.jrdma.verbs.model;
 
-/** How many bytes of payload a packet may have. In C: {@code enum ibv_mtu}. */
+/** The maximum payload of a packet. In C: {@code enum ibv_mtu}. */
 public enum Mtu {
     /** 256 bytes. */
     BYTES_256(256),
     /** 512 bytes. */
     BYTES_512(512),
-    /** 1,024 bytes: what fits into an Ethernet frame of 1,500. */
+    /** 1,024 bytes: the largest value that fits into an Ethernet frame of 1,500 bytes. */
     BYTES_1024(1024),
     /** 2,048 bytes. */
     BYTES_2048(2048),
@@ -25,9 +25,9 @@ public enum Mtu {
     }
 
     /**
-     * The MTU of so many bytes.
+     * Returns the MTU with the given number of bytes.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if no such MTU exists
      */
     public static Mtu ofBytes(int bytes) {
         for (var mtu : values()) {
@@ -36,6 +36,6 @@ public enum Mtu {
             }
         }
         throw new IllegalArgumentException(
-                "An MTU is 256, 512, 1024, 2048 or 4096 bytes, not " + bytes);
+                "The MTU must be 256, 512, 1024, 2048 or 4096 bytes: " + bytes);
     }
 }

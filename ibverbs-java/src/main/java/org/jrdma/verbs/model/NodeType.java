@@ -1,24 +1,23 @@
 package org.jrdma.verbs.model;
 
 /**
- * What kind of node a device makes of this machine. In C: {@code enum ibv_node_type}, {@code
- * ibv_node_type_str}.
+ * The kind of node that a device is. In C: {@code enum ibv_node_type}, {@code ibv_node_type_str}.
  */
 public enum NodeType {
-    /** An adapter that speaks InfiniBand or RoCE. */
+    /** An InfiniBand or RoCE adapter. */
     CHANNEL_ADAPTER,
     /** A switch. */
     SWITCH,
     /** A router. */
     ROUTER,
-    /** An adapter that speaks iWARP. */
+    /** An iWARP adapter. */
     RNIC,
     /** A Cisco usNIC. */
     USNIC,
     /** A Cisco usNIC over UDP. */
     USNIC_UDP,
-    /** A kind of its own, as of a vendor's cloud. */
+    /** A vendor-specific kind, such as the adapter of a cloud provider. */
     UNSPECIFIED,
-    /** The kernel does not tell. */
+    /** The kernel does not report the kind. */
     UNKNOWN
 }

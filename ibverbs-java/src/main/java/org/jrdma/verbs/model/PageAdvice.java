@@ -1,11 +1,13 @@
 package org.jrdma.verbs.model;
 
-/** Which pages of an on-demand region are wanted soon. In C: {@code enum ibv_advise_mr_advice}. */
+/** A prefetch advice for pages of an on-demand region. In C: {@code enum ibv_advise_mr_advice}. */
 public enum PageAdvice {
-    /** Those that are to be read. */
+    /** Prefetches pages for reading. */
     PREFETCH,
-    /** Those that are to be written too. The region needs {@link Access#LOCAL_WRITE}. */
+    /**
+     * Prefetches pages for reading and writing. Requires {@link Access#LOCAL_WRITE} on the region.
+     */
     PREFETCH_FOR_WRITING,
-    /** Those that are in memory already: the device is told where. */
+    /** Maps pages that are already in memory for the device, without faulting in others. */
     PREFETCH_WITHOUT_FAULT
 }

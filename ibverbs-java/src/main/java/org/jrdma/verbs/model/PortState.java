@@ -1,21 +1,19 @@
 package org.jrdma.verbs.model;
 
-/**
- * Whether a port can carry traffic. In C: {@code enum ibv_port_state}, {@code ibv_port_state_str}.
- */
+/** The logical state of a port. In C: {@code enum ibv_port_state}, {@code ibv_port_state_str}. */
 public enum PortState {
-    /** The state does not change; never seen in an answer. */
+    /** No state change; never reported. */
     NOP,
     /** There is no link. */
     DOWN,
-    /** There is a link, and no subnet manager has seen it yet. */
+    /** The link is up, but no subnet manager has configured the port yet. */
     INITIALIZING,
-    /** Configured, and about to become active. */
+    /** The port is configured and about to become active. */
     ARMED,
-    /** It carries traffic. */
+    /** The port carries traffic. */
     ACTIVE,
-    /** It carries traffic, and its link is being trained anew. */
+    /** The port carries traffic while its link is retrained. */
     ACTIVE_DEFER,
-    /** A number that this version does not know. */
+    /** A state that this version does not know. */
     UNKNOWN
 }

@@ -1,9 +1,10 @@
 package org.jrdma.verbs.model;
 
 /**
- * A provider refused a request at its post. Requests before it in the same chain are under way; it
- * and those after it are not. With {@link org.jrdma.verbs.QueuePairOptions#extendedPosts} the first
- * is named, whichever it was, and none is under way.
+ * Thrown if a provider rejects a posted request. Requests before the rejected one in the same chain
+ * have been posted; the rejected request and those after it have not. With {@link
+ * org.jrdma.verbs.QueuePairOptions#extendedPosts} no request of the chain has been posted, and the
+ * exception always names the first one.
  */
 public final class PostException extends VerbsException {
 
@@ -12,18 +13,16 @@ public final class PostException extends VerbsException {
     private final int failedRequest;
 
     /**
-     * A request that was refused.
+     * Creates an exception for a rejected request.
      *
-     * @param failedRequest its place in the chain, from 0
+     * @param failedRequest the index of the rejected request in the chain, from 0
      */
     public PostException(String function, String subject, int failedRequest, int errno) {
         super(function, subject, errno, "");
         this.failedRequest = failedRequest;
     }
 
-    /**
-     * The place in the chain of the request that was refused, from 0; 0 where there is no chain.
-     */
+    /** The index of the rejected request in its chain, from 0; 0 if there is no chain. */
     public int failedRequest() {
         return failedRequest;
     }

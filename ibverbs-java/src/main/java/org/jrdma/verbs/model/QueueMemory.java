@@ -5,22 +5,23 @@ import java.util.Optional;
 import org.jrdma.verbs.ProtectionDomain;
 
 /**
- * Gives a provider the memory that it keeps queues in, as from huge pages, or near a processor. Its
- * methods are called within those that make and close what is made in the {@linkplain
- * ProtectionDomain#newParentDomainUnguarded parent domain}, on any thread. In C: {@code alloc} and
- * {@code free} of {@code struct ibv_parent_domain_init_attr}.
+ * An allocator of the memory in which a provider keeps its queues, for example from huge pages or
+ * from a NUMA node. The methods that create and close objects of the {@linkplain
+ * ProtectionDomain#newParentDomainUnguarded parent domain} call it, on any thread. In C: {@code
+ * alloc} and {@code free} of {@code struct ibv_parent_domain_init_attr}.
  */
 public interface QueueMemory {
 
     /**
-     * Gives memory. What it throws is logged, and fails what was to be made.
+     * Allocates memory. An exception is logged and makes the creation of the object fail.
      *
-     * @param alignment what its address must be a multiple of
-     * @param resource what it is for, in the provider's own numbers
-     * @return native memory that stays until {@link #release}; empty to leave it to the provider
+     * @param alignment the required alignment of the address
+     * @param resource the purpose of the memory, in the provider's numbering
+     * @return native memory that stays allocated until {@link #release}; empty to let the provider
+     *     allocate
      */
     Optional<MemorySegment> allocate(long bytes, long alignment, long resource);
 
-    /** Takes back what {@link #allocate} gave. What it throws is logged. */
+    /** Frees memory returned by {@link #allocate}. An exception is logged. */
     void release(MemorySegment memory, long resource);
 }

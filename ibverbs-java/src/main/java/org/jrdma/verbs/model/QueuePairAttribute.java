@@ -7,48 +7,48 @@ import org.jrdma.verbs.QueuePair;
  * ibv_qp_attr_mask}.
  */
 public enum QueuePairAttribute {
-    /** The state to go to. */
+    /** The state to change to. */
     STATE,
-    /** The state that the caller believes it to be in. */
+    /** The state in which the caller expects the queue pair to be. */
     CURRENT_STATE,
-    /** Whether an event reports that the send queue has drained. */
+    /** The option to report by an event that the send queue has drained. */
     DRAIN_NOTIFICATION,
     /** The access rights of the peer. */
     ACCESS,
-    /** The row of the port's partition table. */
+    /** The index into the port's partition table. */
     PARTITION_KEY_INDEX,
     /** The port. */
     PORT,
     /** The key that datagrams must carry. */
     QUEUE_KEY,
-    /** The peer's address and the way there. In C: AV. */
+    /** The path to the peer. In C: AV. */
     ADDRESS,
-    /** The largest payload of a packet. */
+    /** The maximum payload of a packet. */
     PATH_MTU,
-    /** How long to wait for an answer. */
+    /** The acknowledgement timeout. */
     TIMEOUT,
-    /** How often to repeat after a time-out. */
+    /** The number of retries after a timeout. */
     RETRIES,
-    /** How often to repeat when the peer has no receive. */
+    /** The number of retries if the peer has no receive posted. */
     RECEIVER_NOT_READY_RETRIES,
-    /** The number of the first packet to come. */
+    /** The sequence number of the first packet to receive. */
     RECEIVE_SEQUENCE,
-    /** How many reads and atomics to have under way. */
+    /** The maximum number of reads and atomics in flight. */
     MAX_READS,
-    /** The second path. */
+    /** The alternate path to the peer. */
     ALTERNATE_PATH,
-    /** How long a peer is told to wait when there is no receive. */
+    /** The time that the peer must wait if no receive is posted. */
     RECEIVER_NOT_READY_TIMER,
-    /** The number of the first packet to send. */
+    /** The sequence number of the first packet to send. */
     SEND_SEQUENCE,
-    /** The number of incoming reads and atomics to answer at a time. */
+    /** The maximum number of reads and atomics from the peer to process concurrently. */
     MAX_DESTINATION_READS,
-    /** Which of two paths is used. */
+    /** The path migration state. */
     PATH_MIGRATION_STATE,
-    /** The room for requests. */
+    /** The sizes of the queues. */
     CAPACITIES,
-    /** The peer's queue pair. */
+    /** The queue pair number of the peer. */
     DESTINATION_NUMBER,
-    /** The most to send, in kbit/s. */
+    /** The maximum sending rate in kbit/s. */
     RATE_LIMIT
 }

@@ -4,31 +4,33 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the device says of a queue pair. In C: {@code struct ibv_qp_attr}.
+ * The attributes of a queue pair, as the device reports them. In C: {@code struct ibv_qp_attr}.
  *
- * @param state what it does with requests
- * @param pathMtu the largest payload of a packet; empty before it is connected
- * @param migrationState which of two paths is used
- * @param receiveSequence the number of the next packet to come
- * @param sendSequence the number of the next packet to send
- * @param destinationNumber the peer's queue pair
- * @param access what a peer may do
- * @param address the way to the peer
- * @param alternatePath a second way to it; empty where it has none
- * @param partitionKeyIndex the row of the port's partition table
- * @param queueKey the key that datagrams must carry; of no meaning for connections
+ * @param state the state
+ * @param pathMtu the maximum payload of a packet; empty before the queue pair is connected
+ * @param migrationState the path migration state
+ * @param receiveSequence the sequence number of the next packet to receive
+ * @param sendSequence the sequence number of the next packet to send
+ * @param destinationNumber the queue pair number of the peer
+ * @param access the access rights of the peer
+ * @param address the path to the peer
+ * @param alternatePath the alternate path to the peer, if there is one
+ * @param partitionKeyIndex the index into the port's partition table
+ * @param queueKey the key that datagrams must carry; meaningless for connections
  * @param port the port
- * @param maxReads how many reads and atomics it has under way
- * @param maxDestinationReads how many of the peer's it answers at a time
- * @param receiverNotReadyTimer how long a peer is told to wait, in the specification's code
- * @param timeout how long it waits for an answer, as an exponent
- * @param retries how often it repeats after a time-out
- * @param receiverNotReadyRetries how often it repeats when the peer has no receive
- * @param sends the room for requests to send
- * @param receives the room for requests to receive
- * @param sendElements the pieces of memory in a request to send
- * @param receiveElements the pieces of memory in a receive
- * @param inlineBytes how much can be sent inline
+ * @param maxReads the maximum number of reads and atomics in flight
+ * @param maxDestinationReads the maximum number of reads and atomics from the peer that are
+ *     processed concurrently
+ * @param receiverNotReadyTimer the time that the peer must wait if no receive is posted, in the
+ *     specification's encoding
+ * @param timeout the acknowledgement timeout, as an exponent
+ * @param retries the number of retries after a timeout
+ * @param receiverNotReadyRetries the number of retries if the peer has no receive posted
+ * @param sends the capacity of the send queue in requests
+ * @param receives the capacity of the receive queue in requests
+ * @param sendElements the maximum number of gather elements in a send request
+ * @param receiveElements the maximum number of scatter elements in a receive
+ * @param inlineBytes the maximum number of bytes of inline data
  */
 public record QueuePairAttributes(
         QueuePairState state,

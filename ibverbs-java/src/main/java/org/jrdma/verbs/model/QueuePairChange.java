@@ -1,365 +1,322 @@
 package org.jrdma.verbs.model;
 
 import java.util.Collections;
-import java.util.EnumSet;
+import java.util.EnumMap;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.jrdma.ffi.linkage.FieldRange;
-import org.jspecify.annotations.Nullable;
+import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * What {@link org.jrdma.verbs.QueuePair#modify} changes: a state to go to, and attributes. Built by
- * its own methods, each of which names one attribute.
+ * A modification for {@link org.jrdma.verbs.QueuePair#modify}: a state to change to, and
+ * attributes. Each of the builder methods sets one attribute. The getter of an absent attribute
+ * returns 0 if the attribute is a number, returns false if it is a flag, and throws
+ * IllegalStateException otherwise.
  */
 public final class QueuePairChange {
 
-    private final EnumSet<QueuePairAttribute> attributes = EnumSet.noneOf(QueuePairAttribute.class);
+    private final EnumMap<QueuePairAttribute, Object> values =
+            new EnumMap<>(QueuePairAttribute.class);
+    private final boolean fromConnectionManager;
 
-    private final boolean ofConnectionManager;
-    private @Nullable QueuePairState state;
-    private @Nullable QueuePairState currentState;
-    private boolean drainNotification;
-    private @Nullable Set<Access> access;
-    private int partitionKeyIndex;
-    private int port;
-    private int queueKey;
-    private @Nullable AddressVector address;
-    private @Nullable Mtu pathMtu;
-    private int destinationNumber;
-    private int receiveSequence;
-    private int sendSequence;
-    private int maxDestinationReads;
-    private int maxReads;
-    private int receiverNotReadyTimer;
-    private int timeout;
-    private int retries;
-    private int receiverNotReadyRetries;
-    private @Nullable AlternatePath alternatePath;
-    private @Nullable MigrationState migrationState;
-    private int rateLimit;
-
-    private QueuePairChange(boolean ofConnectionManager) {
-        this.ofConnectionManager = ofConnectionManager;
+    private QueuePairChange(boolean fromConnectionManager) {
+        this.fromConnectionManager = fromConnectionManager;
     }
 
-    /** A step to a state. */
+    /** Creates a change to another state. */
     public static QueuePairChange to(QueuePairState state) {
         return ofAttributes().state(state);
     }
 
-    /** A change of attributes within the present state. */
+    /** Creates a change of attributes without a state transition. */
     public static QueuePairChange ofAttributes() {
         return new QueuePairChange(false);
     }
 
     /**
-     * A change whose attributes are the connection manager's answer. An iWARP device is asked for
-     * it as it is: InfiniBand's table of steps is not iWARP's.
+     * Creates a change whose attributes come from the connection manager. For an iWARP device it is
+     * not validated against InfiniBand's table of state transitions, because that table does not
+     * apply to iWARP.
      */
-    public static QueuePairChange ofConnectionManager() {
+    public static QueuePairChange fromConnectionManager() {
         return new QueuePairChange(true);
     }
 
-    /** The state to go to. */
+    /** Sets the state to change to. */
     public QueuePairChange state(QueuePairState state) {
-        this.state = state;
-        return with(QueuePairAttribute.STATE);
+        return with(QueuePairAttribute.STATE, state);
     }
 
-    /** The state that the caller believes it to be in. */
+    /** Sets the state in which the caller expects the queue pair to be. */
     public QueuePairChange currentState(QueuePairState state) {
-        this.currentState = state;
-        return with(QueuePairAttribute.CURRENT_STATE);
+        return with(QueuePairAttribute.CURRENT_STATE, state);
     }
 
-    /** Whether an event reports that the send queue has drained. */
+    /** Sets the option to report by an event that the send queue has drained. */
     public QueuePairChange drainNotification(boolean wanted) {
-        this.drainNotification = wanted;
-        return with(QueuePairAttribute.DRAIN_NOTIFICATION);
+        return with(QueuePairAttribute.DRAIN_NOTIFICATION, wanted);
     }
 
-    /** The access rights of the peer. */
+    /** Sets the access rights of the peer. */
     public QueuePairChange access(Access... access) {
-        this.access = Access.setOf(access);
-        return with(QueuePairAttribute.ACCESS);
+        return with(QueuePairAttribute.ACCESS, Access.setOf(access));
     }
 
-    /** The access rights of the peer. */
+    /** Sets the access rights of the peer. */
     public QueuePairChange access(Set<Access> access) {
-        this.access = Set.copyOf(access);
-        return with(QueuePairAttribute.ACCESS);
+        return with(QueuePairAttribute.ACCESS, Set.copyOf(access));
     }
 
-    /** The row of the port's partition table. */
+    /** Sets the index into the port's partition table. */
     public QueuePairChange partitionKeyIndex(int index) {
-        this.partitionKeyIndex = FieldRange.check("partition key index", index, 0, 65535);
-        return with(QueuePairAttribute.PARTITION_KEY_INDEX);
+        return with(
+                QueuePairAttribute.PARTITION_KEY_INDEX,
+                RangeChecks.check("partition key index", index, 0, 65535));
     }
 
-    /** The port, from 1. */
+    /** Sets the port, from 1. */
     public QueuePairChange port(int port) {
-        this.port = FieldRange.check("port", port, 1, 255);
-        return with(QueuePairAttribute.PORT);
+        return with(QueuePairAttribute.PORT, RangeChecks.check("port", port, 1, 255));
     }
 
-    /** The key that datagrams must carry to be received, 32 bits. */
+    /** Sets the key that datagrams must carry to be received, 32 bits. */
     public QueuePairChange queueKey(int key) {
-        this.queueKey = key;
-        return with(QueuePairAttribute.QUEUE_KEY);
+        return with(QueuePairAttribute.QUEUE_KEY, key);
     }
 
-    /** The way to the peer. */
+    /** Sets the path to the peer. */
     public QueuePairChange address(AddressVector address) {
-        this.address = address;
-        return with(QueuePairAttribute.ADDRESS);
+        return with(QueuePairAttribute.ADDRESS, address);
     }
 
-    /** The largest payload of a packet, the same on both sides. */
+    /** Sets the maximum payload of a packet, which must be the same on both sides. */
     public QueuePairChange pathMtu(Mtu mtu) {
-        this.pathMtu = mtu;
-        return with(QueuePairAttribute.PATH_MTU);
+        return with(QueuePairAttribute.PATH_MTU, mtu);
     }
 
-    /** The peer's queue pair. */
+    /** Sets the queue pair number of the peer. */
     public QueuePairChange destinationNumber(int number) {
-        this.destinationNumber = FieldRange.check("queue pair number", number, 0, 16777215);
-        return with(QueuePairAttribute.DESTINATION_NUMBER);
-    }
-
-    /** The number of the first packet to come, which is the peer's send sequence. */
-    public QueuePairChange receiveSequence(int sequence) {
-        this.receiveSequence = FieldRange.check("packet sequence", sequence, 0, 16777215);
-        return with(QueuePairAttribute.RECEIVE_SEQUENCE);
-    }
-
-    /** The number of the first packet to send. */
-    public QueuePairChange sendSequence(int sequence) {
-        this.sendSequence = FieldRange.check("packet sequence", sequence, 0, 16777215);
-        return with(QueuePairAttribute.SEND_SEQUENCE);
-    }
-
-    /** The number of incoming reads and atomics to answer at a time. */
-    public QueuePairChange maxDestinationReads(int count) {
-        this.maxDestinationReads = FieldRange.check("reads", count, 0, 255);
-        return with(QueuePairAttribute.MAX_DESTINATION_READS);
+        return with(
+                QueuePairAttribute.DESTINATION_NUMBER,
+                RangeChecks.check("queue pair number", number, 0, 16777215));
     }
 
     /**
-     * How many reads and atomics to have under way; at most the peer's {@link
+     * Sets the sequence number of the first packet to receive, which is the peer's send sequence.
+     */
+    public QueuePairChange receiveSequence(int sequence) {
+        return with(
+                QueuePairAttribute.RECEIVE_SEQUENCE,
+                RangeChecks.check("packet sequence", sequence, 0, 16777215));
+    }
+
+    /** Sets the sequence number of the first packet to send. */
+    public QueuePairChange sendSequence(int sequence) {
+        return with(
+                QueuePairAttribute.SEND_SEQUENCE,
+                RangeChecks.check("packet sequence", sequence, 0, 16777215));
+    }
+
+    /** Sets the maximum number of reads and atomics from the peer to process concurrently. */
+    public QueuePairChange maxDestinationReads(int count) {
+        return with(
+                QueuePairAttribute.MAX_DESTINATION_READS,
+                RangeChecks.check("reads", count, 0, 255));
+    }
+
+    /**
+     * Sets the maximum number of reads and atomics in flight; at most the peer's {@link
      * #maxDestinationReads}.
      */
     public QueuePairChange maxReads(int count) {
-        this.maxReads = FieldRange.check("reads", count, 0, 255);
-        return with(QueuePairAttribute.MAX_READS);
+        return with(QueuePairAttribute.MAX_READS, RangeChecks.check("reads", count, 0, 255));
     }
 
     /**
-     * The time that the peer must wait if no receive is posted, as a code of the specification, 0
-     * to 31; 12 is 0.64 ms.
+     * Sets the time that the peer must wait if no receive is posted, as a code of the
+     * specification, 0 to 31; 12 is 0.64 ms.
      */
     public QueuePairChange receiverNotReadyTimer(int code) {
-        this.receiverNotReadyTimer = FieldRange.check("timer code", code, 0, 31);
-        return with(QueuePairAttribute.RECEIVER_NOT_READY_TIMER);
+        return with(
+                QueuePairAttribute.RECEIVER_NOT_READY_TIMER,
+                RangeChecks.check("timer code", code, 0, 31));
     }
 
-    /** How long to wait for an answer: 4.096 us times 2 to this, 0 to 31; 0 is for ever. */
+    /** Sets the acknowledgement timeout: 4.096 us times 2 to this, 0 to 31; 0 waits forever. */
     public QueuePairChange timeout(int exponent) {
-        this.timeout = FieldRange.check("time-out exponent", exponent, 0, 31);
-        return with(QueuePairAttribute.TIMEOUT);
+        return with(
+                QueuePairAttribute.TIMEOUT, RangeChecks.check("timeout exponent", exponent, 0, 31));
     }
 
-    /** How often to repeat after a time-out, 0 to 7. */
+    /** Sets the number of retries after a timeout, 0 to 7. */
     public QueuePairChange retries(int count) {
-        this.retries = FieldRange.check("retries", count, 0, 7);
-        return with(QueuePairAttribute.RETRIES);
+        return with(QueuePairAttribute.RETRIES, RangeChecks.check("retries", count, 0, 7));
     }
 
-    /** How often to repeat when the peer has no receive, 0 to 6; 7 is without end. */
+    /** Sets the number of retries if the peer has no receive posted, 0 to 6; 7 retries forever. */
     public QueuePairChange receiverNotReadyRetries(int count) {
-        this.receiverNotReadyRetries = FieldRange.check("retries", count, 0, 7);
-        return with(QueuePairAttribute.RECEIVER_NOT_READY_RETRIES);
+        return with(
+                QueuePairAttribute.RECEIVER_NOT_READY_RETRIES,
+                RangeChecks.check("retries", count, 0, 7));
     }
 
     /**
-     * A second way to the peer. It is of use once both sides have one and have gone to {@link
-     * MigrationState#REARM}.
+     * Sets an alternate path to the peer. It takes effect when both sides have an alternate path
+     * and have changed to {@link MigrationState#REARM}.
      */
     public QueuePairChange alternatePath(AlternatePath path) {
-        this.alternatePath = path;
-        return with(QueuePairAttribute.ALTERNATE_PATH);
+        return with(QueuePairAttribute.ALTERNATE_PATH, path);
     }
 
-    /** Which of two paths is used. */
+    /** Sets the path migration state. */
     public QueuePairChange migrationState(MigrationState state) {
-        this.migrationState = state;
-        return with(QueuePairAttribute.PATH_MIGRATION_STATE);
+        return with(QueuePairAttribute.PATH_MIGRATION_STATE, state);
     }
 
-    /** The most to send, in kbit/s; 0 for no limit. */
+    /** Sets the maximum sending rate in kbit/s; 0 for no limit. */
     public QueuePairChange rateLimit(int kilobits) {
-        this.rateLimit = kilobits;
-        return with(QueuePairAttribute.RATE_LIMIT);
+        return with(QueuePairAttribute.RATE_LIMIT, kilobits);
     }
 
     /** The attributes that change, including the state. */
     public Set<QueuePairAttribute> attributes() {
-        return Collections.unmodifiableSet(attributes);
+        return Collections.unmodifiableSet(values.keySet());
     }
 
-    /** Whether the connection manager answered with these attributes. */
-    public boolean isOfConnectionManager() {
-        return ofConnectionManager;
+    /** Returns true if the attributes come from the connection manager. */
+    public boolean isFromConnectionManager() {
+        return fromConnectionManager;
     }
 
-    /** The state to go to. */
+    /** The state to change to. */
     public QueuePairState state() {
-        return present(QueuePairAttribute.STATE, state);
+        return (QueuePairState) present(QueuePairAttribute.STATE);
     }
 
-    /** The state that the caller believes the queue pair to be in. */
+    /** The state in which the caller expects the queue pair to be. */
     public QueuePairState currentState() {
-        return present(QueuePairAttribute.CURRENT_STATE, currentState);
+        return (QueuePairState) present(QueuePairAttribute.CURRENT_STATE);
     }
 
-    /** Whether an event reports that the send queue has drained; false if absent. */
+    /** Returns true if an event reports that the send queue has drained; false if absent. */
     public boolean drainNotification() {
-        return drainNotification;
+        return Boolean.TRUE.equals(values.get(QueuePairAttribute.DRAIN_NOTIFICATION));
     }
 
     /** The access rights of the peer. */
+    @SuppressWarnings("unchecked") // set by access() only
     public Set<Access> accessRights() {
-        return present(QueuePairAttribute.ACCESS, access);
+        return (Set<Access>) present(QueuePairAttribute.ACCESS);
     }
 
-    /** The row of the port's partition table; 0 if absent. */
+    /** The index into the port's partition table; 0 if absent. */
     public int partitionKeyIndex() {
-        return partitionKeyIndex;
+        return number(QueuePairAttribute.PARTITION_KEY_INDEX);
     }
 
     /** The port; 0 if absent. */
     public int port() {
-        return port;
+        return number(QueuePairAttribute.PORT);
     }
 
     /** The key that datagrams must carry; 0 if absent. */
     public int queueKey() {
-        return queueKey;
+        return number(QueuePairAttribute.QUEUE_KEY);
     }
 
     /** The path to the peer. */
     public AddressVector address() {
-        return present(QueuePairAttribute.ADDRESS, address);
+        return (AddressVector) present(QueuePairAttribute.ADDRESS);
     }
 
-    /** The largest payload of a packet. */
+    /** The maximum payload of a packet. */
     public Mtu pathMtu() {
-        return present(QueuePairAttribute.PATH_MTU, pathMtu);
+        return (Mtu) present(QueuePairAttribute.PATH_MTU);
     }
 
-    /** The number of the peer's queue pair; 0 if absent. */
+    /** The queue pair number of the peer; 0 if absent. */
     public int destinationNumber() {
-        return destinationNumber;
+        return number(QueuePairAttribute.DESTINATION_NUMBER);
     }
 
-    /** The number of the first packet to receive; 0 if absent. */
+    /** The sequence number of the first packet to receive; 0 if absent. */
     public int receiveSequence() {
-        return receiveSequence;
+        return number(QueuePairAttribute.RECEIVE_SEQUENCE);
     }
 
-    /** The number of the first packet to send; 0 if absent. */
+    /** The sequence number of the first packet to send; 0 if absent. */
     public int sendSequence() {
-        return sendSequence;
+        return number(QueuePairAttribute.SEND_SEQUENCE);
     }
 
-    /** How many reads and atomics of the peer are answered at a time; 0 if absent. */
+    /**
+     * The maximum number of reads and atomics from the peer processed concurrently; 0 if absent.
+     */
     public int maxDestinationReads() {
-        return maxDestinationReads;
+        return number(QueuePairAttribute.MAX_DESTINATION_READS);
     }
 
-    /** How many reads and atomics can be in flight; 0 if absent. */
+    /** The maximum number of reads and atomics in flight; 0 if absent. */
     public int maxReads() {
-        return maxReads;
+        return number(QueuePairAttribute.MAX_READS);
     }
 
-    /** How long a peer waits when there is no receive; 0 if absent. */
+    /** The code of the time that the peer must wait if no receive is posted; 0 if absent. */
     public int receiverNotReadyTimer() {
-        return receiverNotReadyTimer;
+        return number(QueuePairAttribute.RECEIVER_NOT_READY_TIMER);
     }
 
-    /** The timeout exponent; 0 if absent. */
+    /** The exponent of the acknowledgement timeout; 0 if absent. */
     public int timeout() {
-        return timeout;
+        return number(QueuePairAttribute.TIMEOUT);
     }
 
     /** The number of retries after a timeout; 0 if absent. */
     public int retries() {
-        return retries;
+        return number(QueuePairAttribute.RETRIES);
     }
 
-    /** The number of retries when the peer has no receive; 0 if absent. */
+    /** The number of retries if the peer has no receive posted; 0 if absent. */
     public int receiverNotReadyRetries() {
-        return receiverNotReadyRetries;
+        return number(QueuePairAttribute.RECEIVER_NOT_READY_RETRIES);
     }
 
-    /** The second path to the peer. */
+    /** The alternate path to the peer. */
     public AlternatePath alternatePath() {
-        return present(QueuePairAttribute.ALTERNATE_PATH, alternatePath);
+        return (AlternatePath) present(QueuePairAttribute.ALTERNATE_PATH);
     }
 
-    /** Which of two paths is used. */
+    /** The path migration state. */
     public MigrationState migrationState() {
-        return present(QueuePairAttribute.PATH_MIGRATION_STATE, migrationState);
+        return (MigrationState) present(QueuePairAttribute.PATH_MIGRATION_STATE);
     }
 
     /** The rate limit in kbit/s; 0 if absent. */
     public int rateLimit() {
-        return rateLimit;
+        return number(QueuePairAttribute.RATE_LIMIT);
     }
 
-    private static <T> T present(QueuePairAttribute attribute, @Nullable T value) {
+    private Object present(QueuePairAttribute attribute) {
+        var value = values.get(attribute);
         if (value == null) {
-            throw new IllegalStateException("The change has no " + attribute);
+            throw new IllegalStateException("The change does not set " + attribute);
         }
         return value;
     }
 
-    private QueuePairChange with(QueuePairAttribute attribute) {
-        attributes.add(attribute);
+    private int number(QueuePairAttribute attribute) {
+        return (int) values.getOrDefault(attribute, 0);
+    }
+
+    private QueuePairChange with(QueuePairAttribute attribute, Object value) {
+        values.put(attribute, value);
         return this;
     }
 
-    private Object value(QueuePairAttribute attribute) {
-        return switch (attribute) {
-            case STATE -> state();
-            case CURRENT_STATE -> currentState();
-            case DRAIN_NOTIFICATION -> drainNotification();
-            case ACCESS -> accessRights();
-            case PARTITION_KEY_INDEX -> partitionKeyIndex();
-            case PORT -> port();
-            case QUEUE_KEY -> queueKey();
-            case ADDRESS -> address();
-            case PATH_MTU -> pathMtu();
-            case DESTINATION_NUMBER -> destinationNumber();
-            case RECEIVE_SEQUENCE -> receiveSequence();
-            case SEND_SEQUENCE -> sendSequence();
-            case MAX_DESTINATION_READS -> maxDestinationReads();
-            case MAX_READS -> maxReads();
-            case RECEIVER_NOT_READY_TIMER -> receiverNotReadyTimer();
-            case TIMEOUT -> timeout();
-            case RETRIES -> retries();
-            case RECEIVER_NOT_READY_RETRIES -> receiverNotReadyRetries();
-            case ALTERNATE_PATH -> alternatePath();
-            case PATH_MIGRATION_STATE -> migrationState();
-            case RATE_LIMIT -> rateLimit();
-            case CAPACITIES -> throw new IllegalStateException("CAPACITIES cannot be changed");
-        };
-    }
-
-    /** The attributes with their values, as in a message. */
+    /** Formats the attributes and their values for messages. */
     @Override
     public String toString() {
-        return attributes.stream()
-                .map(attribute -> attribute + "=" + value(attribute))
+        return values.entrySet().stream()
+                .map(entry -> entry.getKey() + "=" + entry.getValue())
                 .collect(Collectors.joining(", ", "{", "}"));
     }
 }

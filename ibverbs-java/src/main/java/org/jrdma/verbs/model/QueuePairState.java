@@ -1,21 +1,21 @@
 package org.jrdma.verbs.model;
 
-/** What a queue pair does with requests. In C: {@code enum ibv_qp_state}. */
+/** The state of a queue pair. In C: {@code enum ibv_qp_state}. */
 public enum QueuePairState {
-    /** Just made: nothing may be posted. */
+    /** Newly created: no requests can be posted. */
     RESET,
-    /** Receives may be posted; nothing is received yet. */
+    /** Receives can be posted, but no messages arrive yet. */
     INIT,
-    /** It receives. In C: RTR. */
+    /** The queue pair receives. In C: RTR. */
     READY_TO_RECEIVE,
-    /** It sends and receives. In C: RTS. */
+    /** The queue pair sends and receives. In C: RTS. */
     READY_TO_SEND,
-    /** It finishes what was begun and starts nothing new. In C: SQD. */
+    /** The queue pair finishes the requests in progress and starts no others. In C: SQD. */
     SEND_QUEUE_DRAINED,
-    /** A request failed; receiving goes on. Only of unreliable kinds. In C: SQE. */
+    /** A send request failed, while receiving continues. Unreliable types only. In C: SQE. */
     SEND_QUEUE_ERROR,
-    /** Every request is flushed. In C: ERR. */
+    /** All requests are flushed. In C: ERR. */
     ERROR,
-    /** A number that this version does not know. */
+    /** A state that this version does not know. */
     UNKNOWN
 }

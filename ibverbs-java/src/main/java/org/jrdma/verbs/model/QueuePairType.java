@@ -1,35 +1,35 @@
 package org.jrdma.verbs.model;
 
-/** What a queue pair promises, and to how many peers it speaks. In C: {@code enum ibv_qp_type}. */
+/** The transport service of a queue pair. In C: {@code enum ibv_qp_type}. */
 public enum QueuePairType {
     /**
-     * Connected to one peer, and everything arrives once, in order, or the queue pair fails. In C:
-     * {@code IBV_QPT_RC}.
+     * Connected to one peer. Every message arrives once and in order, or the queue pair fails. In
+     * C: {@code IBV_QPT_RC}.
      */
     RELIABLE_CONNECTION("reliable connection (RC)"),
     /**
-     * Connected to one peer; what is lost is lost, and nobody is told. It has no reads and no
-     * atomics. In C: {@code IBV_QPT_UC}.
+     * Connected to one peer. Lost messages are not reported. Reads and atomics are not supported.
+     * In C: {@code IBV_QPT_UC}.
      */
     UNRELIABLE_CONNECTION("unreliable connection (UC)"),
     /**
-     * Not connected: each message goes to its own destination, or to many, fits into one packet and
-     * may be lost. It has messages only. In C: {@code IBV_QPT_UD}.
+     * Not connected. Each message has its own destination, which may be a multicast group, fits
+     * into one packet, and may be lost. Only messages are supported. In C: {@code IBV_QPT_UD}.
      */
     UNRELIABLE_DATAGRAM("unreliable datagrams (UD)"),
     /**
-     * Connected to one that receives, reliably; each request names the shared receive queue there
-     * that it is for. It receives nothing. In C: {@code IBV_QPT_XRC_SEND}.
+     * The sending side of a reliable connection. Each request names the peer's shared receive queue
+     * that the message is for. Receives nothing. In C: {@code IBV_QPT_XRC_SEND}.
      */
-    XRC_SEND("sending end of an extended reliable connection (XRC)"),
+    XRC_SEND("sending side of an extended reliable connection (XRC)"),
     /**
-     * Connected to one that sends, reliably, and receives for all shared receive queues of its
-     * domain. It sends nothing. In C: {@code IBV_QPT_XRC_RECV}.
+     * The receiving side of a reliable connection. Receives for all shared receive queues of its
+     * XRC domain. Sends nothing. In C: {@code IBV_QPT_XRC_RECV}.
      */
-    XRC_RECEIVE("receiving end of an extended reliable connection (XRC)"),
+    XRC_RECEIVE("receiving side of an extended reliable connection (XRC)"),
     /**
-     * Not connected: whole frames of an Ethernet port. It has messages only. In C: {@code
-     * IBV_QPT_RAW_PACKET}.
+     * Not connected. Sends and receives whole Ethernet frames of a port. Only messages are
+     * supported. In C: {@code IBV_QPT_RAW_PACKET}.
      */
     RAW_PACKET("raw packets");
 
@@ -39,7 +39,7 @@ public enum QueuePairType {
         this.description = description;
     }
 
-    /** The type in words, as messages name it. */
+    /** The type in words, for messages. */
     public String description() {
         return description;
     }

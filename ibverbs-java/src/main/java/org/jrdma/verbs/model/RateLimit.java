@@ -1,30 +1,30 @@
 package org.jrdma.verbs.model;
 
-import org.jrdma.ffi.linkage.FieldRange;
+import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * How fast a queue pair sends at most. In C: {@code struct ibv_qp_rate_limit_attr}.
+ * The maximum sending rate of a queue pair. In C: {@code struct ibv_qp_rate_limit_attr}.
  *
- * @param kilobits the most in a second, 32 bits without a sign; 0 for no limit
- * @param maxBurstBytes how much may go at once, 32 bits without a sign; 0 leaves it to the device
- * @param typicalPacketBytes how long its packets usually are, 16 bits without a sign, from which
- *     the device reckons the gaps between them; 0 leaves it to the device
+ * @param kilobits the rate in kbit/s, an unsigned 32-bit value; 0 for no limit
+ * @param maxBurstBytes the maximum burst size, an unsigned 32-bit value; 0 lets the device choose
+ * @param typicalPacketBytes the typical packet size, an unsigned 16-bit value, from which the
+ *     device computes the gaps between packets; 0 lets the device choose
  */
 public record RateLimit(long kilobits, long maxBurstBytes, int typicalPacketBytes) {
 
-    /** None. */
+    /** No limit. */
     public static final RateLimit NONE = ofKilobits(0);
 
     private static final long MOST = 0xffff_ffffL;
 
-    /** Refuses what does not fit its field. */
+    /** Rejects values that do not fit their fields in C. */
     public RateLimit {
-        FieldRange.check("rate limit", kilobits, 0, MOST);
-        FieldRange.check("burst", maxBurstBytes, 0, MOST);
-        FieldRange.check("packet length", typicalPacketBytes, 0, 0xffff);
+        RangeChecks.check("rate limit", kilobits, 0, MOST);
+        RangeChecks.check("burst", maxBurstBytes, 0, MOST);
+        RangeChecks.check("packet length", typicalPacketBytes, 0, 0xffff);
     }
 
-    /** A limit that leaves the rest to the device. */
+    /** Returns a limit with the device's choice of burst and packet size. */
     public static RateLimit ofKilobits(long kilobits) {
         return new RateLimit(kilobits, 0, 0);
     }

@@ -4,31 +4,31 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * A peer's memory, as the peer described it: what an RDMA operation needs to reach it.
+ * A range of remote memory, as described by the peer: the target of an RDMA operation.
  *
- * <p>It is a claim, not a handle: the peer may have closed the region since, and the operation then
- * completes with {@link CompletionStatus#REMOTE_ACCESS_ERROR}.
+ * <p>The description does not keep the memory registered. If the peer has closed the region, an
+ * operation completes with {@link CompletionStatus#REMOTE_ACCESS_ERROR}.
  *
- * @param address where it begins, in the peer's address space
- * @param key the peer's key for it, called rkey in C
- * @param length its length in bytes
+ * @param address the start of the range in the peer's address space
+ * @param key the peer's key of the memory, called rkey in C
+ * @param length the length in bytes
  */
 public record RemoteMemory(long address, int key, long length) {
 
-    /** The length of the form that {@link #toBytes()} gives. */
+    /** The length of the encoding returned by {@link #toBytes()}. */
     public static final int BYTES = 20;
 
-    /** Refuses a negative length. */
+    /** Rejects a negative length. */
     public RemoteMemory {
         if (length < 0) {
-            throw new IllegalArgumentException("A length cannot be negative: " + length);
+            throw new IllegalArgumentException("The length must not be negative: " + length);
         }
     }
 
     /**
-     * A part of it, under the same key.
+     * Returns a part of this range, with the same key.
      *
-     * @throws IndexOutOfBoundsException if the part is not within
+     * @throws IndexOutOfBoundsException if the part is not within this range
      */
     public RemoteMemory slice(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, this.length);
@@ -36,30 +36,34 @@ public record RemoteMemory(long address, int key, long length) {
     }
 
     /**
-     * All of it from {@code offset} on.
+     * Returns the part of this range that starts at {@code offset}.
      *
-     * @throws IndexOutOfBoundsException if the offset is not within
+     * @throws IndexOutOfBoundsException if the offset is not within this range
      */
     public RemoteMemory at(long offset) {
         return slice(offset, length - offset);
     }
 
-    /** The compact form for a peer: address, key and length in network byte order. */
+    /** Encodes address, key and length in network byte order, to be sent to a peer. */
     public byte[] toBytes() {
         return ByteBuffer.allocate(BYTES).putLong(address).putInt(key).putLong(length).array();
     }
 
-    /** What {@link #toBytes()} made, from the position of {@code bytes}. */
+    /** Decodes the result of {@link #toBytes()} from the position of {@code bytes}. */
     public static RemoteMemory from(ByteBuffer bytes) {
         return new RemoteMemory(bytes.getLong(), bytes.getInt(), bytes.getLong());
     }
 
-    /** What {@link #toString()} made. */
+    /**
+     * Parses the result of {@link #toString()}.
+     *
+     * @throws IllegalArgumentException if {@code text} is not a description of remote memory
+     */
     public static RemoteMemory parse(String text) {
         var parts = text.split(":", -1);
         if (parts.length != 3) {
             throw new IllegalArgumentException(
-                    "Remote memory is address:key:length in hexadecimal digits, not " + text);
+                    "Remote memory must be address:key:length in hexadecimal digits: " + text);
         }
         return new RemoteMemory(
                 Long.parseUnsignedLong(parts[0], 16),
@@ -67,7 +71,9 @@ public record RemoteMemory(long address, int key, long length) {
                 Long.parseUnsignedLong(parts[2], 16));
     }
 
-    /** The text form for a peer: {@code address:key:length} in hexadecimal digits. */
+    /**
+     * Formats the range as {@code address:key:length} in hexadecimal digits, to be sent to a peer.
+     */
     @Override
     public String toString() {
         return "%016x:%08x:%x".formatted(address, key, length);

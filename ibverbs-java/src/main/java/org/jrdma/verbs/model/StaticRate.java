@@ -5,11 +5,11 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * How fast a destination is sent to at most, of the rates that an address can name. In C: {@code
- * enum ibv_rate}.
+ * A maximum sending rate to a destination, from the rates that an address vector can encode. In C:
+ * {@code enum ibv_rate}.
  */
 public enum StaticRate {
-    /** As fast as the port can. */
+    /** The speed of the port. */
     UNLIMITED,
     /** 2.5 Gbit/s. */
     GIGABITS_2_5(2_500, 1),
@@ -57,7 +57,7 @@ public enum StaticRate {
     GIGABITS_800(850_000, 320),
     /** 1275 Gbit/s. */
     GIGABITS_1200(1_275_000, 480),
-    /** Another, in an answer; where it is asked for, it is no limit. */
+    /** A reported rate that this version does not know; treated as no limit when requested. */
     UNKNOWN;
 
     private final int megabits;
@@ -76,27 +76,33 @@ public enum StaticRate {
         this.multiple = multiple;
     }
 
-    /** In Mbit/s; empty where there is no limit. In C: {@code ibv_rate_to_mbps}. */
+    /** The rate in Mbit/s; empty if there is no limit. In C: {@code ibv_rate_to_mbps}. */
     public OptionalInt megabits() {
         return megabits < 0 ? OptionalInt.empty() : OptionalInt.of(megabits);
     }
 
     /**
-     * As a multiple of 2.5 Gbit/s, which is a rounded one of the later rates; empty where there is
+     * The rate as a multiple of 2.5 Gbit/s, rounded for some newer rates; empty if the rate has
      * none. In C: {@code ibv_rate_to_mult}.
      */
     public OptionalInt multiple() {
         return multiple < 0 ? OptionalInt.empty() : OptionalInt.of(multiple);
     }
 
-    /** The rate of exactly so many Mbit/s. In C: {@code mbps_to_ibv_rate}. */
+    /**
+     * Returns the rate of exactly the given number of Mbit/s, if there is one. In C: {@code
+     * mbps_to_ibv_rate}.
+     */
     public static Optional<StaticRate> ofMegabits(int megabits) {
         return Arrays.stream(values())
                 .filter(rate -> megabits >= 0 && rate.megabits == megabits)
                 .findFirst();
     }
 
-    /** The rate that is such a multiple of 2.5 Gbit/s. In C: {@code mult_to_ibv_rate}. */
+    /**
+     * Returns the rate that is the given multiple of 2.5 Gbit/s, if there is one. In C: {@code
+     * mult_to_ibv_rate}.
+     */
     public static Optional<StaticRate> ofMultiple(int multiple) {
         return Arrays.stream(values())
                 .filter(rate -> multiple >= 0 && rate.multiple == multiple)

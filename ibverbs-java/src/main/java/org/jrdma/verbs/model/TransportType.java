@@ -1,17 +1,17 @@
 package org.jrdma.verbs.model;
 
-/** What a device speaks. In C: {@code enum ibv_transport_type}. */
+/** The transport protocol of a device. In C: {@code enum ibv_transport_type}. */
 public enum TransportType {
-    /** InfiniBand's transport: over its own links, or over Ethernet as RoCE. */
+    /** InfiniBand's transport, over InfiniBand links or over Ethernet as RoCE. */
     INFINIBAND,
     /** RDMA over TCP. */
     IWARP,
-    /** Cisco's own. */
+    /** A Cisco protocol. */
     USNIC,
-    /** Cisco's own, over UDP. */
+    /** A Cisco protocol over UDP. */
     USNIC_UDP,
-    /** A vendor's own. */
+    /** A vendor-specific protocol. */
     UNSPECIFIED,
-    /** The kernel does not tell. */
+    /** The kernel does not report the protocol. */
     UNKNOWN
 }

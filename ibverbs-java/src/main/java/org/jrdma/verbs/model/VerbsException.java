@@ -4,8 +4,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * A verb that failed: the C function, what it was asked for, the errno it answered with, and advice
- * where there is some.
+ * Thrown if a verb fails. The message contains the name of the C function, what was attempted, the
+ * errno, and advice if there is any.
  */
 public class VerbsException extends FabricException {
 
@@ -14,12 +14,13 @@ public class VerbsException extends FabricException {
     private final String function;
 
     /**
-     * A function that the system refused.
+     * Creates an exception for a function that failed with an errno.
      *
-     * @param function the C function's name
-     * @param attempt what it was asked for, on which device, as {@code for 4,096 bytes on rxe0}
-     * @param errno what the system answered
-     * @param advice what to do about it, or empty
+     * @param function the name of the C function
+     * @param attempt the attempted operation and the device, such as {@code for 4,096 bytes on
+     *     rxe0}
+     * @param errno the error code
+     * @param advice the remedy, or an empty string
      */
     public VerbsException(String function, String attempt, int errno, String advice) {
         super(
@@ -34,25 +35,25 @@ public class VerbsException extends FabricException {
         this.function = function;
     }
 
-    /** A request that the SDK refuses before it asks the system. */
+    /** Creates an exception for a request that the SDK rejects without calling the C function. */
     public VerbsException(String function, String refusal) {
         super(refusal);
         this.function = function;
     }
 
     /**
-     * What became of something that the system took on.
+     * Creates an exception for an operation that failed after the system had accepted it.
      *
-     * @param function the C function's name
-     * @param message what has failed, and why
-     * @param code what the system said
+     * @param function the name of the C function
+     * @param message the failure and its cause
+     * @param code the code that the system reported
      */
     protected VerbsException(String function, String message, int code) {
         super(message, code, null);
         this.function = function;
     }
 
-    /** The C function's name, as {@code ibv_reg_mr}. */
+    /** The name of the C function, such as {@code ibv_reg_mr}. */
     public final String function() {
         return function;
     }

@@ -16,21 +16,21 @@ import org.jrdma.verbs.model.PostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Posts awaited requests to one queue. A post has three steps: {@link #begin} waits for a free
- * slot, takes the lock of the queue and returns the one request that all posts write; {@link #post}
- * posts it; {@link #end} releases everything, and is called whether or not the post succeeded. Safe
- * for use by multiple threads.
+ * Posts requests to one queue of the asynchronous tier. A post has three steps: {@link #begin}
+ * waits for a free slot, locks the queue and returns the request object that all posts reuse;
+ * {@link #post} posts the request; {@link #end} releases the lock and the held lifetimes, and must
+ * be called in a finally block after a successful {@code begin}. Safe for use by multiple threads.
  *
- * @param <R> the kind of request
+ * @param <R> the type of the request
  */
 public final class AsyncPoster<R extends WorkRequest> {
 
     /** For requests that use only memory regions. */
     private static final Lifetime[] NONE = {};
 
-    private static final int MOST_BESIDE = 2;
+    private static final int MAX_ADDITIONAL_LIFETIMES = 2;
 
-    /** The functions that post, of a provider. */
+    /** The provider functions that post requests. */
     public enum Function {
         /** Posts to a send queue. */
         SEND,
@@ -58,7 +58,7 @@ public final class AsyncPoster<R extends WorkRequest> {
     private final Target target;
     private final AsyncWorkQueue queue;
 
-    // Written by the thread that has the lock of the queue.
+    // Accessed by the thread that holds the lock of the queue.
 
     private final R request;
     private final Lifetime[] held;
@@ -66,12 +66,12 @@ public final class AsyncPoster<R extends WorkRequest> {
     private @Nullable PendingTransfer transfer;
     private boolean posted;
 
-    /** A poster of requests that are written to {@code request}. */
+    /** Creates a poster that reuses {@code request} for all posts. */
     public AsyncPoster(Target target, AsyncWorkQueue queue, R request) {
         this.target = target;
         this.queue = queue;
         this.request = request;
-        this.held = new Lifetime[1 + MOST_BESIDE + request.maxElements()];
+        this.held = new Lifetime[1 + MAX_ADDITIONAL_LIFETIMES + request.maxElements()];
     }
 
     /** Begins the post of a request that uses only memory regions. */
@@ -81,33 +81,35 @@ public final class AsyncPoster<R extends WorkRequest> {
     }
 
     /**
-     * Begins a post. May wait for a free slot. Holds everything that the post uses until {@link
-     * #end}.
+     * Begins a post. May wait for a free slot. Holds the lifetimes of all objects that the post
+     * uses until {@link #end}.
      *
-     * @param usedBeside the lifetimes of other objects that the request uses
-     * @return the request, in which the pieces of memory are named
+     * @param additionalLifetimes the lifetimes of other objects that the request uses
+     * @return the request, with its memory slices set
      */
-    public R begin(String operation, List<MemorySlice> local, Lifetime... usedBeside)
+    public R begin(String operation, List<MemorySlice> local, Lifetime... additionalLifetimes)
             throws FabricException, InterruptedIOException {
         if (local.size() > request.maxElements()) {
             throw new IllegalArgumentException(
-                    "%s takes %d pieces of memory at most, not %d"
+                    "A request of %s can have at most %d slices of memory, but has %d"
                             .formatted(target.lifetime, request.maxElements(), local.size()));
         }
         queue.awaitSlot(Deadline.after(target.slotTimeout), target.name);
-        queue.lock.lock(); // before holding: close() waits for holds, and must not wait for this
+        // Locked before holding, because close() waits for holders, which must not wait for the
+        // lock.
+        queue.lock.lock();
         var begun = false;
         try {
             posted = false;
             hold(target.lifetime);
-            for (var lifetime : usedBeside) {
+            for (var lifetime : additionalLifetimes) {
                 hold(lifetime);
             }
             for (var index = 0; index < local.size(); index++) {
                 hold(MemoryAccess.get().registration(local.get(index).region()).lifetime());
             }
-            queue.refuseIfFailed();
-            RequestWriter.pieces(request, local);
+            queue.checkNotFailed();
+            RequestWriter.slices(request, local);
             transfer = new PendingTransfer(target.lifetime.toString(), operation);
             begun = true;
             return request;
@@ -126,7 +128,7 @@ public final class AsyncPoster<R extends WorkRequest> {
     /**
      * Posts the request.
      *
-     * @throws PostException if the provider refuses it
+     * @throws PostException if the provider rejects the request
      */
     public PendingTransfer post() throws PostException {
         return post(null);
@@ -135,19 +137,19 @@ public final class AsyncPoster<R extends WorkRequest> {
     /**
      * Posts the request.
      *
-     * @param bound the window that it binds; null for other requests
-     * @throws PostException if the provider refuses it
+     * @param bound the window that the request binds; null for other requests
+     * @throws PostException if the provider rejects the request
      */
     public PendingTransfer post(@Nullable NativeWindow bound) throws PostException {
         try {
             var position = queue.nextPosition();
             request.number(queue.requestNumber(position));
-            target.hotPath.makeRoom();
+            target.hotPath.ensureStack();
             queue.remember(position, transfer);
             queue.take(1);
             var errno = bound == null ? call() : bind(bound);
             if (errno != 0) {
-                queue.giveBack(1);
+                queue.undoTake(1);
                 queue.forget(position);
                 throw new PostException(target.functionName, "on the " + target.name, 0, errno);
             }
@@ -174,7 +176,7 @@ public final class AsyncPoster<R extends WorkRequest> {
                 target.hotPath, target.address, (WorkRequest.Send) (WorkRequest) request);
     }
 
-    /** Ends a post that was begun. A request that was not posted gives its slot back. */
+    /** Ends a post. Returns the slot if the request was not posted. */
     public void end() {
         var isPosted = posted;
         while (heldCount > 0) {

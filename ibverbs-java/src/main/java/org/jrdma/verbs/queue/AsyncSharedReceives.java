@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The receives of a shared queue that are awaited. They complete in any order. */
+/** The receives of an asynchronous shared receive queue, which complete in any order. */
 public final class AsyncSharedReceives extends AsyncWorkQueue {
 
     /** The shared receive queues of this tier, whose receives complete into any dispatcher. */
@@ -12,7 +12,7 @@ public final class AsyncSharedReceives extends AsyncWorkQueue {
 
     private final Sharing<AsyncWorkQueue> sharing = new Sharing<>(this);
 
-    /** By the low half of their positions. */
+    /** The transfers in flight by the lower half of their positions. */
     private final ConcurrentHashMap<Integer, PendingTransfer> underWay = new ConcurrentHashMap<>();
 
     public AsyncSharedReceives(int capacity) {
@@ -24,8 +24,8 @@ public final class AsyncSharedReceives extends AsyncWorkQueue {
     }
 
     @Override
-    public boolean isOfDatagrams(int queuePairNumber) {
-        return sharing.isOfDatagrams(queuePairNumber);
+    public boolean carriesDatagrams(int queuePairNumber) {
+        return sharing.carriesDatagrams(queuePairNumber);
     }
 
     @Override

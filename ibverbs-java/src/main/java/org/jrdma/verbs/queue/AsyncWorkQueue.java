@@ -12,12 +12,12 @@ import org.jrdma.ffi.FabricException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One direction of a queue pair whose completions the SDK polls: each slot holds the transfer that
- * waits for its completion. The thread that posts holds the lock.
+ * A work queue of the asynchronous tier. Each slot holds the transfer that waits for its
+ * completion. The posting thread holds the lock.
  */
 public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives {
 
-    /** Held by the thread that posts. */
+    /** Held by the posting thread. */
     public final ReentrantLock lock = new ReentrantLock();
 
     private final @Nullable PendingTransfer[] transfers;
@@ -28,18 +28,18 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
         this(capacity, false);
     }
 
-    public AsyncWorkQueue(int capacity, boolean isOfDatagrams) {
-        this(capacity, capacity, isOfDatagrams);
+    public AsyncWorkQueue(int capacity, boolean carriesDatagrams) {
+        this(capacity, capacity, carriesDatagrams);
     }
 
-    /** With so many slots here; others keep theirs themselves. */
-    public AsyncWorkQueue(int capacity, int slots, boolean isOfDatagrams) {
-        super(capacity, isOfDatagrams);
+    /** Constructor for subclasses, which can have their own slots instead of {@code slots} ones. */
+    public AsyncWorkQueue(int capacity, int slots, boolean carriesDatagrams) {
+        super(capacity, carriesDatagrams);
         this.transfers = new PendingTransfer[slots];
         this.free = new Semaphore(capacity);
     }
 
-    /** Waits for a free slot, which the caller then fills or gives back. */
+    /** Waits for a free slot, which the caller must use or return. */
     public void awaitSlot(Deadline deadline, String queue)
             throws FabricException, InterruptedIOException {
         awaitSlots(1, deadline, "No free slot in the " + queue);
@@ -53,8 +53,8 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
                 throw deadline.missed(complaint);
             }
             if (failure != null) {
-                free.release(count); // for the next who waits, to be told the same
-                throw notHeardOf(failure);
+                free.release(count); // so that the next waiting thread fails as well
+                throw dispatcherStopped(failure);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -62,19 +62,19 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
         }
     }
 
-    /** Under the lock: refuses a request whose completion nobody would hear of. */
-    public void refuseIfFailed() throws FabricException {
+    /** Checks that the dispatcher still polls completions. The caller must hold the lock. */
+    public void checkNotFailed() throws FabricException {
         if (failure != null) {
-            throw notHeardOf(failure);
+            throw dispatcherStopped(failure);
         }
     }
 
-    private static FabricException notHeardOf(Exception failure) {
-        return new FabricException("Completions are no longer heard of", 0, failure);
+    private static FabricException dispatcherStopped(Exception failure) {
+        return new FabricException("The completion dispatcher has stopped", 0, failure);
     }
 
-    /** Waits until nothing is under way. */
-    public void awaitAllFree(Deadline deadline, String queue)
+    /** Waits until no request is in flight. */
+    public void awaitDrained(Deadline deadline, String queue)
             throws FabricException, InterruptedIOException {
         awaitSlots(capacity(), deadline, "%s did not drain".formatted(queue));
         free.release(capacity());
@@ -84,12 +84,12 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
         free.release();
     }
 
-    /** Takes slots away, if so many are free; none for a negative number. */
+    /** Takes slots if that many are free. Does nothing for a negative number. */
     public boolean tryTakeSlots(int count) {
         return count <= 0 || free.tryAcquire(count);
     }
 
-    /** Adds slots; none for a negative number. */
+    /** Returns or adds slots. Does nothing for a negative number. */
     public void returnSlots(int count) {
         free.release(Math.max(0, count));
     }
@@ -103,8 +103,9 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
     }
 
     /**
-     * The transfer of a completion, or null if nobody waits for it. When the transfer has been
-     * told, {@link #returnSlot()} frees its slot: not before, or a drain would end with one untold.
+     * Removes the transfer of a completion; null if there is none. The caller must complete the
+     * transfer before it calls {@link #returnSlot()}; otherwise a drain could end before the
+     * transfer completes.
      */
     public @Nullable PendingTransfer complete(int low) {
         var position = positionOf(low);
@@ -118,21 +119,21 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
         return transfer;
     }
 
-    /** What has not been completed. */
+    /** The transfers in flight. */
     public Collection<PendingTransfer> underWay() {
         return Stream.of(transfers).filter(Objects::nonNull).toList();
     }
 
     /**
-     * Ends what will not complete any more, and the waits for slots. For when the queue pair is
-     * gone.
+     * Fails all transfers and wakes up threads that wait for slots, after the native queue was
+     * destroyed.
      */
     public void abandon() {
         underWay().forEach(PendingTransfer::abandon);
         free.release(Integer.MAX_VALUE / 2);
     }
 
-    /** Ends what is under way and refuses what comes: completions are no longer heard of. */
+    /** Fails all transfers and rejects new requests: the dispatcher has stopped. */
     public void fail(Exception cause) {
         lock.lock();
         try {

@@ -17,10 +17,10 @@ public final class CompletionDecoder {
     /**
      * Decodes a completion of a batch.
      *
-     * @param work the queue of the request; null if it is closed
+     * @param work the work queue of the request; null if the queue is closed
      */
     public static Completion decode(WorkCompletions batch, int index, @Nullable WorkQueue work) {
-        var isDatagram = work != null && work.isOfDatagrams(batch.queuePairNumber(index));
+        var isDatagram = work != null && work.carriesDatagrams(batch.queuePairNumber(index));
         var status = Codes.COMPLETION_STATUS.of(batch.status(index));
         return new Completion(
                 status,

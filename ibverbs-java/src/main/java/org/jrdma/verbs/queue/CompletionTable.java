@@ -7,13 +7,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which work queues complete into a completion queue, so that a completion finds its own.
+ * The work queues that complete into a completion queue, which maps completions to work queues.
  *
- * <p>A request carries 64 bits through the adapter. Its upper half names the work queue: a bit that
- * is set for shared receive queues, which have a table of their own; 19 bits of place in the table;
- * and 12 of how often the place was used before, so that a late completion of a closed queue pair
- * is not taken for one of its successor's. The lower half is the request's position in its queue,
- * or the number of its slot in a shared one.
+ * <p>A work request has a 64-bit number. The upper half identifies the work queue: one bit that is
+ * set for shared receive queues, which have a separate table; 19 bits for the index in the table;
+ * and 12 bits for the generation of the index. The generation prevents a late completion of a
+ * closed queue pair from being assigned to its successor. The lower half is the position of the
+ * request in its queue or, for polled shared receive queues, the number of its slot.
  */
 public final class CompletionTable<W extends WorkQueue> {
 
@@ -25,12 +25,12 @@ public final class CompletionTable<W extends WorkQueue> {
     private final CompletionTable<W> shared;
     private final int mark;
 
-    /** Replaced as a whole, so that whoever polls reads it without a lock. */
+    /** Replaced as a whole, so that polling threads can read it without a lock. */
     private volatile Route<?>[] routes = {};
 
     private final ArrayDeque<Integer> freePlaces = new ArrayDeque<>();
 
-    /** A table of a completion queue, beside a table of shared receive queues. */
+    /** Creates the table of a completion queue, given the table of the shared receive queues. */
     public CompletionTable(CompletionTable<W> shared) {
         this.shared = shared;
         this.mark = 0;
@@ -41,30 +41,32 @@ public final class CompletionTable<W extends WorkQueue> {
         this.mark = SHARED;
     }
 
-    /** A table of shared receive queues, which complete into any completion queue. */
+    /** Creates a table of shared receive queues, which can complete into any completion queue. */
     public static <W extends WorkQueue> CompletionTable<W> ofShared() {
         return new CompletionTable<>();
     }
 
     private record Route<W>(int generation, @Nullable W queue) {}
 
-    /** Gives a queue a place, and tells it. */
+    /** Adds a queue to the table and sets the tag of the queue. */
     public synchronized void add(W queue) {
         var before = routes;
         var place = freePlaces.isEmpty() ? before.length : freePlaces.remove();
         if (place == PLACES) {
             throw new IllegalStateException(
                     String.format(
-                            Locale.ROOT, "There is a place for %,d work queues at most", PLACES));
+                            Locale.ROOT,
+                            "Cannot add a work queue: its completion table already has the maximum of %,d",
+                            PLACES));
         }
         var generation = place < before.length ? (before[place].generation + 1) % GENERATIONS : 0;
         var after = Arrays.copyOf(before, Math.max(before.length, place + 1));
         after[place] = new Route<>(generation, queue);
         routes = after;
-        queue.tagged((long) (mark | (place << GENERATION_BITS) | generation) << Integer.SIZE);
+        queue.tag((long) (mark | (place << GENERATION_BITS) | generation) << Integer.SIZE);
     }
 
-    /** Takes the place away. Completions that still come for the queue are nobody's. */
+    /** Removes a queue. Later completions of the queue are ignored. */
     public synchronized void remove(W queue) {
         var after = routes.clone();
         for (var place = 0; place < after.length; place++) {
@@ -85,7 +87,7 @@ public final class CompletionTable<W extends WorkQueue> {
         }
     }
 
-    /** The queue that a request's number names; null if it is closed. */
+    /** Finds the work queue of a request number; null if the queue is closed. */
     @SuppressWarnings("unchecked") // only add() fills the table
     public @Nullable W find(long requestNumber) {
         var upper = (int) (requestNumber >>> Integer.SIZE);

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Locale;
 import org.jrdma.verbs.handle.DomainHandle;
-import org.jrdma.verbs.handle.HeldCalls;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.handle.GuardedCalls;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.AddressVector;
@@ -16,12 +16,12 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.VerbsException;
 
-/** What datagram queue pairs of both tiers can do. */
+/** The operations that polled and asynchronous datagram queue pairs share. */
 public final class DatagramOperations {
 
     private final NativeQueuePair queuePair;
 
-    /** For a datagram queue pair. */
+    /** Creates the operations of a datagram queue pair. */
     public DatagramOperations(NativeQueuePair queuePair) {
         this.queuePair = queuePair;
     }
@@ -43,13 +43,13 @@ public final class DatagramOperations {
         return queuePair.local().port().activeMtu().bytes();
     }
 
-    /** Refuses a message that does not fit into a packet. */
+    /** Checks that a message fits into one packet. */
     public void checkLength(long bytes) {
-        if (bytes > maxMessageBytes()) { // the specification lets it vanish without an error
+        if (bytes > maxMessageBytes()) { // otherwise the device may drop it without an error
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "A datagram from port %d of %s has %,d bytes at most, which is the port's MTU, not %,d",
+                            "A datagram from port %d of %s can have at most %,d bytes, the MTU of the port, but has %,d",
                             queuePair.port(),
                             queuePair.device().name(),
                             maxMessageBytes(),
@@ -58,33 +58,35 @@ public final class DatagramOperations {
     }
 
     /**
-     * Refuses an address handle of another domain, which a device could not look up.
+     * Checks that an address handle belongs to the protection domain of the queue pair. Otherwise
+     * the device could not find it.
      *
      * @param handle the address handle, for the message
      */
     public void checkDomain(DomainHandle domain, Object handle) {
         if (!domain.isSameAs(queuePair.domain())) {
             throw new IllegalArgumentException(
-                    "%s is of %s, and %s of %s"
+                    "%s belongs to %s, but %s belongs to %s"
                             .formatted(handle, domain, queuePair, queuePair.domain()));
         }
     }
 
-    /** The path back to the source of a datagram, which the library reads from its header. */
-    public AddressVector answer(Completion received, MemorySlice into) throws VerbsException {
+    /** The path back to the sender of a datagram, from its header. */
+    public AddressVector replyAddress(Completion received, MemorySlice into) throws VerbsException {
         var source =
                 received.source()
                         .orElseThrow(() ->
                                 new IllegalArgumentException(
-                                        "%s is not of a datagram received".formatted(received)));
+                                        "%s is not the completion of a received datagram"
+                                                .formatted(received)));
         if (into.length() < GlobalRouteHeader.BYTES) {
             throw new IllegalArgumentException(
-                    "A datagram is received into %d bytes at least, not %d"
+                    "The memory of a received datagram has at least %d bytes, but this slice has %d"
                             .formatted(GlobalRouteHeader.BYTES, into.length()));
         }
         var region = MemoryAccess.get().registration(into.region());
         var device = queuePair.device();
-        return HeldCalls.call(
+        return GuardedCalls.call(
                 List.of(region.lifetime(), queuePair.lifetime()),
                 () ->
                         device.library()
@@ -94,7 +96,7 @@ public final class DatagramOperations {
                                         queuePair.port(),
                                         source,
                                         MemorySegment.ofAddress(region.start() + into.offset()),
-                                        Attempt.to(
+                                        CheckedCall.to(
                                                 "ibv_init_ah_from_wc",
                                                 () ->
                                                         "for %s at %s"

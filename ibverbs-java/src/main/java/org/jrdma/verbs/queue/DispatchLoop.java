@@ -7,15 +7,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Completes the transfers of a completion queue, on the thread that waits for all descriptors. It
- * refers to no API object, so that a dispatcher that a program forgot is reported.
+ * Completes the transfers of a completion queue, on the thread that waits for all descriptors.
+ * Holds no reference to an API object, so that an unclosed dispatcher becomes unreachable and is
+ * reported.
  */
 public final class DispatchLoop {
 
     private static final Logger LOG = LoggerFactory.getLogger(DispatchLoop.class);
     private static final int BATCH = 64;
 
-    /** How many batches are taken before other queues have their turn. */
+    /** The maximum number of batches before other queues are served. */
     private static final int POLLS = 8;
 
     private final NativeCompletionQueue<AsyncWorkQueue> queue;
@@ -30,7 +31,7 @@ public final class DispatchLoop {
         this.waiter = queue.newWaiter(descriptor -> DescriptorWaiter.watch(descriptor, this::run));
     }
 
-    /** Starts to dispatch the completions of a queue, until the queue is closed. */
+    /** Starts to dispatch the completions of a queue. Stops when the queue is closed. */
     public static void start(NativeCompletionQueue<AsyncWorkQueue> queue) throws FabricException {
         var loop = new DispatchLoop(queue);
         queue.arm();
@@ -38,9 +39,9 @@ public final class DispatchLoop {
     }
 
     /**
-     * Dispatches available completions, and requests the next event of the queue. No more than a
-     * few batches at a time: all other descriptors wait for this thread. close() waits for it, by
-     * closing the waiter.
+     * Dispatches available completions and arms the queue. Processes only a few batches at a time,
+     * because this thread serves all descriptors. close() closes the waiter and thus waits for this
+     * method.
      */
     private void run() {
         try {
@@ -48,12 +49,12 @@ public final class DispatchLoop {
             var isEmpty = dispatchSome();
             if (isEmpty) {
                 queue.arm();
-                isEmpty = dispatchSome(); // no event reports a completion from before the arming
+                isEmpty = dispatchSome(); // completions from before the arming cause no event
             }
             if (isEmpty) {
                 waiter.arm();
             } else {
-                waiter.again();
+                waiter.callAgain();
             }
         } catch (FabricException | RuntimeException e) {
             if (!queue.lifetime().isClosed()) {
@@ -64,7 +65,7 @@ public final class DispatchLoop {
         }
     }
 
-    /** Returns whether it found the queue empty. */
+    /** Returns true if the queue was empty. */
     private boolean dispatchSome() {
         // A stage that runs for a completion on this thread may close the queue.
         for (var polls = 0; polls < POLLS && !queue.lifetime().isClosed(); polls++) {
@@ -90,7 +91,7 @@ public final class DispatchLoop {
                 work.returnSlot();
             }
         } else if (work != null) {
-            LOG.warn("{} has a completion that no transfer waits for", queue.lifetime());
+            LOG.warn("{} has a completion without a transfer in flight", queue.lifetime());
         }
     }
 }

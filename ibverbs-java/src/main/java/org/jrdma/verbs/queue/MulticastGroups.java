@@ -3,26 +3,26 @@ package org.jrdma.verbs.queue;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashSet;
 import java.util.Set;
-import org.jrdma.verbs.internal.Attempt;
-import org.jrdma.verbs.internal.DatagramFunctions;
+import org.jrdma.verbs.internal.AddressHandleFunctions;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The groups that a queue pair is in, which it must leave before it can be destroyed. */
+/** The multicast groups of a queue pair, from which it must detach before it can be destroyed. */
 public final class MulticastGroups {
 
     private static final Logger LOG = LoggerFactory.getLogger(MulticastGroups.class);
 
-    private final DatagramFunctions functions;
+    private final AddressHandleFunctions functions;
     private final MemorySegment queuePair;
     private final String name;
     private final Set<Group> groups = new LinkedHashSet<>();
 
     private record Group(Gid gid, int lid) {}
 
-    public MulticastGroups(DatagramFunctions functions, MemorySegment queuePair, String name) {
+    public MulticastGroups(AddressHandleFunctions functions, MemorySegment queuePair, String name) {
         this.functions = functions;
         this.queuePair = queuePair;
         this.name = name;
@@ -50,7 +50,7 @@ public final class MulticastGroups {
         groups.clear();
     }
 
-    private Attempt attempt(String function, Gid gid) {
-        return Attempt.to(function, () -> "for %s and group %s".formatted(name, gid));
+    private CheckedCall attempt(String function, Gid gid) {
+        return CheckedCall.to(function, () -> "for %s and group %s".formatted(name, gid));
     }
 }

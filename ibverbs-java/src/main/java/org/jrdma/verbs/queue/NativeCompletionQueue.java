@@ -10,11 +10,11 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
-import org.jrdma.verbs.handle.HeldCalls;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.handle.GuardedCalls;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.CompletionFunctions;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemory;
@@ -27,13 +27,14 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An {@code ibv_cq}, the {@code ibv_comp_channel} that serves it alone if events are wanted, and
- * the work queues that complete into it. It refers to no API object, so that a thread that waits
- * for its events does not keep a completion queue that a program forgot.
+ * A native completion queue with its work queues and, if events are requested, its own completion
+ * channel. Holds no reference to an API object, so that a thread that waits for events does not
+ * keep an unclosed completion queue reachable. In C: {@code struct ibv_cq}, {@code struct
+ * ibv_comp_channel}.
  */
 public final class NativeCompletionQueue<W extends WorkQueue> {
 
-    /** Acknowledging takes a lock in C. */
+    /** Events are acknowledged in batches, because each acknowledgment takes a lock in C. */
     private static final int EVENTS_ACKNOWLEDGED_AT_ONCE = 64;
 
     private final CompletionFunctions functions;
@@ -42,7 +43,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     private final boolean solicitedOnly;
     private final @Nullable MemorySegment channel;
 
-    /** The channel's; read once, since the structure goes with the channel. */
+    /** The descriptor of the channel, read once because the structure is freed with the channel. */
     private final int descriptor;
 
     private final int maxCapacity;
@@ -53,15 +54,16 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     private final Lifetime lifetime;
     private final AtomicInteger unacknowledged = new AtomicInteger();
 
-    private final Attachments<W> attachments;
+    private final CompletionQueueUsers<W> attachments;
 
     /**
-     * How a completion queue is made.
+     * The configuration of a completion queue.
      *
-     * @param extended whether it is made by {@code ibv_create_cq_ex}
-     * @param parentDomain the parent domain whose threads alone use it; null for any threads
+     * @param extended true if {@code ibv_create_cq_ex} creates the queue
+     * @param parentDomain the parent domain whose threads exclusively use the queue; null for any
+     *     threads
      */
-    public record Wanted(
+    public record Config(
             int capacity,
             boolean withEvents,
             boolean solicitedOnly,
@@ -70,66 +72,56 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
             Set<CompletionField> fields,
             boolean singleThreaded,
             boolean ignoringOverrun,
-            @Nullable DomainHandle parentDomain) {
-
-        /** A plain queue with events, on vector 0. */
-        public static Wanted withEvents(int capacity) {
-            if (capacity < 1) {
-                throw new IllegalArgumentException(
-                        "A completion queue has room for at least one: " + capacity);
-            }
-            return new Wanted(
-                    capacity, true, false, 0, false, CompletionField.STANDARD, false, false, null);
-        }
-    }
+            @Nullable DomainHandle parentDomain) {}
 
     /**
-     * Makes a completion queue.
+     * Creates a completion queue.
      *
      * @param shared the shared receive queues that can complete there
      */
     public static <W extends WorkQueue> NativeCompletionQueue<W> create(
-            DeviceHandle device, Wanted wanted, CompletionTable<W> shared) throws VerbsException {
-        var parent = wanted.parentDomain;
+            DeviceHandle device, Config config, CompletionTable<W> shared) throws VerbsException {
+        var parent = config.parentDomain;
         if (parent != null && parent.device() != device) {
-            throw new IllegalArgumentException("%s is not of %s".formatted(parent, device));
+            throw new IllegalArgumentException(
+                    "%s does not belong to %s".formatted(parent, device));
         }
         var owners =
                 parent == null
                         ? List.of(device.lifetime())
                         : List.of(device.lifetime(), parent.lifetime());
-        return HeldCalls.call(
-                owners, () -> new NativeCompletionQueue<>(device, wanted, owners, shared));
+        return GuardedCalls.call(
+                owners, () -> new NativeCompletionQueue<>(device, config, owners, shared));
     }
 
     private NativeCompletionQueue(
-            DeviceHandle device, Wanted wanted, List<Lifetime> owners, CompletionTable<W> shared)
+            DeviceHandle device, Config config, List<Lifetime> owners, CompletionTable<W> shared)
             throws VerbsException {
         this.functions = device.library().completions();
         this.context = device.context();
         this.hotPath = device.hotPath();
-        this.solicitedOnly = wanted.solicitedOnly;
-        this.attachments = new Attachments<>(wanted.capacity, shared);
+        this.solicitedOnly = config.solicitedOnly;
+        this.attachments = new CompletionQueueUsers<>(config.capacity, shared);
         var attributes = device.attributes();
         this.maxCapacity = attributes.maxCompletions();
-        this.channel = wanted.withEvents ? openChannel(device) : null;
+        this.channel = config.withEvents ? openChannel(device) : null;
         this.descriptor = channel == null ? -1 : CompletionFunctions.descriptor(channel);
         try {
-            this.queue = wanted.extended ? createExtended(device, wanted) : create(device, wanted);
-        } catch (VerbsException | RuntimeException | Error e) { // the device's close may have begun
+            this.queue = config.extended ? createExtended(device, config) : create(device, config);
+        } catch (VerbsException | RuntimeException | Error e) { // the device may be closing
             destroyChannel();
             throw e;
         }
         this.queueAddress = queue.address();
         this.poller =
-                wanted.extended
+                config.extended
                         ? Poller.extended(
                                 hotPath,
                                 queue,
-                                wanted.fields,
+                                config.fields,
                                 ProviderFaults.inNextPoll(attributes))
                         : Poller.plain(hotPath, queueAddress);
-        this.forget = device.events().forgetting(queueAddress);
+        this.forget = device.events().deregistration(queueAddress);
         this.lifetime =
                 new Lifetime(
                         "completion queue %x of %s".formatted(queueAddress, device.name()),
@@ -137,62 +129,63 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                         this::destroy);
     }
 
-    private MemorySegment create(DeviceHandle device, Wanted wanted) throws VerbsException {
+    private MemorySegment create(DeviceHandle device, Config config) throws VerbsException {
         return functions.create(
                 device.address(),
-                withSpare(wanted.capacity),
+                withSpare(config.capacity),
                 channelOrNull(),
-                wanted.vector,
-                new Attempt("ibv_create_cq", () -> describe(device, wanted), LockedMemory::advice));
+                config.vector,
+                new CheckedCall(
+                        "ibv_create_cq", () -> describe(device, config), LockedMemory::advice));
     }
 
-    private MemorySegment createExtended(DeviceHandle device, Wanted wanted) throws VerbsException {
+    private MemorySegment createExtended(DeviceHandle device, Config config) throws VerbsException {
         return functions.createExtended(
                 device.context(),
-                withSpare(wanted.capacity),
+                withSpare(config.capacity),
                 channelOrNull(),
-                wanted.vector,
+                config.vector,
                 new CompletionFunctions.Extension(
-                        wanted.fields,
-                        wanted.singleThreaded,
-                        wanted.ignoringOverrun,
-                        wanted.parentDomain == null
+                        config.fields,
+                        config.singleThreaded,
+                        config.ignoringOverrun,
+                        config.parentDomain == null
                                 ? MemorySegment.NULL
-                                : wanted.parentDomain.address()),
-                new Attempt(
+                                : config.parentDomain.address()),
+                new CheckedCall(
                         "ibv_create_cq_ex",
                         () ->
-                                describe(device, wanted)
-                                        + " telling "
-                                        + wanted.fields
-                                        + (wanted.singleThreaded ? ", single-threaded" : "")
-                                        + (wanted.ignoringOverrun ? ", ignoring overrun" : ""),
-                        errno -> adviceOnExtended(errno, device, wanted)));
+                                describe(device, config)
+                                        + " with the fields "
+                                        + config.fields
+                                        + (config.singleThreaded ? ", single-threaded" : "")
+                                        + (config.ignoringOverrun ? ", ignoring overrun" : ""),
+                        errno -> adviceOnExtended(errno, device, config)));
     }
 
-    private String adviceOnExtended(int errno, DeviceHandle device, Wanted wanted) {
+    private String adviceOnExtended(int errno, DeviceHandle device, Config config) {
         if (errno != Errno.EOPNOTSUPP && errno != Errno.EINVAL) {
             return LockedMemory.advice(errno);
         }
         if (!canMake(device, Set.of(), false, false)) {
-            return "It has no extended completion queues.";
+            return "The device does not support extended completion queues.";
         }
         var untold =
-                wanted.fields.stream()
+                config.fields.stream()
                         .filter(field -> !canMake(device, Set.of(field), false, false))
                         .toList();
         if (!untold.isEmpty()) {
-            return "Its completions do not tell " + untold + ".";
+            return "The device cannot report " + untold + " in completions.";
         }
-        if (wanted.ignoringOverrun && !canMake(device, Set.of(), false, true)) {
-            return "Its completion queues cannot overrun.";
+        if (config.ignoringOverrun && !canMake(device, Set.of(), false, true)) {
+            return "The device does not support completion queues that ignore overruns.";
         }
-        return wanted.singleThreaded && !canMake(device, Set.of(), true, false)
-                ? "It knows no single-threaded completion queues."
+        return config.singleThreaded && !canMake(device, Set.of(), true, false)
+                ? "The device does not support single-threaded completion queues."
                 : "";
     }
 
-    /** What a device refuses, it can only be asked by trying. */
+    /** Returns true if the device can create such a queue, which only an attempt can show. */
     private boolean canMake(
             DeviceHandle device,
             Set<CompletionField> fields,
@@ -207,20 +200,20 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                             0,
                             new CompletionFunctions.Extension(
                                     fields, singleThreaded, ignoringOverrun, MemorySegment.NULL),
-                            Attempt.to("ibv_create_cq_ex", () -> "on " + device.name()));
-            functions.destroy(made, Attempt.to("ibv_destroy_cq", () -> "on " + device.name()));
+                            CheckedCall.to("ibv_create_cq_ex", () -> "on " + device.name()));
+            functions.destroy(made, CheckedCall.to("ibv_destroy_cq", () -> "on " + device.name()));
             return true;
         } catch (VerbsException _) {
             return false;
         }
     }
 
-    private static String describe(DeviceHandle device, Wanted wanted) {
+    private static String describe(DeviceHandle device, Config config) {
         return String.format(
                 Locale.ROOT,
                 "for %,d completions on vector %d of %s",
-                wanted.capacity,
-                wanted.vector,
+                config.capacity,
+                config.vector,
                 device.name());
     }
 
@@ -236,23 +229,23 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         return lifetime;
     }
 
-    /** The descriptor that its events come from. */
+    /** The file descriptor of the completion channel. */
     private int descriptor() {
         if (channel == null) {
             throw new IllegalStateException(
-                    lifetime + " was made without events; ask for waitable() in its options");
+                    lifetime + " was created without events. Call waitable() on its options.");
         }
         return descriptor;
     }
 
-    /** One more than asked, for the marker of a {@code drain}, unless the device is at its end. */
+    /** Adds an entry for the marker of {@code drain} if the device allows it. */
     private int withSpare(int capacity) {
         return capacity < maxCapacity ? capacity + 1 : capacity;
     }
 
     /**
-     * Makes the waiter for its events, which close() closes. While this is held: the descriptor is
-     * not closed then, and its number not another's.
+     * Creates the waiter for the events of this queue, which close() closes. The lifetime is held
+     * meanwhile, so that the descriptor cannot be closed and its number reused.
      */
     public DescriptorWaiter newWaiter(WaiterMaker maker) throws VerbsException {
         lifetime.hold();
@@ -267,33 +260,33 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         }
     }
 
-    /** Makes a waiter on a descriptor. */
+    /** Creates a waiter on a descriptor. */
     @FunctionalInterface
     public interface WaiterMaker {
-        /** Makes the waiter. */
+        /** Creates the waiter. */
         DescriptorWaiter make(int descriptor) throws FabricException;
     }
 
     /**
-     * Fills a batch. For a caller that is inside its guard, or whom close() waits for. Returns how
-     * many.
+     * Polls a batch of completions and returns their number. The caller must be in a guarded call
+     * or must be one that close() waits for.
      */
     public int poll(WorkCompletions batch) {
         var count = poller.poll(batch);
         if (count < 0) {
             throw new IllegalStateException(
-                    "The poll of %s answered %d".formatted(lifetime, count));
+                    "Polling %s failed with result %d".formatted(lifetime, count));
         }
         return count;
     }
 
-    /** Asks for an event at the next completion. */
+    /** Arms the queue: the next completion causes an event. */
     public void arm() throws VerbsException {
         lifetime.hold();
         try {
             var errno = hotPath.requestNotification(queueAddress, solicitedOnly);
             if (errno != 0) {
-                throw Attempt.to("ibv_req_notify_cq", () -> "for " + lifetime).failed(errno);
+                throw CheckedCall.to("ibv_req_notify_cq", () -> "for " + lifetime).failed(errno);
             }
         } finally {
             lifetime.release();
@@ -301,14 +294,14 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     }
 
     /**
-     * Takes the events that there are. They are acknowledged by the batch, which the destruction
-     * completes.
+     * Consumes all pending events. Events are acknowledged in batches; the destruction acknowledges
+     * the rest.
      *
-     * @return whether there were any
+     * @return true if there was an event
      */
     public boolean takeEvents() throws VerbsException {
-        descriptor(); // refuses a queue without events
-        var attempt = Attempt.to("ibv_get_cq_event", () -> "for " + lifetime);
+        descriptor(); // throws if the queue has no events
+        var attempt = CheckedCall.to("ibv_get_cq_event", () -> "for " + lifetime);
         var any = false;
         lifetime.hold();
         try {
@@ -324,19 +317,20 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         }
     }
 
-    public Attachments<W> attachments() {
+    public CompletionQueueUsers<W> attachments() {
         return attachments;
     }
 
-    /** Whether the queue is of a device. */
+    /** Returns true if the queue belongs to the given device. */
     public boolean isOf(DeviceHandle device) {
         return context == device.context();
     }
 
     /**
-     * Changes how many completions there is room for.
+     * Changes the capacity.
      *
-     * @throws IllegalArgumentException if queue pairs that complete here may need more
+     * @throws IllegalArgumentException if the queue pairs that complete into this queue may need
+     *     more
      */
     public void resize(int capacity) throws VerbsException {
         attachments.resize(capacity, lifetime, () -> resizeNative(capacity));
@@ -348,7 +342,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
             functions.resize(
                     queue,
                     withSpare(capacity),
-                    Attempt.to(
+                    CheckedCall.to(
                             "ibv_resize_cq",
                             () ->
                                     String.format(
@@ -361,18 +355,18 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         }
     }
 
-    /** Lets one event stand for several completions; see {@code CompletionQueue.moderate}. */
+    /** Moderates the events; see {@code CompletionQueue.moderate}. */
     public void moderate(int completions, Duration atMost) throws VerbsException {
         var microseconds = atMost.toNanos() / 1_000;
         if ((completions & ~0xffff) != 0 || (microseconds & ~0xffff) != 0) {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "Events stand for 0 to 65,535 completions or microseconds, not %,d or %,d",
+                            "Both values of an event moderation must be from 0 to 65,535, but are %,d completions and %,d microseconds",
                             completions,
                             microseconds));
         }
-        HeldCalls.run(lifetime, () -> moderate(completions, (int) microseconds));
+        GuardedCalls.run(lifetime, () -> moderate(completions, (int) microseconds));
     }
 
     private void moderate(int completions, int microseconds) throws VerbsException {
@@ -381,18 +375,18 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                 queue,
                 completions,
                 microseconds,
-                new Attempt(
+                new CheckedCall(
                         "ibv_modify_cq",
                         () ->
                                 String.format(
                                         Locale.ROOT,
-                                        "for an event each %,d completions or %,d microseconds of %s",
+                                        "for one event per %,d completions or %,d microseconds of %s",
                                         completions,
                                         microseconds,
                                         lifetime),
                         errno ->
                                 errno == Errno.EOPNOTSUPP
-                                        ? "The device has an event for each completion."
+                                        ? "The device does not support event moderation."
                                         : ""));
     }
 
@@ -400,13 +394,14 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         var opened =
                 functions.createChannel(
                         device.address(),
-                        Attempt.to("ibv_create_comp_channel", () -> "on " + device.name()));
+                        CheckedCall.to("ibv_create_comp_channel", () -> "on " + device.name()));
         try {
-            Linux.setNonBlocking(CompletionFunctions.descriptor(opened));
+            LinuxCalls.setNonBlocking(CompletionFunctions.descriptor(opened));
             return opened;
         } catch (FabricException e) {
             functions.destroyChannel(
-                    opened, Attempt.to("ibv_destroy_comp_channel", () -> "on " + device.name()));
+                    opened,
+                    CheckedCall.to("ibv_destroy_comp_channel", () -> "on " + device.name()));
             throw new VerbsException("ibv_create_comp_channel", e.getMessage());
         }
     }
@@ -416,7 +411,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         if (channel != null) {
             functions.acknowledge(queue, unacknowledged.getAndSet(0));
         }
-        functions.destroy(queue, Attempt.to("ibv_destroy_cq", () -> "for " + lifetime));
+        functions.destroy(queue, CheckedCall.to("ibv_destroy_cq", () -> "for " + lifetime));
         destroyChannel();
     }
 
@@ -424,7 +419,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         if (channel != null) {
             functions.destroyChannel(
                     channel,
-                    Attempt.to("ibv_destroy_comp_channel", () -> "for a completion channel"));
+                    CheckedCall.to("ibv_destroy_comp_channel", () -> "for a completion channel"));
         }
     }
 }

@@ -11,9 +11,9 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
-import org.jrdma.verbs.handle.HeldCalls;
+import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.QueuePairFunctions;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
@@ -35,7 +35,7 @@ public final class NativeQueuePair {
     private final int port;
     private final NativeResource resource;
     private final int number;
-    private final LocalAddress local;
+    private final SourceAddress local;
     private final MulticastGroups groups;
     private final HotPath hotPath;
     private final int inlineBytes;
@@ -46,48 +46,20 @@ public final class NativeQueuePair {
     private final int sendSequence = ThreadLocalRandom.current().nextInt(1 << 24);
     private final ReentrantLock modifying = new ReentrantLock();
     private volatile QueuePairState state = QueuePairState.RESET;
-    private volatile boolean takesSends;
-    private volatile boolean takesReceives;
+    private volatile boolean canSend;
+    private volatile boolean canReceive;
 
-    /** A queue pair that was made with a configuration. */
-    NativeQueuePair(
-            DomainHandle domain,
-            QueuePairConfig config,
-            NativeResource resource,
-            LocalAddress local,
-            MulticastGroups groups,
-            HotPath hotPath,
-            int inlineBytes,
-            List<? extends WorkQueue> queues,
-            boolean sharesReceives) {
-        this(
-                domain.device(),
-                domain,
-                config.type(),
-                config.port(),
-                resource,
-                local,
-                groups,
-                hotPath,
-                inlineBytes,
-                config.postFunction(),
-                config.newerOperations(),
-                queues,
-                sharesReceives);
-    }
-
-    /** A queue pair of an XRC domain, which has no protection domain and posts nothing. */
+    /** Creates a queue pair of an XRC domain, which cannot post requests. */
     public NativeQueuePair(
             DeviceHandle device,
             QueuePairType type,
             int port,
             NativeResource resource,
-            LocalAddress local) {
+            SourceAddress local) {
         this(
                 device,
                 null,
-                type,
-                port,
+                QueuePairConfig.withoutQueues(type, port),
                 resource,
                 local,
                 new MulticastGroups(
@@ -96,38 +68,33 @@ public final class NativeQueuePair {
                         resource.lifetime().toString()),
                 device.hotPath(),
                 0,
-                "ibv_post_send",
-                Set.of(),
                 List.of(),
                 false);
     }
 
-    private NativeQueuePair(
+    NativeQueuePair(
             DeviceHandle device,
             @Nullable DomainHandle domain,
-            QueuePairType type,
-            int port,
+            QueuePairConfig config,
             NativeResource resource,
-            LocalAddress local,
+            SourceAddress local,
             MulticastGroups groups,
             HotPath hotPath,
             int inlineBytes,
-            String postFunction,
-            Set<Operation> newerOperations,
             List<? extends WorkQueue> queues,
             boolean sharesReceives) {
         this.device = device;
         this.domain = domain;
-        this.type = type;
-        this.port = port;
+        this.type = config.type();
+        this.port = config.port();
         this.resource = resource;
         this.number = QueuePairFunctions.number(resource.address());
         this.local = local;
         this.groups = groups;
         this.hotPath = hotPath;
         this.inlineBytes = inlineBytes;
-        this.postFunction = postFunction;
-        this.newerOperations = newerOperations;
+        this.postFunction = config.postFunction();
+        this.newerOperations = config.newerOperations();
         this.queues = queues;
         this.sharesReceives = sharesReceives;
     }
@@ -141,9 +108,9 @@ public final class NativeQueuePair {
         return device;
     }
 
-    /** The protection domain of a queue pair that has one. */
+    /** The protection domain. Not for queue pairs of an XRC domain. */
     public DomainHandle domain() {
-        return Objects.requireNonNull(domain, "of no protection domain");
+        return Objects.requireNonNull(domain, "no protection domain");
     }
 
     public QueuePairType type() {
@@ -170,7 +137,7 @@ public final class NativeQueuePair {
         return number;
     }
 
-    public LocalAddress local() {
+    public SourceAddress local() {
         return local;
     }
 
@@ -194,8 +161,8 @@ public final class NativeQueuePair {
         return sendSequence;
     }
 
-    /** Whether the device speaks iWARP. */
-    public boolean isWarp() {
+    /** Returns true if the transport of the device is iWARP. */
+    public boolean isIwarp() {
         return device.description().transportType() == TransportType.IWARP;
     }
 
@@ -203,34 +170,26 @@ public final class NativeQueuePair {
         return state;
     }
 
-    public boolean takesSends() {
-        return takesSends;
-    }
-
-    public boolean takesReceives() {
-        return takesReceives;
-    }
-
-    /** Refuses a request to send in a state that does not take it. */
-    public void checkTakesSends() throws VerbsException {
-        if (!takesSends) {
+    /** Checks that the state allows posting to the send queue. */
+    public void checkCanSend() throws VerbsException {
+        if (!canSend) {
             throw wrongState(
                     postFunction,
-                    "requests to send are taken from READY_TO_SEND on; connect it first");
+                    "sending requires the state READY_TO_SEND or a later one. Connect or activate the queue pair first");
         }
     }
 
-    /** Refuses a receive in a state that does not take it. */
-    public void checkTakesReceives(String function) throws VerbsException {
-        if (!takesReceives) {
+    /** Checks that the state allows posting receives. */
+    public void checkCanReceive(String function) throws VerbsException {
+        if (!canReceive) {
             throw wrongState(
                     function,
-                    "receives are taken from INIT on, where connect or activate brings it");
+                    "receiving requires the state INIT or a later one. Connect, activate or modify the queue pair first");
         }
     }
 
     /**
-     * The exception for a request that is not taken.
+     * The exception for a request that the state does not allow.
      *
      * @throws IllegalStateException if the queue pair is closed
      */
@@ -242,7 +201,7 @@ public final class NativeQueuePair {
                 function, "%s is in state %s; %s.".formatted(this, state, needed));
     }
 
-    /** Refuses an operation that only reliable connections have. */
+    /** Checks that the queue pair supports an operation that requires a reliable connection. */
     public void checkReliable(Operation operation) {
         var isOffered =
                 switch (type) {
@@ -256,16 +215,16 @@ public final class NativeQueuePair {
                 };
         if (!isOffered) {
             throw new UnsupportedOperationException(
-                    "%s is of the type %s, which has no %s; a reliable connection has"
+                    "%s is of the type %s, which does not support %s. Use a reliable connection."
                             .formatted(this, type.description(), operation));
         }
     }
 
-    /** Refuses an operation that the queue pair has to be made for. */
+    /** Checks that the queue pair was created with an optional operation. */
     public void checkMadeFor(Operation operation) {
         if (!newerOperations.contains(operation)) {
             throw new UnsupportedOperationException(
-                    "%s was not made for %s: its options have to say %s()"
+                    "%s does not support %s. Call %s() on its options."
                             .formatted(
                                     this,
                                     operation,
@@ -274,30 +233,31 @@ public final class NativeQueuePair {
     }
 
     /**
-     * Refuses a request that names a receive queue of the peer, and should not, or that does not
-     * name one, and should.
+     * Checks that a request names a receive queue of the peer if and only if the type of the queue
+     * pair requires it.
      */
     public void checkReceiveQueue(boolean isNamed) {
         if (isNamed != (type == QueuePairType.XRC_SEND)) {
             throw new IllegalArgumentException(
                     isNamed
-                            ? "%s is of the type %s, whose requests name no receive queue of the peer"
+                            ? "%s is of the type %s, whose requests must not name a receive queue of the peer"
                                     .formatted(this, type.description())
-                            : "%s is of the type %s: each request must name the peer's shared receive queue by its number"
+                            : "%s is of the type %s, so each request must name the peer's shared receive queue"
                                     .formatted(this, type.description()));
         }
     }
 
-    /** Refuses a number that no receive queue has, and returns any other. */
+    /** Checks that the number of a receive queue has at most 24 bits, and returns it. */
     public static int checkedReceiveQueue(int receiveQueue) {
         if ((receiveQueue & ~0xff_ffff) != 0) {
             throw new IllegalArgumentException(
-                    "The number of a receive queue has 24 bits, unlike " + receiveQueue);
+                    "The number of a receive queue must have at most 24 bits, but is "
+                            + receiveQueue);
         }
         return receiveQueue;
     }
 
-    /** How many requests are in flight. */
+    /** The number of requests in flight. */
     public int outstanding() {
         var outstanding = 0;
         for (var queue : queues) {
@@ -316,40 +276,40 @@ public final class NativeQueuePair {
         }
     }
 
-    /** For a caller that modifies the queue pair, and is in a call. */
+    /** Queries the attributes. The caller must hold the lock and be in a guarded call. */
     private QueuePairAttributes ask() throws VerbsException {
         var attributes =
                 functions()
                         .query(
                                 address(),
-                                !isWarp(),
+                                !isIwarp(),
                                 !sharesReceives,
-                                Attempt.to("ibv_query_qp", () -> "for " + this));
+                                CheckedCall.to("ibv_query_qp", () -> "for " + this));
         enter(attributes.state());
         return attributes;
     }
 
-    /** Makes a step of the state machine, or changes attributes. */
+    /** Performs a state transition or changes attributes. */
     public void modify(QueuePairChange change) throws VerbsException {
         modifying.lock();
         try {
             var from = state;
             var to = change.attributes().contains(QueuePairAttribute.STATE) ? change.state() : from;
-            var objection =
-                    change.isOfConnectionManager() && isWarp()
-                            ? Optional.<String>empty() // its steps are TCP's
-                            : QueuePairTransition.objection(type, from, to, change.attributes());
-            if (objection.isPresent()) {
+            var violation =
+                    change.isFromConnectionManager() && isIwarp()
+                            ? Optional.<String>empty() // iWARP transitions differ
+                            : QueuePairTransition.violation(type, from, to, change.attributes());
+            if (violation.isPresent()) {
                 throw new VerbsException(
                         "ibv_modify_qp",
-                        "%s: the step from %s to %s %s."
-                                .formatted(this, from, to, objection.get()));
+                        "%s: the transition from %s to %s %s."
+                                .formatted(this, from, to, violation.get()));
             }
             var outstanding = outstanding();
             if (to == QueuePairState.RESET && outstanding > 0) {
                 throw new VerbsException(
                         "ibv_modify_qp",
-                        "%s: the step from %s to RESET would lose %d requests without completing them; drain it first."
+                        "%s: the transition from %s to RESET would discard %d requests without completing them. Drain the queue pair first."
                                 .formatted(this, from, outstanding));
             }
             run(() -> functions().modify(address(), change, attempt(from, to, change)));
@@ -359,8 +319,8 @@ public final class NativeQueuePair {
         }
     }
 
-    private Attempt attempt(QueuePairState from, QueuePairState to, QueuePairChange change) {
-        return new Attempt(
+    private CheckedCall attempt(QueuePairState from, QueuePairState to, QueuePairChange change) {
+        return new CheckedCall(
                 "ibv_modify_qp",
                 () ->
                         "for %s from %s to %s with %s, sending from GID %s"
@@ -373,31 +333,34 @@ public final class NativeQueuePair {
                 errno -> errno == Errno.EINVAL ? presentState(from) : adviceOnAddress(errno));
     }
 
-    /** Advice for functions that resolve an address. */
+    /** Returns the remedy for an errno of a function that resolves an address. */
     public static String adviceOnAddress(int errno) {
         return switch (errno) {
             case Errno.ETIMEDOUT, Errno.EHOSTUNREACH, Errno.ENETUNREACH ->
-                    "The peer's address was not found on the network.";
+                    "The peer's address could not be resolved on the network.";
             default -> "";
         };
     }
 
-    /** A device that finds an error goes to the error state by itself, and refuses most steps. */
+    /**
+     * Reports the actual state, because a device that detects an error moves to the error state and
+     * then rejects most transitions.
+     */
     private String presentState(QueuePairState believed) {
         try {
             var present = ask().state();
             return present == believed
                     ? ""
-                    : "The device has it in state %s, not %s.".formatted(present, believed);
+                    : "The queue pair is in state %s, not %s.".formatted(present, believed);
         } catch (VerbsException _) {
-            return ""; // the first refusal is the one to report
+            return ""; // the original failure is reported
         }
     }
 
     private void enter(QueuePairState next) {
         state = next;
-        takesReceives = next != QueuePairState.RESET;
-        takesSends =
+        canReceive = next != QueuePairState.RESET;
+        canSend =
                 switch (next) {
                     case READY_TO_SEND, SEND_QUEUE_DRAINED, SEND_QUEUE_ERROR, ERROR -> true;
                     case RESET, INIT, READY_TO_RECEIVE, UNKNOWN -> false;
@@ -408,14 +371,14 @@ public final class NativeQueuePair {
         return device.library().queuePairs();
     }
 
-    /** Makes a native call during which the queue pair must stay open. */
-    public <T> T call(HeldCalls.Call<T> call) throws VerbsException {
-        return HeldCalls.call(lifetime(), call);
+    /** Runs a native call during which the queue pair must stay open. */
+    public <T> T call(GuardedCalls.Call<T> call) throws VerbsException {
+        return GuardedCalls.call(lifetime(), call);
     }
 
-    /** Makes a native call without a result during which the queue pair must stay open. */
-    public void run(HeldCalls.Action action) throws VerbsException {
-        HeldCalls.run(lifetime(), action);
+    /** Runs a native call without a result during which the queue pair must stay open. */
+    public void run(GuardedCalls.Action action) throws VerbsException {
+        GuardedCalls.run(lifetime(), action);
     }
 
     /** The name of the queue pair in messages. */

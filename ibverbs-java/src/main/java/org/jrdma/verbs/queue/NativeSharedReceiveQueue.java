@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.function.Supplier;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.handle.DomainHandle;
-import org.jrdma.verbs.handle.HeldCalls;
+import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.SharedReceiveQueueFunctions;
@@ -20,7 +20,7 @@ import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** A native shared receive queue, with the work queue that counts its slots. */
+/** A native shared receive queue with the work queue that counts its slots. */
 public final class NativeSharedReceiveQueue<W extends WorkQueue> {
 
     private final DomainHandle domain;
@@ -29,9 +29,9 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
     private final Sharing<W> sharing;
     private final OptionalInt number;
 
-    /** Kept for the API objects that it keeps reachable. */
+    /** Keeps the API objects reachable. */
     @SuppressWarnings("unused")
-    private final @Nullable Named<W> named;
+    private final @Nullable XrcBinding<W> xrc;
 
     private NativeSharedReceiveQueue(
             DomainHandle domain,
@@ -39,21 +39,21 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
             int elements,
             Sharing<W> sharing,
             OptionalInt number,
-            @Nullable Named<W> named) {
+            @Nullable XrcBinding<W> xrc) {
         this.domain = domain;
         this.resource = resource;
         this.elements = elements;
         this.sharing = sharing;
         this.number = number;
-        this.named = named;
+        this.xrc = xrc;
     }
 
     /**
-     * The XRC domain of a queue that senders name, and where its receives complete.
+     * The XRC domain and the completion queue of an XRC shared receive queue.
      *
-     * @param objects the API objects of both, kept reachable by the queue
+     * @param objects the API objects of both, which the queue keeps reachable
      */
-    public record Named<W extends WorkQueue>(
+    public record XrcBinding<W extends WorkQueue>(
             NativeResource xrcDomain,
             NativeCompletionQueue<W> completions,
             List<NativeObject> objects) {
@@ -64,20 +64,21 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                         "ibv_create_srq_ex",
                         String.format(
                                 Locale.ROOT,
-                                "A shared receive queue for %,d receives could overrun the %s, which has room for %,d more. Make it larger.",
+                                "A shared receive queue for %,d receives could overrun the %s, which has a remaining capacity of %,d. Increase its capacity.",
                                 receives,
                                 completions.lifetime(),
-                                completions.attachments().room()));
+                                completions.attachments().remainingCapacity()));
             }
         }
     }
 
     /**
-     * Makes a shared receive queue.
+     * Creates a shared receive queue.
      *
-     * @param table gets the queue, so that completions find it
-     * @param named of a queue that senders name; null for one that is given to queue pairs
-     * @param afterwards is run when the native queue is destroyed
+     * @param table the table to add the queue to, which maps completions to queues
+     * @param xrc the XRC domain and completion queue of an XRC shared receive queue; null for an
+     *     ordinary one
+     * @param onDestroyed the action to run after the native queue is destroyed
      */
     public static <W extends WorkQueue> NativeSharedReceiveQueue<W> create(
             DomainHandle domain,
@@ -85,34 +86,33 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
             W queue,
             Sharing<W> sharing,
             CompletionTable<W> table,
-            @Nullable Named<W> named,
-            Runnable afterwards)
+            @Nullable XrcBinding<W> xrc,
+            Runnable onDestroyed)
             throws VerbsException {
         if (queue.capacity() < 1 || elements < 1) {
             throw new IllegalArgumentException(
-                    "A shared receive queue has room for at least one receive of one piece, not for %d of %d"
+                    "A shared receive queue needs at least one receive with one slice, but has %d with %d"
                             .formatted(queue.capacity(), elements));
         }
         var device = domain.device();
         var functions = device.library().sharedReceiveQueues();
         var owners = new ArrayList<Lifetime>(List.of(domain.lifetime()));
-        if (named != null) {
-            owners.add(named.xrcDomain.lifetime());
-            owners.add(named.completions.lifetime());
+        if (xrc != null) {
+            owners.add(xrc.xrcDomain.lifetime());
+            owners.add(xrc.completions.lifetime());
         }
         Lifetime.holdAll(owners);
-        var attached = named == null ? null : named.completions.attachments();
+        var attached = xrc == null ? null : xrc.completions.attachments();
         var isAttached = false;
         try {
             table.add(queue);
-            if (named != null) {
-                named.attach(sharing, queue.capacity());
+            if (xrc != null) {
+                xrc.attach(sharing, queue.capacity());
                 isAttached = true;
             }
-            var address =
-                    PlatformCalls.call(() -> create(domain, queue.capacity(), elements, named));
+            var address = BlockingCalls.call(() -> create(domain, queue.capacity(), elements, xrc));
             var name = "shared receive queue %x of %s".formatted(address.address(), device.name());
-            var forget = device.events().forgetting(address.address());
+            var forget = device.events().deregistration(address.address());
             var lifetime =
                     new Lifetime(
                             name,
@@ -122,13 +122,13 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                                 try {
                                     functions.destroy(
                                             address,
-                                            Attempt.to("ibv_destroy_srq", () -> "for " + name));
+                                            CheckedCall.to("ibv_destroy_srq", () -> "for " + name));
                                 } finally {
                                     table.remove(queue);
                                     if (attached != null) {
                                         sharing.detach(attached);
                                     }
-                                    afterwards.run();
+                                    onDestroyed.run();
                                 }
                             });
             isAttached = false; // the lifetime detaches from here on
@@ -137,8 +137,8 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                     new NativeResource(address, lifetime),
                     elements,
                     sharing,
-                    named == null ? OptionalInt.empty() : number(domain, address, lifetime),
-                    named);
+                    xrc == null ? OptionalInt.empty() : number(domain, address, lifetime),
+                    xrc);
         } catch (VerbsException | RuntimeException | Error e) {
             table.remove(queue);
             if (isAttached) {
@@ -151,7 +151,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
     }
 
     private static MemorySegment create(
-            DomainHandle domain, int receives, int elements, @Nullable Named<?> named)
+            DomainHandle domain, int receives, int elements, @Nullable XrcBinding<?> xrc)
             throws VerbsException {
         var device = domain.device();
         var functions = device.library().sharedReceiveQueues();
@@ -160,34 +160,34 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                         () ->
                                 String.format(
                                         Locale.ROOT,
-                                        "for %,d receives of %d pieces on %s",
+                                        "for %,d receives with %d slices on %s",
                                         receives,
                                         elements,
                                         device.name());
-        return named == null
+        return xrc == null
                 ? functions.create(
                         domain.address(),
                         receives,
                         elements,
-                        new Attempt("ibv_create_srq", subject, LockedMemory::advice))
-                : functions.createNamed(
+                        new CheckedCall("ibv_create_srq", subject, LockedMemory::advice))
+                : functions.createXrc(
                         device.context(),
-                        new SharedReceiveQueueFunctions.Named(
+                        new SharedReceiveQueueFunctions.XrcSpecification(
                                 domain.address(),
-                                named.xrcDomain.address(),
-                                named.completions.address()),
+                                xrc.xrcDomain.address(),
+                                xrc.completions.address()),
                         receives,
                         elements,
-                        new Attempt("ibv_create_srq_ex", subject, LockedMemory::advice));
+                        new CheckedCall("ibv_create_srq_ex", subject, LockedMemory::advice));
     }
 
-    /** Asks for the number of a queue that was just made; closes the queue if that fails. */
+    /** Asks the device for the number of a new queue. Closes the queue if that fails. */
     private static OptionalInt number(DomainHandle domain, MemorySegment address, Lifetime lifetime)
             throws VerbsException {
         var device = domain.device();
         try {
             return OptionalInt.of(
-                    HeldCalls.call(
+                    GuardedCalls.call(
                             lifetime,
                             () ->
                                     device.library()
@@ -195,7 +195,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                                             .number(
                                                     device.context(),
                                                     address,
-                                                    Attempt.to(
+                                                    CheckedCall.to(
                                                             "ibv_get_srq_num",
                                                             () -> "for " + lifetime))));
         } catch (VerbsException | RuntimeException e) {
@@ -234,38 +234,39 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
 
     /** Asks the device for the attributes of the queue. */
     public SharedReceiveQueueAttributes attributes() throws VerbsException {
-        return HeldCalls.call(
+        return GuardedCalls.call(
                 lifetime(), () -> functions().query(address(), attempt("ibv_query_srq", "")));
     }
 
-    /** Asks for an event when fewer receives are left. */
+    /** Requests an event when fewer receives remain. */
     public void limit(int receives) throws VerbsException {
         if (receives < 0 || receives > sharing.capacity()) {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "A limit of %,d receives can never be reached by %s, which has room for %,d",
+                            "The limit of %,d receives is not in the range of %s, from 0 to its capacity of %,d",
                             receives,
                             lifetime(),
                             sharing.capacity()));
         }
         var what = String.format(Locale.ROOT, " and a limit of %,d", receives);
-        HeldCalls.run(
+        GuardedCalls.run(
                 lifetime(),
                 () -> functions().limit(address(), receives, attempt("ibv_modify_srq", what)));
     }
 
-    /** Resizes the native queue and, by {@code slots}, the queue that counts its slots. */
+    /** Resizes the native queue and then runs {@code slots} to resize the work queue. */
     public void resize(int receives, Runnable slots) throws VerbsException {
         if (receives < 1) {
             throw new IllegalArgumentException(
-                    "%s cannot have room for %d receives".formatted(lifetime(), receives));
+                    "The capacity of %s must be at least 1, but is %d"
+                            .formatted(lifetime(), receives));
         }
         var what = String.format(Locale.ROOT, " and %,d receives", receives);
         sharing.resize(
                 receives,
                 () -> {
-                    HeldCalls.run(
+                    GuardedCalls.run(
                             lifetime(),
                             () ->
                                     functions()
@@ -278,11 +279,11 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
     }
 
     /** The exception for a capacity below the number of receives in flight. */
-    public IllegalArgumentException tooSmall(int newCapacity, int inFlight) {
+    public IllegalArgumentException capacityTooSmall(int newCapacity, int inFlight) {
         return new IllegalArgumentException(
                 String.format(
                         Locale.ROOT,
-                        "%s has %,d receives under way, and cannot have room for %,d only",
+                        "%s has %,d receives in flight, so its capacity cannot be %,d",
                         lifetime(),
                         inFlight,
                         newCapacity));
@@ -292,7 +293,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
         return domain.device().library().sharedReceiveQueues();
     }
 
-    private Attempt attempt(String function, String what) {
-        return Attempt.to(function, () -> "for " + lifetime() + what);
+    private CheckedCall attempt(String function, String what) {
+        return CheckedCall.to(function, () -> "for " + lifetime() + what);
     }
 }

@@ -5,8 +5,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.model.Completion;
 
 /**
- * The future completion of an operation in flight. It refers to the queue pair by name only: the
- * work queue keeps it, and must not keep a queue pair that a program forgot.
+ * The future completion of an operation in flight. Refers to the queue pair only by name, because
+ * the work queue holds pending transfers and must not keep an unclosed queue pair reachable.
  */
 public final class PendingTransfer extends CompletableFuture<Completion> {
 
@@ -14,7 +14,7 @@ public final class PendingTransfer extends CompletableFuture<Completion> {
     private final String operation;
 
     /**
-     * An operation that is about to be posted.
+     * Creates the future of an operation that is about to be posted.
      *
      * @param target the name of the queue pair or shared receive queue
      */
@@ -31,14 +31,18 @@ public final class PendingTransfer extends CompletableFuture<Completion> {
         return operation;
     }
 
-    /** Ends the transfer because its completion will not be seen. */
+    /** Fails the transfer because its completion will not be polled. */
     public void fail(Exception cause) {
         completeExceptionally(
                 new FabricException(
-                        "The completion of " + operation + " is not heard of", 0, cause));
+                        "The completion of "
+                                + operation
+                                + " is unknown, because the dispatcher has stopped",
+                        0,
+                        cause));
     }
 
-    /** Ends the transfer because its queue is closed. */
+    /** Fails the transfer because its queue is closed. */
     public void abandon() {
         completeExceptionally(closedException());
     }

@@ -5,12 +5,13 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * The receives of a shared queue, which complete in any order, and wherever a queue pair that took
- * one completes its receives: by several threads at a time.
+ * The receives of a polled shared receive queue. They complete in any order and in the completion
+ * queues of several queue pairs, which several threads can poll concurrently.
  *
- * <p>Each slot has a number of its own, which the request carries instead of its position. Who
- * completes pushes the slot on a stack; who posts takes the whole stack, so that no slot can leave
- * and come back unseen. The stack is linked by numbers: references would cost more.
+ * <p>Each slot has a number, which its request carries instead of a position. A polling thread
+ * pushes the slot of a completion onto a stack of free slots. The posting thread always takes the
+ * whole stack, which rules out the ABA problem. The stack is linked by slot numbers, which are
+ * cheaper than references.
  */
 public final class PolledSharedReceives extends PolledWorkQueue {
 
@@ -33,7 +34,7 @@ public final class PolledSharedReceives extends PolledWorkQueue {
         final int number;
         long id;
 
-        /** The number of the one below it, and 1; 0 for none. */
+        /** The number of the slot below it plus 1; 0 for none. */
         int below;
 
         Slot(int number, int below) {
@@ -44,15 +45,15 @@ public final class PolledSharedReceives extends PolledWorkQueue {
 
     private final Sharing<PolledWorkQueue> sharing = new Sharing<>(this);
 
-    /** By number. Replaced when it grows; never shrinks. */
+    /** The slots by number. Replaced when it grows; never shrinks. */
     private volatile Slot[] slots = {};
 
-    /** How many slots were completed and are not taken back; below that the uppermost, and 1. */
+    /** The free stack. Upper half: its size; lower half: the top slot plus 1. */
     @SuppressWarnings("unused") // through FREED
     private long freed;
 
-    // Of who posts: how many it took back; the uppermost that nothing has, and 1; and those given
-    // to positions from the next one on.
+    // Fields of the posting thread: the number of slots taken from the stack; the number of the
+    // next available slot plus 1; and the slots assigned to the next positions.
 
     private long takenBack;
     private int available;
@@ -69,15 +70,11 @@ public final class PolledSharedReceives extends PolledWorkQueue {
     }
 
     @Override
-    public boolean isOfDatagrams(int queuePairNumber) {
-        return sharing.isOfDatagrams(queuePairNumber);
+    public boolean carriesDatagrams(int queuePairNumber) {
+        return sharing.carriesDatagrams(queuePairNumber);
     }
 
-    /**
-     * Changes how many receives there can be. For the thread that posts.
-     *
-     * @throws IllegalArgumentException if more are posted
-     */
+    /** Changes the capacity. Only for the posting thread. */
     public void resize(int newCapacity) {
         makeSlots(newCapacity);
         capacity(newCapacity);

@@ -2,44 +2,41 @@ package org.jrdma.verbs.queue;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A direction of a queue pair whose completions the user polls: slots hold the numbers that the
- * user gave to requests.
- */
+/** A work queue of the polled tier. Each slot holds the id of its request. */
 public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceives {
 
     private final long[] ids;
     private final int mask;
 
-    /** Written and read by the thread that drains, whose cursor alone may complete meanwhile. */
+    /** Accessed only by the draining thread, which also polls. */
     private long marker = -1;
 
-    /** The thread that prepares requests. */
+    /** The only thread that may prepare requests. */
     private @Nullable Thread owner;
 
     public PolledWorkQueue(int capacity) {
         this(capacity, false);
     }
 
-    public PolledWorkQueue(int capacity, boolean isOfDatagrams) {
+    public PolledWorkQueue(int capacity, boolean carriesDatagrams) {
         this(
                 capacity,
-                Integer.highestOneBit(capacity) * 2, // the marker has a slot beyond the capacity
-                isOfDatagrams);
+                Integer.highestOneBit(capacity) * 2, // the marker uses a slot beyond the capacity
+                carriesDatagrams);
     }
 
-    /** Of those who keep their slots themselves. */
+    /** Constructor for subclasses with their own slots. */
     public PolledWorkQueue(int capacity, int slots) {
         this(capacity, slots, false);
     }
 
-    private PolledWorkQueue(int capacity, int slots, boolean isOfDatagrams) {
-        super(capacity, isOfDatagrams);
+    private PolledWorkQueue(int capacity, int slots, boolean carriesDatagrams) {
+        super(capacity, carriesDatagrams);
         this.ids = new long[slots];
         this.mask = slots - 1;
     }
 
-    /** Makes the current thread the owner, unless another is alive; returns the owner. */
+    /** Returns the owner: the current thread unless another live thread is it. */
     final synchronized Thread claim() {
         if (owner == null || !owner.isAlive()) {
             owner = Thread.currentThread();
@@ -47,13 +44,13 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
         return owner;
     }
 
-    /** Keeps the user's number of the request at a position, and gives it the adapter's. */
+    /** Stores the id of the request at a position and returns the request number. */
     public long number(long position, long id) {
         ids[(int) position & mask] = id;
         return requestNumber(position);
     }
 
-    /** Releases what a completion releases, and returns the user's number of its request. */
+    /** Frees the slots up to that of a completion and returns the id of its request. */
     public long complete(int low) {
         var position = positionOf(low);
         var id = ids[(int) position & mask];
@@ -61,8 +58,8 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
         return id;
     }
 
-    /** Takes the slot beyond the capacity, for a request whose completion the user is not shown. */
-    public long takeForMarker() {
+    /** Takes the slot beyond the capacity for the marker of a drain. */
+    public long takeMarkerSlot() {
         marker = nextPosition();
         take(1);
         return marker;
@@ -76,8 +73,8 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
         return marker >= 0 && (int) marker == low;
     }
 
-    /** For when the marker has completed or was refused. */
-    public void markerIsOver() {
+    /** Clears the marker after it has completed or was rejected. */
+    public void clearMarker() {
         marker = -1;
     }
 }

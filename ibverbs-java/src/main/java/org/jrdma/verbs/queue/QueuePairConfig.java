@@ -7,12 +7,13 @@ import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * How a queue pair is made.
+ * The configuration of a queue pair.
  *
- * @param receives how many receives of its own there is room for; 0 if it has none
- * @param mayOverrun whether it may have more requests than its completion queue has room for
- * @param postedExtended whether requests to send are posted by functions of the queue pair's own
- * @param newerOperations the operations that older libraries do not know
+ * @param receives the capacity of its own receive queue; 0 if it has none
+ * @param mayOverrun true if its requests may exceed the remaining capacity of the completion queue
+ * @param extendedPosts true if requests are posted to the send queue with the functions of {@code
+ *     ibv_qp_ex}
+ * @param newerOperations the enabled operations that older libraries do not support
  */
 public record QueuePairConfig(
         QueuePairType type,
@@ -24,12 +25,28 @@ public record QueuePairConfig(
         int receiveElements,
         int inlineBytes,
         boolean mayOverrun,
-        boolean postedExtended,
+        boolean extendedPosts,
         Set<WorkRequest.Operation> newerOperations,
         Duration slotTimeout) {
 
-    /** The name of the function that ends a post of requests to send. */
+    static QueuePairConfig withoutQueues(QueuePairType type, int port) {
+        return new QueuePairConfig(
+                type,
+                port,
+                OptionalInt.empty(),
+                0,
+                0,
+                0,
+                0,
+                0,
+                false,
+                false,
+                Set.of(),
+                Duration.ZERO);
+    }
+
+    /** The name of the function that posts to the send queue. */
     public String postFunction() {
-        return postedExtended ? "ibv_wr_complete" : "ibv_post_send";
+        return extendedPosts ? "ibv_wr_complete" : "ibv_post_send";
     }
 }

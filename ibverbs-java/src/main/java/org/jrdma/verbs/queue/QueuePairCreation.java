@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeResource;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.ProviderFaults;
@@ -22,7 +22,7 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** Makes native queue pairs, and attaches their work queues to completion queues. */
+/** Creates native queue pairs and attaches their work queues to completion queues. */
 public final class QueuePairCreation {
 
     private final DomainHandle domain;
@@ -36,11 +36,11 @@ public final class QueuePairCreation {
     }
 
     /**
-     * One direction of a queue pair.
+     * The send queue or the receive queue of a queue pair.
      *
-     * @param completions where the requests complete
-     * @param sharing of the shared receive queue that receives are taken from; null for {@code
-     *     queue}
+     * @param completions the completion queue of the requests
+     * @param sharing the state of the shared receive queue that replaces {@code queue}; null if
+     *     {@code queue} is used
      */
     private record Direction<W extends WorkQueue>(
             NativeCompletionQueue<W> completions, W queue, @Nullable Sharing<W> sharing) {
@@ -54,10 +54,10 @@ public final class QueuePairCreation {
                         "ibv_create_qp",
                         String.format(
                                 Locale.ROOT,
-                                "A queue pair with %,d requests could overrun the %s, which has room for %,d more. Make it larger, ask for fewer sends and receives, or say completionQueueMayOverrun().",
+                                "A queue pair with %,d requests could overrun the %s, which has a remaining capacity of %,d. Increase its capacity, reduce the number of sends and receives, or call completionQueueMayOverrun().",
                                 sharing == null ? queue.capacity() : sharing.capacity(),
                                 completions.lifetime(),
-                                attachments.room()));
+                                attachments.remainingCapacity()));
             }
         }
 
@@ -71,36 +71,38 @@ public final class QueuePairCreation {
     }
 
     /**
-     * Makes a queue pair. It gets one slot more than asked, for the marker of {@code drain}.
+     * Creates a queue pair with one extra slot for the marker of {@code drain}.
      *
-     * @param receives without meaning for a queue pair that receives nothing
-     * @param shared the shared receive queue that it receives from; null for its own
-     * @param afterwards is run when the native queue pair is destroyed
+     * @param receives the receive queue, which is ignored for a queue pair that cannot receive
+     * @param shared the shared receive queue; null to use {@code receives}
+     * @param onDestroyed the action to run after the native queue pair is destroyed
      */
     public static <W extends WorkQueue> NativeQueuePair create(
             DomainHandle domain,
             QueuePairConfig config,
-            NativeCompletionQueue<W> ofSends,
+            NativeCompletionQueue<W> sendCompletions,
             W sends,
-            NativeCompletionQueue<W> ofReceives,
+            NativeCompletionQueue<W> receiveCompletions,
             W receives,
             @Nullable NativeSharedReceiveQueue<W> shared,
-            Runnable afterwards)
+            Runnable onDestroyed)
             throws VerbsException {
         var directions = new ArrayList<Direction<W>>();
-        directions.add(new Direction<>(ofSends, sends, null));
+        directions.add(new Direction<>(sendCompletions, sends, null));
         if (config.type() != QueuePairType.XRC_SEND) {
             directions.add(
                     new Direction<>(
-                            ofReceives, receives, shared == null ? null : shared.sharing()));
+                            receiveCompletions,
+                            receives,
+                            shared == null ? null : shared.sharing()));
         }
-        return new QueuePairCreation(domain, config).create(directions, shared, afterwards);
+        return new QueuePairCreation(domain, config).create(directions, shared, onDestroyed);
     }
 
     private <W extends WorkQueue> NativeQueuePair create(
             List<Direction<W>> directions,
             @Nullable NativeSharedReceiveQueue<W> shared,
-            Runnable afterwards)
+            Runnable onDestroyed)
             throws VerbsException {
         var device = domain.device();
         var sends = directions.getFirst();
@@ -110,7 +112,8 @@ public final class QueuePairCreation {
         for (var direction : directions) {
             if (!direction.completions.isOf(device)) {
                 throw new IllegalArgumentException(
-                        "%s and its completion queues are not of one device".formatted(domain));
+                        "%s and the completion queues must belong to the same device"
+                                .formatted(domain));
             }
             owners.add(direction.completions.lifetime());
         }
@@ -125,12 +128,12 @@ public final class QueuePairCreation {
                 direction.attach(config.mayOverrun());
                 undo.add(direction::detach);
             }
-            var local = LocalAddress.at(device, config.port(), config.gidIndex());
+            var local = SourceAddress.at(device, config.port(), config.gidIndex());
             if (config.type() == QueuePairType.RAW_PACKET
                     && local.port().linkLayer() != LinkLayer.ETHERNET) {
                 throw new VerbsException(
                         "ibv_create_qp",
-                        "Raw packets are those of an Ethernet port; port %d of %s is %s."
+                        "Raw packet queue pairs require an Ethernet port, but port %d of %s is %s."
                                 .formatted(config.port(), device.name(), local.port().linkLayer()));
             }
             var wanted =
@@ -138,21 +141,22 @@ public final class QueuePairCreation {
                             sends.completions.address(),
                             receives == null ? MemorySegment.NULL : receives.completions.address(),
                             shared == null ? MemorySegment.NULL : shared.address());
-            // Asked before there is something to destroy: the device's close may begin.
+            // Checked before the queue pair is created, because the check fails if the device is
+            // closing.
             var faulty =
-                    config.postedExtended() && ProviderFaults.inExtendedPosts(device.attributes());
-            var created = PlatformCalls.call(() -> create(wanted, faulty));
+                    config.extendedPosts() && ProviderFaults.inExtendedPosts(device.attributes());
+            var created = BlockingCalls.call(() -> create(wanted, faulty));
             var address = created.queuePair;
             var number = QueuePairFunctions.number(address);
             var sharing = receives == null ? null : receives.sharing;
             if (sharing != null) {
-                sharing.joined(number, config.type());
-                undo.add(() -> sharing.left(number));
+                sharing.addQueuePair(number, config.type());
+                undo.add(() -> sharing.removeQueuePair(number));
             }
             var name = NativeQueuePair.name(number, device);
             var groups = new MulticastGroups(device.library().datagrams(), address, name);
-            var destruction = destruction(functions, address, name, groups, undo, afterwards);
-            var forget = device.events().forgetting(address.address());
+            var destruction = destruction(functions, address, name, groups, undo, onDestroyed);
+            var forget = device.events().deregistration(address.address());
             var lifetime =
                     new Lifetime(
                             name,
@@ -162,6 +166,7 @@ public final class QueuePairCreation {
                                 destruction.destroy();
                             });
             return new NativeQueuePair(
+                    device,
                     domain,
                     config,
                     new NativeResource(address, lifetime),
@@ -179,21 +184,21 @@ public final class QueuePairCreation {
         }
     }
 
-    /** Refers to no handle, since a lifetime keeps it. */
+    /** Static, because the lifetime must not keep handles reachable. */
     private static Lifetime.Destructor destruction(
             QueuePairFunctions functions,
             MemorySegment address,
             String name,
             MulticastGroups groups,
             List<Runnable> undo,
-            Runnable afterwards) {
+            Runnable onDestroyed) {
         return () -> {
-            groups.detachAll(); // a queue pair in a group could not be destroyed
+            groups.detachAll(); // a queue pair that is attached to a group cannot be destroyed
             try {
-                functions.destroy(address, Attempt.to("ibv_destroy_qp", () -> "for " + name));
+                functions.destroy(address, CheckedCall.to("ibv_destroy_qp", () -> "for " + name));
             } finally {
                 undo.forEach(Runnable::run);
-                afterwards.run();
+                onDestroyed.run();
             }
         };
     }
@@ -201,26 +206,26 @@ public final class QueuePairCreation {
     private void checkShared(NativeSharedReceiveQueue<?> shared, boolean receives) {
         if (!receives) {
             throw new IllegalArgumentException(
-                    "%s is of no use to a %s, which receives nothing"
+                    "%s cannot be used by a %s queue pair, which cannot receive"
                             .formatted(shared.lifetime(), config.type().description()));
         }
         if (shared.number().isPresent()) {
             throw new IllegalArgumentException(
-                    "%s cannot be given to a queue pair: who sends to it names it"
+                    "%s cannot be assigned to a queue pair, because senders select it by its number"
                             .formatted(shared.lifetime()));
         }
         if (!shared.domain().isSameAs(domain)) {
             throw new IllegalArgumentException(
-                    "%s is of %s, and cannot be used by queue pairs of %s"
+                    "%s belongs to %s and cannot be used by queue pairs of %s"
                             .formatted(shared.lifetime(), shared.domain(), domain));
         }
     }
 
-    private QueuePairFunctions.Wanted wanted(
+    private QueuePairFunctions.Specification wanted(
             MemorySegment sendCompletions,
             MemorySegment receiveCompletions,
             MemorySegment sharedReceives) {
-        return new QueuePairFunctions.Wanted(
+        return new QueuePairFunctions.Specification(
                 config.type(),
                 domain.address(),
                 sendCompletions,
@@ -238,7 +243,8 @@ public final class QueuePairCreation {
     /** The queue pair that the library created, and the functions that post to it. */
     private record Created(MemorySegment queuePair, int inlineBytes, HotPath hotPath) {}
 
-    private Created create(QueuePairFunctions.Wanted wanted, boolean faulty) throws VerbsException {
+    private Created create(QueuePairFunctions.Specification wanted, boolean faulty)
+            throws VerbsException {
         var device = domain.device();
         var subject =
                 (Supplier<String>)
@@ -248,22 +254,22 @@ public final class QueuePairCreation {
                                                 config.type().description(),
                                                 wanted.capacities(),
                                                 device.name());
-        if (!config.postedExtended()) {
+        if (!config.extendedPosts()) {
             var created =
                     functions.create(
                             device.context(),
                             wanted,
-                            new Attempt("ibv_create_qp", subject, this::advice));
+                            new CheckedCall("ibv_create_qp", subject, this::advice));
             return new Created(
                     created.queuePair(), created.granted().inlineBytes(), device.hotPath());
         }
         var attempt =
-                new Attempt(
+                new CheckedCall(
                         "ibv_create_qp_ex",
                         subject,
                         errno ->
                                 errno == Errno.EOPNOTSUPP
-                                        ? "It has no extended posts for that type%s."
+                                        ? "The device does not support extended posts for this queue pair type%s."
                                                 .formatted(orNoneOf(config.newerOperations()))
                                         : advice(errno));
         var created = functions.createExtended(device.context(), wanted, attempt);
@@ -279,7 +285,7 @@ public final class QueuePairCreation {
             return new Created(created.queuePair(), created.granted().inlineBytes(), hotPath);
         } catch (VerbsException | RuntimeException | Error e) {
             try {
-                functions.destroy(created.queuePair(), Attempt.to("ibv_destroy_qp", subject));
+                functions.destroy(created.queuePair(), CheckedCall.to("ibv_destroy_qp", subject));
             } catch (VerbsException again) {
                 e.addSuppressed(again);
             }
@@ -297,7 +303,7 @@ public final class QueuePairCreation {
         }
         return switch (errno) {
             case Errno.EPERM -> "Raw packets need the capability CAP_NET_RAW.";
-            case Errno.EOPNOTSUPP -> "The device has no queue pairs of raw packets.";
+            case Errno.EOPNOTSUPP -> "The device does not support raw packet queue pairs.";
             default -> LockedMemory.advice(errno);
         };
     }

@@ -18,10 +18,11 @@ import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * The steps that a queue pair can take, with the attributes that each must and may change, for each
- * type that has the step: the table of the InfiniBand specification.
+ * The state transitions of a queue pair, with the required and optional attributes for each queue
+ * pair type. This is the table of the InfiniBand specification.
  *
- * <p>To RESET and, except from there, to ERROR it can go from everywhere, without attributes.
+ * <p>The transition to RESET is possible from every state, and that to ERROR from every state but
+ * RESET. Both have no attributes.
  */
 @SuppressWarnings("ImmutableEnumChecker") // the rules are immutable
 public enum QueuePairTransition {
@@ -216,14 +217,14 @@ public enum QueuePairTransition {
                             RECEIVER_NOT_READY_TIMER,
                             PATH_MIGRATION_STATE)),
             datagram(required(), optional(PARTITION_KEY_INDEX, QUEUE_KEY))),
-    /** Only what is unreliable goes on after a request to send has failed. */
+    /** Only unreliable queue pairs can continue after a send request has failed. */
     SEND_QUEUE_ERROR_TO_READY_TO_SEND(
             SEND_QUEUE_ERROR,
             READY_TO_SEND,
             unreliable(required(), optional(CURRENT_STATE, ACCESS)),
             datagram(required(), optional(CURRENT_STATE, QUEUE_KEY)));
 
-    /** What a step of one type must and may change. */
+    /** The required and optional attributes of a transition for one queue pair type. */
     private record Rule(
             QueuePairType type,
             Set<QueuePairAttribute> required,
@@ -240,11 +241,11 @@ public enum QueuePairTransition {
     }
 
     /**
-     * What is wrong with a step, in words; empty if nothing is.
+     * Describes the violation of a transition; empty if the transition is valid.
      *
-     * @param attributes what is to be changed besides the state
+     * @param attributes the attributes to change, with or without STATE
      */
-    public static Optional<String> objection(
+    public static Optional<String> violation(
             QueuePairType type,
             QueuePairState from,
             QueuePairState to,
@@ -255,24 +256,25 @@ public enum QueuePairTransition {
         if (to == RESET || (to == ERROR && from != RESET)) {
             return changes.isEmpty()
                     ? Optional.empty()
-                    : Optional.of("takes no attributes; illegal: " + changes);
+                    : Optional.of("does not allow attributes, but sets " + changes);
         }
         var reachable = from == RESET ? EnumSet.of(RESET) : EnumSet.of(RESET, ERROR);
         for (var step : values()) {
             var rule = step.from == from ? step.ruleOf(type) : Optional.<Rule>empty();
             if (rule.isPresent() && step.to == to) {
-                return objection(rule.get(), changes);
+                return violation(rule.get(), changes);
             }
             rule.ifPresent(_ -> reachable.add(step.to));
         }
-        return Optional.of("is no step of a queue pair; from here it can go to " + reachable);
+        return Optional.of(
+                "is not a valid queue pair transition; the valid target states are " + reachable);
     }
 
     private Optional<Rule> ruleOf(QueuePairType type) {
         return rules.stream().filter(rule -> rule.type == type).findFirst();
     }
 
-    private static Optional<String> objection(Rule rule, Set<QueuePairAttribute> changes) {
+    private static Optional<String> violation(Rule rule, Set<QueuePairAttribute> changes) {
         var missing = EnumSet.noneOf(QueuePairAttribute.class);
         missing.addAll(rule.required);
         missing.removeAll(changes);
@@ -284,7 +286,7 @@ public enum QueuePairTransition {
             return Optional.empty();
         }
         return Optional.of(
-                (missing.isEmpty() ? "" : "misses " + missing)
+                (missing.isEmpty() ? "" : "lacks " + missing)
                         + (missing.isEmpty() || illegal.isEmpty() ? "" : " and ")
                         + (illegal.isEmpty() ? "" : "must not change " + illegal));
     }

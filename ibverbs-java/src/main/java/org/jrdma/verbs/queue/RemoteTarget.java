@@ -3,7 +3,7 @@ package org.jrdma.verbs.queue;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.model.RemoteMemory;
 
-/** The range of remote memory that an RDMA read or write names. For use by one thread. */
+/** The range of remote memory that an RDMA read or write accesses. Not thread-safe. */
 public final class RemoteTarget {
 
     private final WorkRequest.Send request;

@@ -16,46 +16,43 @@ import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.FlushPlacement;
 import org.jrdma.verbs.model.RemoteMemory;
 
-/**
- * Writes the parts of work requests for both tiers, and checks what a peer could only answer with
- * an error.
- */
+/** Writes parts of work requests and rejects values that the peer would reject. */
 public final class RequestWriter {
 
     private static final int ATOMIC_BYTES = Long.BYTES;
 
     /** The length of a flush has 32 bits on the wire. */
-    private static final long MOST_FLUSHED = 0xffff_ffffL;
+    private static final long MAX_FLUSH_BYTES = 0xffff_ffffL;
 
     private RequestWriter() {}
 
-    /** Names pieces of memory. */
-    public static void pieces(WorkRequest request, List<MemorySlice> pieces) {
-        for (var index = 0; index < pieces.size(); index++) {
-            var piece = pieces.get(index);
-            var region = piece.region();
+    /** Sets the memory slices of a request. */
+    public static void slices(WorkRequest request, List<MemorySlice> slices) {
+        for (var index = 0; index < slices.size(); index++) {
+            var slice = slices.get(index);
+            var region = slice.region();
             request.element(
                     index,
-                    region.startAddress() + piece.offset(),
-                    piece.length(),
+                    region.startAddress() + slice.offset(),
+                    slice.length(),
                     region.localKey());
         }
-        request.elements(pieces.size());
+        request.elements(slices.size());
     }
 
-    /** The sum of the lengths of pieces. */
-    public static long totalLength(List<MemorySlice> pieces) {
+    /** The total length of the slices. */
+    public static long totalLength(List<MemorySlice> slices) {
         var bytes = 0L;
-        for (var index = 0; index < pieces.size(); index++) {
-            bytes += pieces.get(index).length();
+        for (var index = 0; index < slices.size(); index++) {
+            bytes += slices.get(index).length();
         }
         return bytes;
     }
 
-    /** Whether requests name all pieces by their own addresses, so that they can be read there. */
-    public static boolean areInPlace(List<MemorySlice> pieces) {
-        for (var index = 0; index < pieces.size(); index++) {
-            if (!MemoryAccess.get().registration(pieces.get(index).region()).isInPlace()) {
+    /** Returns true if the addresses of all slices in requests are their virtual addresses. */
+    public static boolean areInPlace(List<MemorySlice> slices) {
+        for (var index = 0; index < slices.size(); index++) {
+            if (!MemoryAccess.get().registration(slices.get(index).region()).isInPlace()) {
                 return false;
             }
         }
@@ -63,7 +60,7 @@ public final class RequestWriter {
     }
 
     /**
-     * Checks that a range is within the memory of a peer.
+     * Checks that a range is within remote memory.
      *
      * @throws IndexOutOfBoundsException if it is not
      */
@@ -71,24 +68,26 @@ public final class RequestWriter {
         Objects.checkFromIndexSize(offset, length, remote.length());
     }
 
-    /** Checks the length of the memory that the former value of an atomic is written to. */
+    /** Checks the length of the local memory for the result of an atomic operation. */
     public static void checkAtomicResult(long bytes) {
         if (bytes != ATOMIC_BYTES) {
-            throw new IllegalArgumentException("An atomic brings 8 bytes back, not " + bytes);
+            throw new IllegalArgumentException(
+                    "The result of an atomic operation has 8 bytes, but the local memory has "
+                            + bytes);
         }
     }
 
-    /** Checks the place of the 8 bytes that an atomic works on. */
+    /** Checks the remote address of an atomic operation. */
     public static void checkAtomicTarget(long offset, RemoteMemory remote) {
         checkRange(offset, ATOMIC_BYTES, remote);
         if ((remote.address() + offset) % ATOMIC_BYTES != 0) {
             throw new IllegalArgumentException(
-                    "An atomic works on 8 bytes at a multiple of 8, not at %x"
+                    "The remote address of an atomic operation must be a multiple of 8, but is 0x%x"
                             .formatted(remote.address() + offset));
         }
     }
 
-    /** Names the 8 bytes of a peer that an atomic works on. */
+    /** Sets the remote address of an atomic operation. */
     public static void atomic(WorkRequest.Send request, RemoteMemory remote, long offset) {
         checkAtomicTarget(offset, remote);
         request.atomic(remote.address() + offset, remote.key());
@@ -100,12 +99,12 @@ public final class RequestWriter {
         placements.addAll(Arrays.asList(asked));
         if (placements.isEmpty()) {
             throw new IllegalArgumentException(
-                    "A flush goes somewhere: GLOBAL, PERSISTENT or both");
+                    "A flush requires a placement: GLOBAL, PERSISTENT or both");
         }
         return placements;
     }
 
-    /** Names a range of the memory of a peer to be flushed. */
+    /** Sets the range of remote memory to flush. */
     public static void flushRange(
             WorkRequest.Send request,
             RemoteMemory remote,
@@ -113,12 +112,12 @@ public final class RequestWriter {
             long length,
             Set<FlushPlacement> placements) {
         checkRange(offset, length, remote);
-        if (length > MOST_FLUSHED) {
+        if (length > MAX_FLUSH_BYTES) {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "A flush is of %,d bytes at most, or of the whole region, not of %,d",
-                            MOST_FLUSHED,
+                            "A flush can cover at most %,d bytes or the whole region, but the range has %,d",
+                            MAX_FLUSH_BYTES,
                             length));
         }
         request.flush(
@@ -128,13 +127,13 @@ public final class RequestWriter {
                 Codes.FLUSH_PLACEMENT.bits(placements));
     }
 
-    /** Names the region of a peer that is flushed as a whole. */
+    /** Sets the remote region to flush as a whole. */
     public static void flushRegion(
             WorkRequest.Send request, RemoteMemory remote, Set<FlushPlacement> placements) {
         request.flushRegion(remote.address(), remote.key(), Codes.FLUSH_PLACEMENT.bits(placements));
     }
 
-    /** Names a window, the region that it shows, and the access rights of peers. */
+    /** Sets the window to bind, its region, and the access rights of the peer. */
     public static void bind(
             WorkRequest.Send request,
             NativeWindow window,

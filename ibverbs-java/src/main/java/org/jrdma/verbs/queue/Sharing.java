@@ -10,23 +10,27 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The queue pairs that receive from a shared queue. Each of its receives may complete wherever one
- * of them completes its receives, so all have room there, however many queue pairs do.
+ * The queue pairs that receive from a shared receive queue. Each receive may complete in the
+ * completion queue of any of them. Each of these completion queues therefore reserves capacity for
+ * all receives once, regardless of its number of queue pairs.
  */
 public final class Sharing<W extends WorkQueue> {
 
     private final W queue;
-    private final Map<Attachments<W>, Integer> queuePairs = new HashMap<>();
-    private final Set<Integer> ofDatagrams = ConcurrentHashMap.newKeySet();
+    private final Map<CompletionQueueUsers<W>, Integer> queuePairs = new HashMap<>();
+    private final Set<Integer> datagramQueuePairs = ConcurrentHashMap.newKeySet();
 
     public Sharing(W queue) {
         this.queue = queue;
     }
 
-    /** Takes room for one more queue pair's receives. False if there is not so much. */
-    public synchronized boolean attach(Attachments<W> source, boolean evenWithoutRoom) {
+    /**
+     * Adds a queue pair, reserving capacity for its receives if necessary. Returns false if the
+     * remaining capacity is too small.
+     */
+    public synchronized boolean attach(CompletionQueueUsers<W> source, boolean mayOverrun) {
         if (!queuePairs.containsKey(source)) {
-            if (!source.takeRoom(queue.capacity(), evenWithoutRoom)) {
+            if (!source.reserve(queue.capacity(), mayOverrun)) {
                 return false;
             }
             source.shared().add(queue);
@@ -35,15 +39,15 @@ public final class Sharing<W extends WorkQueue> {
         return true;
     }
 
-    public synchronized void detach(Attachments<W> source) {
+    public synchronized void detach(CompletionQueueUsers<W> source) {
         if (queuePairs.merge(source, -1, Integer::sum) == 0) {
             queuePairs.remove(source);
             source.shared().remove(queue);
-            source.returnRoom(queue.capacity());
+            source.release(queue.capacity());
         }
     }
 
-    /** What resizes the native queue and the queue that counts its slots. */
+    /** An action that resizes the native queue and the work queue. */
     @FunctionalInterface
     public interface Resizing {
         /** Resizes both. */
@@ -51,25 +55,25 @@ public final class Sharing<W extends WorkQueue> {
     }
 
     /**
-     * Resizes with the room that it needs.
+     * Resizes the queue and adjusts the reserved capacity.
      *
-     * @throws IllegalArgumentException if there is not so much somewhere
+     * @throws IllegalArgumentException if the remaining capacity of a completion queue is too small
      */
     public synchronized void resize(int newCapacity, Resizing resizing) throws VerbsException {
         var before = queue.capacity();
-        var toReturn = new ArrayList<Attachments<W>>();
+        var toReturn = new ArrayList<CompletionQueueUsers<W>>();
         var roomOfEach = newCapacity - before;
         try {
             for (var source : queuePairs.keySet()) {
                 if (roomOfEach > 0) {
-                    if (!source.takeRoom(roomOfEach, false)) {
+                    if (!source.reserve(roomOfEach, false)) {
                         throw new IllegalArgumentException(
                                 String.format(
                                         Locale.ROOT,
-                                        "%,d receives could overrun a completion queue that they complete into: it has room for %,d, and %,d more. Make it larger first.",
+                                        "%,d receives could overrun a completion queue that they complete into, which has reserved capacity for %,d of them and has a remaining capacity of %,d. Increase its capacity first.",
                                         newCapacity,
                                         before,
-                                        source.room()));
+                                        source.remainingCapacity()));
                     }
                     toReturn.add(source);
                 }
@@ -77,10 +81,10 @@ public final class Sharing<W extends WorkQueue> {
             resizing.run();
             toReturn.clear();
         } finally {
-            toReturn.forEach(source -> source.returnRoom(roomOfEach));
+            toReturn.forEach(source -> source.release(roomOfEach));
         }
         if (roomOfEach < 0) {
-            queuePairs.keySet().forEach(source -> source.returnRoom(-roomOfEach));
+            queuePairs.keySet().forEach(source -> source.release(-roomOfEach));
         }
     }
 
@@ -88,18 +92,18 @@ public final class Sharing<W extends WorkQueue> {
         return queue.capacity();
     }
 
-    public void joined(int number, QueuePairType type) {
+    public void addQueuePair(int number, QueuePairType type) {
         if (type == QueuePairType.UNRELIABLE_DATAGRAM) {
-            ofDatagrams.add(number);
+            datagramQueuePairs.add(number);
         }
     }
 
-    public void left(int number) {
-        ofDatagrams.remove(number);
+    public void removeQueuePair(int number) {
+        datagramQueuePairs.remove(number);
     }
 
-    /** Whether a queue pair that receives from here is of datagrams. */
-    public boolean isOfDatagrams(int queuePairNumber) {
-        return ofDatagrams.contains(queuePairNumber);
+    /** Returns true if the queue pair with the given number is a datagram queue pair. */
+    public boolean carriesDatagrams(int queuePairNumber) {
+        return datagramQueuePairs.contains(queuePairNumber);
     }
 }

@@ -4,12 +4,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * One direction of a queue pair as the SDK counts it: which slots are taken, and whose request is
- * in which.
+ * The slots of a send queue, receive queue or shared receive queue, with the requests in them.
  *
- * <p>Requests complete in the order they were posted, and a signalled completion gives back the
- * slots of all the unsignalled requests before it. One thread posts at a time, one thread completes
- * at a time, and the two share no lock: each writes a counter of its own.
+ * <p>Requests complete in the order in which they were posted, and the completion of a signaled
+ * request also frees the slots of the unsignaled requests before it. At any time, at most one
+ * thread posts and at most one thread completes. The two threads share no lock, because each writes
+ * its own counter.
  */
 public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
 
@@ -26,10 +26,10 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
         }
     }
 
-    private final boolean isOfDatagrams;
+    private final boolean carriesDatagrams;
     private int capacity;
 
-    /** What the number of each request begins with, from the completion queue's table. */
+    /** The upper half of all request numbers, from the table of the completion queue. */
     private long tag;
 
     // The thread that posts writes one counter, the thread that completes writes the other: padding
@@ -93,14 +93,14 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
             pad44,
             pad45;
 
-    public WorkQueue(int capacity, boolean isOfDatagrams) {
+    public WorkQueue(int capacity, boolean carriesDatagrams) {
         this.capacity = capacity;
-        this.isOfDatagrams = isOfDatagrams;
+        this.carriesDatagrams = carriesDatagrams;
     }
 
-    /** Whether completions of a queue pair's receives here say where a datagram came from. */
-    public boolean isOfDatagrams(int queuePairNumber) {
-        return isOfDatagrams;
+    /** Returns true if completions of the given queue pair contain the source of a datagram. */
+    public boolean carriesDatagrams(int queuePairNumber) {
+        return carriesDatagrams;
     }
 
     public final int capacity() {
@@ -111,7 +111,7 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
         capacity = newCapacity;
     }
 
-    public final void tagged(long number) {
+    public final void tag(long number) {
         this.tag = number;
     }
 
@@ -119,7 +119,7 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
         return capacity - (int) (posted - (long) RELEASED.getAcquire(this));
     }
 
-    /** How many requests were posted whose completion has not been seen. */
+    /** The number of requests that were posted and whose completions have not been polled. */
     public int outstanding() {
         return (int) ((long) POSTED.getAcquire(this) - (long) RELEASED.getAcquire(this));
     }
@@ -128,30 +128,24 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
         return posted;
     }
 
-    /**
-     * The number that a request carries through the adapter, by which its completion finds back
-     * here.
-     */
+    /** The number of a work request, which completions return. */
     public final long requestNumber(long position) {
         return tag | Integer.toUnsignedLong((int) position);
     }
 
-    /**
-     * Takes slots, before the post: the completion may be seen on another thread before the post
-     * returns.
-     */
+    /** Takes slots. Must precede the post, which may complete before it returns. */
     public final void take(int slots) {
         POSTED.setRelease(this, posted + slots);
     }
 
-    /** Gives back slots whose requests the provider refused. */
-    public final void giveBack(int slots) {
+    /** Returns slots whose requests the provider rejected. */
+    public final void undoTake(int slots) {
         POSTED.setRelease(this, posted - slots);
     }
 
     /**
-     * The full position of a completion that carries the low half of it; its slot and all before it
-     * are free after {@link #release}.
+     * The full position of a request, given the lower half from its completion. {@link #release}
+     * frees its slot and all slots before it.
      */
     public final long positionOf(int low) {
         acquirePosted();
@@ -159,12 +153,12 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
         return first + (low - (int) first);
     }
 
-    /** What was stored with a slot is visible from here on. */
+    /** Makes the data visible that the posting thread stored for a slot. */
     public final void acquirePosted() {
         POSTED.getAcquire(this);
     }
 
-    /** Frees one slot, whichever: for requests that complete in any order and on any thread. */
+    /** Frees one slot, for requests that complete in any order and on any thread. */
     public final void releaseOne() {
         RELEASED.getAndAdd(this, 1L);
     }

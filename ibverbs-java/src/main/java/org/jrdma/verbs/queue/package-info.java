@@ -1,6 +1,6 @@
 /**
- * The mechanism behind queue pairs and completion queues: state transitions, slots and dispatching.
- * Not exported.
+ * The implementation of queue pairs and completion queues: state transitions, slots and
+ * dispatching. Not exported.
  */
 @NullMarked
 package org.jrdma.verbs.queue;

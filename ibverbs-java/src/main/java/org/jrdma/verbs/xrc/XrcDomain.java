@@ -8,7 +8,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.verbs.AsyncSharedReceiveQueue;
 import org.jrdma.verbs.CompletionDispatcher;
@@ -18,8 +18,9 @@ import org.jrdma.verbs.PolledSharedReceiveQueue;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.access.VerbsAccess;
 import org.jrdma.verbs.handle.DeviceHandle;
+import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeResource;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.XrcFunctions;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
@@ -28,10 +29,11 @@ import org.jrdma.verbs.queue.WorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An XRC domain: it ties extended reliable connections to shared receive queues. A queue pair that
- * receives in a domain does so for every shared receive queue of the domain, whichever process made
- * the queue. Processes that open the domain of one file share it, so that one connection to a
- * machine serves all of them.
+ * An XRC domain, which associates extended reliable connections with shared receive queues.
+ *
+ * <p>A receiving queue pair of the domain delivers messages to every shared receive queue of the
+ * domain, regardless of which process created the queue. Processes share a domain by opening it
+ * with the same file. One connection to a machine then serves all of these processes.
  *
  * <p>Owned by its {@link Device}. Safe for use by multiple threads. The domain exists until the
  * last process has closed it. In C: {@code struct ibv_xrcd}; {@link #close()} is {@code
@@ -46,18 +48,14 @@ public final class XrcDomain extends NativeObject {
     private final DeviceHandle handle;
     private final NativeResource domain;
 
-    /** Which domain of a file is meant. */
-    private enum Choice {
-        /** One that does not exist yet. */
-        NEW(Linux.O_CREAT | Linux.O_EXCL),
-        /** The one that exists, or otherwise a new one. */
-        ANY(Linux.O_CREAT),
-        /** The one that exists. */
-        PRESENT(0);
+    private enum OpenMode {
+        CREATE_NEW(LinuxCalls.O_CREAT | LinuxCalls.O_EXCL),
+        OPEN_OR_CREATE(LinuxCalls.O_CREAT),
+        OPEN_EXISTING(0);
 
         private final int flags;
 
-        Choice(int flags) {
+        OpenMode(int flags) {
             this.flags = flags;
         }
     }
@@ -70,50 +68,51 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Makes an XRC domain that no other process can open. In C: {@code ibv_open_xrcd} without a
+     * Creates an XRC domain that no other process can open. In C: {@code ibv_open_xrcd} without a
      * file.
      *
-     * @throws VerbsException with EOPNOTSUPP if the device has none: see {@link
+     * @throws VerbsException with EOPNOTSUPP if the device does not support XRC; see {@link
      *     org.jrdma.verbs.model.DeviceCapability#EXTENDED_RELIABLE_CONNECTION}
      */
     public static XrcDomain create(Device device) throws VerbsException {
         var handle = VerbsAccess.get().handle(device);
-        return new XrcDomain(device, handle.call(() -> make(handle, null, "", Choice.ANY)));
+        return new XrcDomain(
+                device, handle.call(() -> create(handle, null, "", OpenMode.OPEN_OR_CREATE)));
     }
 
     /**
-     * Makes the XRC domain of a file. The content of the file does not matter; a process that can
-     * read the file can open the domain. In C: {@code ibv_open_xrcd} with {@code O_CREAT} and
-     * {@code O_EXCL}.
+     * Creates the XRC domain of a file. The file only identifies the domain, and its content is
+     * irrelevant. Every process that can read the file can open the domain. In C: {@code
+     * ibv_open_xrcd} with {@code O_CREAT} and {@code O_EXCL}.
      *
-     * @throws VerbsException if the file cannot be read, or a domain of it exists on this device
+     * @throws VerbsException if the file cannot be read, or the file already has a domain on this
+     *     device
      */
     public static XrcDomain create(Device device, Path file) throws VerbsException {
-        return open(device, file, Choice.NEW);
+        return open(device, file, OpenMode.CREATE_NEW);
     }
 
     /**
-     * Opens the XRC domain of a file, or makes it if there is none. In C: {@code ibv_open_xrcd}
-     * with {@code O_CREAT}.
+     * Opens the XRC domain of a file, or creates it if it does not exist. In C: {@code
+     * ibv_open_xrcd} with {@code O_CREAT}.
      *
      * @throws VerbsException if the file cannot be read
      */
     public static XrcDomain open(Device device, Path file) throws VerbsException {
-        return open(device, file, Choice.ANY);
+        return open(device, file, OpenMode.OPEN_OR_CREATE);
     }
 
     /**
-     * Opens the XRC domain of a file that a process has open. In C: {@code ibv_open_xrcd}.
+     * Opens the existing XRC domain of a file. In C: {@code ibv_open_xrcd}.
      *
-     * @throws VerbsException if the file cannot be read; with EAGAIN if there is no domain of it on
+     * @throws VerbsException if the file cannot be read; with EAGAIN if the file has no domain on
      *     this device
      */
     public static XrcDomain join(Device device, Path file) throws VerbsException {
-        return open(device, file, Choice.PRESENT);
+        return open(device, file, OpenMode.OPEN_EXISTING);
     }
 
-    /** The file stays open as long as the domain. */
-    private static XrcDomain open(Device device, Path path, Choice choice) throws VerbsException {
+    private static XrcDomain open(Device device, Path path, OpenMode mode) throws VerbsException {
         OpenFile file;
         try {
             file = OpenFile.forReading(path);
@@ -123,33 +122,39 @@ public final class XrcDomain extends NativeObject {
         try {
             var handle = VerbsAccess.get().handle(device);
             return new XrcDomain(
-                    device, handle.call(() -> make(handle, file, " of " + path, choice)));
+                    device, handle.call(() -> create(handle, file, " of " + path, mode)));
         } catch (VerbsException | RuntimeException e) {
             file.close();
             throw e;
         }
     }
 
-    private static NativeResource make(
-            DeviceHandle device, @Nullable OpenFile file, String ofFile, Choice choice)
+    /**
+     * Opens or creates a domain, which owns the file.
+     *
+     * @param file the file, or null for a domain without a file
+     * @param ofFile the description of the file in messages; empty for a domain without a file
+     */
+    private static NativeResource create(
+            DeviceHandle device, @Nullable OpenFile file, String ofFile, OpenMode mode)
             throws VerbsException {
         var context = device.context();
         var address =
                 XrcFunctions.open(
                         context,
                         file == null ? NO_FILE : file.number(),
-                        choice.flags,
-                        new Attempt(
+                        mode.flags,
+                        new CheckedCall(
                                 "ibv_open_xrcd",
                                 () ->
                                         "for the %s XRC domain%s on %s"
                                                 .formatted(
-                                                        choice == Choice.PRESENT
-                                                                ? "present"
+                                                        mode == OpenMode.OPEN_EXISTING
+                                                                ? "existing"
                                                                 : "new",
                                                         ofFile,
                                                         device.name()),
-                                errno -> advice(errno, choice)));
+                                errno -> advice(errno, mode)));
         var name = "XRC domain %x%s of %s".formatted(address.address(), ofFile, device.name());
         return new NativeResource(
                 address,
@@ -161,7 +166,7 @@ public final class XrcDomain extends NativeObject {
                                 XrcFunctions.close(
                                         context,
                                         address,
-                                        Attempt.to("ibv_close_xrcd", () -> "for " + name));
+                                        CheckedCall.to("ibv_close_xrcd", () -> "for " + name));
                             } finally {
                                 if (file != null) {
                                     file.close();
@@ -170,127 +175,136 @@ public final class XrcDomain extends NativeObject {
                         }));
     }
 
-    private static String advice(int errno, Choice choice) {
+    private static String advice(int errno, OpenMode mode) {
         if (errno == Errno.EOPNOTSUPP) {
-            return "The device has no extended reliable connections.";
+            return "The device does not support extended reliable connections.";
         }
-        if (errno == Errno.EAGAIN && choice == Choice.PRESENT) {
-            return "Nobody has a domain of this file open.";
+        if (errno == Errno.EAGAIN && mode == OpenMode.OPEN_EXISTING) {
+            return "No process has a domain of this file open.";
         }
-        return errno == Errno.EINVAL && choice == Choice.NEW
-                ? "There may be a domain of this file already; XrcDomain.open() takes it."
+        return errno == Errno.EINVAL && mode == OpenMode.CREATE_NEW
+                ? "The file may already have a domain. Open it with XrcDomain.open()."
                 : "";
     }
 
-    /** The device that the domain was made from. */
+    /** The device that owns the domain. */
     public Device device() {
         return device;
     }
 
     /**
-     * Makes a queue pair that receives for the shared receive queues of this domain, at the first
-     * port. In C: {@code ibv_create_qp_ex} with {@code IBV_QPT_XRC_RECV}.
+     * Creates a queue pair that receives for the shared receive queues of this domain at port 1. In
+     * C: {@code ibv_create_qp_ex} with {@code IBV_QPT_XRC_RECV}.
      */
     public XrcReceiveQueuePair newReceiveQueuePair() throws VerbsException {
         return newReceiveQueuePair(1);
     }
 
-    /** Makes a queue pair that receives at a port, which counts from 1. */
+    /**
+     * Creates a queue pair that receives for the shared receive queues of this domain.
+     *
+     * @param port the port number, starting at 1
+     */
     public XrcReceiveQueuePair newReceiveQueuePair(int port) throws VerbsException {
-        return XrcReceiveQueuePair.make(this, port, OptionalInt.empty());
-    }
-
-    /** Makes a queue pair that receives at a row of the GID table of a port. */
-    public XrcReceiveQueuePair newReceiveQueuePair(int port, int gidIndex) throws VerbsException {
-        return XrcReceiveQueuePair.make(this, port, OptionalInt.of(gidIndex));
+        return XrcReceiveQueuePair.create(this, port, OptionalInt.empty());
     }
 
     /**
-     * Opens a queue pair that another process made in this domain, so that the queue pair stays
-     * when that process closes it, and its events are delivered here too. In C: {@code
-     * ibv_open_qp}.
+     * Creates a queue pair that receives for the shared receive queues of this domain.
      *
-     * @param number its number
-     * @throws VerbsException if there is no such queue pair in this domain
+     * @param port the port number, starting at 1
+     * @param gidIndex the index of the local GID in the GID table of the port
+     */
+    public XrcReceiveQueuePair newReceiveQueuePair(int port, int gidIndex) throws VerbsException {
+        return XrcReceiveQueuePair.create(this, port, OptionalInt.of(gidIndex));
+    }
+
+    /**
+     * Opens a queue pair that another process created in this domain. The queue pair then continues
+     * to exist when the other process closes it, and its events are also delivered to this process.
+     * In C: {@code ibv_open_qp}.
+     *
+     * @param number the number of the queue pair
+     * @throws VerbsException if this domain has no such queue pair
      */
     public XrcReceiveQueuePair openReceiveQueuePair(int number) throws VerbsException {
         return XrcReceiveQueuePair.open(this, number);
     }
 
     /**
-     * Makes a shared receive queue of this domain, which senders name by its {@linkplain
-     * org.jrdma.verbs.SharedReceiveQueue#number number}. What senders read and write is memory of
-     * {@code protection}. The queue is closed with that domain, with this XRC domain and with its
-     * completion queue. In C: {@code ibv_create_srq_ex} with {@code IBV_SRQT_XRC}.
+     * Creates a polled shared receive queue of this domain. Senders specify the queue by its
+     * {@linkplain org.jrdma.verbs.SharedReceiveQueue#number number}. The queue is closed with its
+     * protection domain, this XRC domain or its completion queue, whichever is closed first. In C:
+     * {@code ibv_create_srq_ex} with {@code IBV_SRQT_XRC}.
      *
-     * @param completions where its receives complete
-     * @param capacity how many receives it must have room for
-     * @throws VerbsException if the device refuses it, or the queue could overrun its completion
-     *     queue
+     * @param protectionDomain the protection domain of the memory that senders can access
+     * @param completions the completion queue of the receives
+     * @param capacity the minimum number of receives that can be posted
+     * @throws VerbsException if the device cannot create the queue, or the queue could overrun its
+     *     completion queue
      */
     public PolledSharedReceiveQueue newSharedReceiveQueue(
-            ProtectionDomain protection, CompletionQueue completions, int capacity)
+            ProtectionDomain protectionDomain, CompletionQueue completions, int capacity)
             throws VerbsException {
-        return newSharedReceiveQueue(protection, completions, capacity, 1);
+        return newSharedReceiveQueue(protectionDomain, completions, capacity, 1);
     }
 
     /**
-     * Makes a shared receive queue of this domain, for receives that scatter.
+     * Creates a polled shared receive queue of this domain for scattering receives; see {@link
+     * #newSharedReceiveQueue(ProtectionDomain, CompletionQueue, int)}.
      *
-     * @param elements how many pieces of memory a receive can scatter to
+     * @param elements the maximum number of memory slices to which a receive can scatter
      */
     public PolledSharedReceiveQueue newSharedReceiveQueue(
-            ProtectionDomain protection, CompletionQueue completions, int capacity, int elements)
+            ProtectionDomain protectionDomain,
+            CompletionQueue completions,
+            int capacity,
+            int elements)
             throws VerbsException {
-        return VerbsAccess.get()
-                .sharedReceiveQueue(
-                        VerbsAccess.get().handle(protection),
-                        capacity,
-                        elements,
-                        named(protection, VerbsAccess.get().nativeQueue(completions), completions));
+        var access = VerbsAccess.get();
+        var owner = access.handle(protectionDomain);
+        var named = named(owner, access.nativeQueue(completions), completions);
+        return access.sharedReceiveQueue(owner, capacity, elements, named);
     }
 
     /**
-     * Makes a shared receive queue of this domain whose receives are awaited; like {@link
+     * Creates an async shared receive queue of this domain; see {@link
      * #newSharedReceiveQueue(ProtectionDomain, CompletionQueue, int)}.
      */
     public AsyncSharedReceiveQueue newSharedReceiveQueue(
-            ProtectionDomain protection, CompletionDispatcher completions, int capacity)
+            ProtectionDomain protectionDomain, CompletionDispatcher completions, int capacity)
             throws VerbsException {
-        return newSharedReceiveQueue(protection, completions, capacity, 1, SLOT_TIMEOUT);
+        return newSharedReceiveQueue(protectionDomain, completions, capacity, 1, SLOT_TIMEOUT);
     }
 
     /**
-     * Makes a shared receive queue of this domain whose receives are awaited, for receives that
-     * scatter.
+     * Creates an async shared receive queue of this domain for scattering receives; see {@link
+     * #newSharedReceiveQueue(ProtectionDomain, CompletionQueue, int)}.
      *
-     * @param elements how many pieces of memory a receive can scatter to
-     * @param slotTimeout how long a receive waits for a free slot before it is posted
+     * @param elements the maximum number of memory slices to which a receive can scatter
+     * @param slotTimeout the maximum time that posting a receive waits for a free slot
      */
     public AsyncSharedReceiveQueue newSharedReceiveQueue(
-            ProtectionDomain protection,
+            ProtectionDomain protectionDomain,
             CompletionDispatcher completions,
             int capacity,
             int elements,
             Duration slotTimeout)
             throws VerbsException {
-        return VerbsAccess.get()
-                .sharedReceiveQueue(
-                        VerbsAccess.get().handle(protection),
-                        capacity,
-                        elements,
-                        slotTimeout,
-                        named(protection, VerbsAccess.get().nativeQueue(completions), completions));
+        var access = VerbsAccess.get();
+        var owner = access.handle(protectionDomain);
+        var named = named(owner, access.nativeQueue(completions), completions);
+        return access.sharedReceiveQueue(owner, capacity, elements, slotTimeout, named);
     }
 
-    private <W extends WorkQueue> NativeSharedReceiveQueue.Named<W> named(
-            ProtectionDomain protection, NativeCompletionQueue<W> queue, NativeObject completions) {
-        var wanted = VerbsAccess.get().handle(protection).device();
-        if (handle != wanted || !queue.isOf(wanted)) {
+    private <W extends WorkQueue> NativeSharedReceiveQueue.XrcBinding<W> named(
+            DomainHandle owner, NativeCompletionQueue<W> queue, NativeObject completions) {
+        var device = owner.device();
+        if (handle != device || !queue.isOf(device)) {
             throw new IllegalArgumentException(
-                    "%s and %s are not of %s".formatted(this, completions, wanted));
+                    "%s and %s must belong to %s".formatted(this, completions, device));
         }
-        return new NativeSharedReceiveQueue.Named<>(domain, queue, List.of(this, completions));
+        return new NativeSharedReceiveQueue.XrcBinding<>(domain, queue, List.of(this, completions));
     }
 
     DeviceHandle handle() {

@@ -8,26 +8,28 @@ import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.ConnectedQueuePair;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.access.VerbsAccess;
-import org.jrdma.verbs.handle.HeldCalls;
+import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.QueuePairFunctions;
 import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.QueuePairAttributes;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.queue.LocalAddress;
 import org.jrdma.verbs.queue.NativeQueuePair;
+import org.jrdma.verbs.queue.SourceAddress;
 
 /**
- * The receiving end of an extended reliable connection, for every shared receive queue of its
- * {@link XrcDomain} that a request names. It has neither receives nor completions of its own: those
- * are the queues'. Its peer is a queue pair of {@link org.jrdma.verbs.QueuePairOptions#xrcSend}.
+ * The receiving queue pair of an extended reliable connection.
  *
- * <p>Owned by its XRC domain, which other processes may have open too. They {@linkplain
- * XrcDomain#openReceiveQueuePair open} the queue pair as well, and it exists until the last process
- * has closed it. In C: {@code IBV_QPT_XRC_RECV}.
+ * <p>Each message specifies the shared receive queue of the {@link XrcDomain} that receives it. The
+ * queue pair itself has no receives and no completions. Its peer is a queue pair that was created
+ * with {@link org.jrdma.verbs.QueuePairOptions#xrcSend}.
+ *
+ * <p>Owned by its XRC domain. Other processes that share the domain can {@linkplain
+ * XrcDomain#openReceiveQueuePair open} the queue pair, which exists until the last process has
+ * closed it. In C: {@code IBV_QPT_XRC_RECV}.
  */
 public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQueuePair {
 
@@ -38,45 +40,45 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
         this.domain = domain;
     }
 
-    static XrcReceiveQueuePair make(XrcDomain domain, int port, OptionalInt gidIndex)
+    static XrcReceiveQueuePair create(XrcDomain domain, int port, OptionalInt gidIndex)
             throws VerbsException {
         var device = domain.handle();
         var attempt =
-                Attempt.to(
+                CheckedCall.to(
                         "ibv_create_qp_ex",
                         () ->
                                 "for %s in %s"
                                         .formatted(
                                                 QueuePairType.XRC_RECEIVE.description(), domain));
-        return make(
+        return create(
                 domain,
                 () ->
                         device.library()
                                 .queuePairs()
                                 .createReceiving(device.context(), domain.address(), attempt),
-                _ -> new Place(port, gidIndex));
+                _ -> new PortAndGid(port, gidIndex));
     }
 
     static XrcReceiveQueuePair open(XrcDomain domain, int number) throws VerbsException {
         var device = domain.handle();
         var functions = device.library().queuePairs();
         var name = "for queue pair 0x%06x".formatted(number);
-        var attempt = Attempt.to("ibv_open_qp", () -> "%s in %s".formatted(name, domain));
+        var attempt = CheckedCall.to("ibv_open_qp", () -> "%s in %s".formatted(name, domain));
         var opened =
-                make(
+                create(
                         domain,
                         () ->
                                 functions.openReceiving(
                                         device.context(), domain.address(), number, attempt),
                         queuePair ->
-                                Place.of(
+                                PortAndGid.of(
                                         functions.query(
                                                 queuePair,
                                                 true,
                                                 false,
-                                                Attempt.to("ibv_query_qp", () -> name))));
+                                                CheckedCall.to("ibv_query_qp", () -> name))));
         try {
-            opened.query(); // the state that other processes have brought it to
+            opened.query(); // other processes may have changed the state
             return opened;
         } catch (VerbsException | RuntimeException e) {
             opened.close();
@@ -84,12 +86,11 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
         }
     }
 
-    /** The state, which other processes may have changed. */
-    private record Place(int port, OptionalInt gidIndex) {
+    private record PortAndGid(int port, OptionalInt gidIndex) {
 
-        /** A queue pair in RESET has no place yet: it gets the first port, like a new one. */
-        static Place of(QueuePairAttributes attributes) {
-            return new Place(
+        /** A queue pair in the state RESET has no port; it gets port 1 like a new queue pair. */
+        static PortAndGid of(QueuePairAttributes attributes) {
+            return new PortAndGid(
                     Math.max(1, attributes.port()),
                     attributes.address().route().stream()
                             .mapToInt(AddressVector.GlobalRoute::sourceGidIndex)
@@ -97,42 +98,43 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
         }
     }
 
-    /** Finds the place of a native queue pair. */
-    private interface Placing {
-        Place of(MemorySegment queuePair) throws VerbsException;
+    private interface PortQuery {
+        PortAndGid query(MemorySegment queuePair) throws VerbsException;
     }
 
-    private static XrcReceiveQueuePair make(
-            XrcDomain domain, HeldCalls.Call<QueuePairFunctions.Created> creation, Placing placing)
+    private static XrcReceiveQueuePair create(
+            XrcDomain domain,
+            GuardedCalls.Call<QueuePairFunctions.Created> creation,
+            PortQuery portQuery)
             throws VerbsException {
         var device = domain.handle();
         var functions = device.library().queuePairs();
-        return HeldCalls.call(
+        return GuardedCalls.call(
                 domain.ownLifetime(),
                 () -> {
                     var address = creation.run().queuePair();
                     var name = NativeQueuePair.name(QueuePairFunctions.number(address), device);
-                    var destruction = Attempt.to("ibv_destroy_qp", () -> "for " + name);
-                    Place place;
-                    LocalAddress local;
+                    var destruction = CheckedCall.to("ibv_destroy_qp", () -> "for " + name);
+                    PortAndGid portAndGid;
+                    SourceAddress local;
                     try {
-                        place = placing.of(address);
-                        local = LocalAddress.at(device, place.port, place.gidIndex);
+                        portAndGid = portQuery.query(address);
+                        local = SourceAddress.at(device, portAndGid.port, portAndGid.gidIndex);
                     } catch (VerbsException | RuntimeException | Error e) {
                         try {
                             functions.destroy(address, destruction);
-                        } catch (VerbsException again) {
-                            e.addSuppressed(again);
+                        } catch (VerbsException suppressed) {
+                            e.addSuppressed(suppressed);
                         }
                         throw e;
                     }
-                    var forget = device.events().forgetting(address.address());
+                    var removal = device.events().deregistration(address.address());
                     var lifetime =
                             new Lifetime(
                                     name,
                                     List.of(domain.ownLifetime()),
                                     () -> {
-                                        forget.run();
+                                        removal.run();
                                         functions.destroy(address, destruction);
                                     });
                     return new XrcReceiveQueuePair(
@@ -140,13 +142,13 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
                             new NativeQueuePair(
                                     device,
                                     QueuePairType.XRC_RECEIVE,
-                                    place.port,
+                                    portAndGid.port,
                                     new NativeResource(address, lifetime),
                                     local));
                 });
     }
 
-    /** The XRC domain whose shared receive queues it receives for. */
+    /** The XRC domain of this queue pair. */
     public XrcDomain xrcDomain() {
         return domain;
     }

@@ -1,9 +1,9 @@
 /**
- * Extended reliable connections (XRC): one connection to a machine serves all shared receive queues
- * of a domain, of whichever process.
+ * Extended reliable connections (XRC): one connection to a machine delivers messages to all shared
+ * receive queues of an XRC domain, which several processes can share.
  *
- * <p>An {@link org.jrdma.verbs.xrc.XrcDomain} makes the receiving ends of connections and the
- * shared receive queues. The sending ends are queue pairs of {@link
+ * <p>An {@link org.jrdma.verbs.xrc.XrcDomain} creates the receiving queue pairs and the shared
+ * receive queues. The sending queue pairs are created with {@link
  * org.jrdma.verbs.QueuePairOptions#xrcSend}.
  */
 @NullMarked

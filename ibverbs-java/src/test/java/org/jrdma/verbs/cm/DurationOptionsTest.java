@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Durations as the codes of the protocol. */
+/** Conversion of durations to protocol codes. */
 class DurationOptionsTest {
 
     @ParameterizedTest
@@ -46,7 +46,7 @@ class DurationOptionsTest {
     }
 
     @Test
-    void shouldRejectDurationsWithoutACodeAndTakeForeverForNoTimeout() {
+    void shouldRejectInvalidDurationsAndEncodeLongOnesAsNoTimeout() {
         var forever = ChronoUnit.FOREVER.getDuration();
         assertThat(DurationCodes.acknowledgeTimeout(forever)).isZero();
         assertThat(DurationCodes.exponential(14)).isEqualTo(Duration.ofNanos(67_108_864));

@@ -15,13 +15,13 @@ import org.jrdma.verbs.model.ExtendedDeviceAttributes.ReceiveSideScaling;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes.TagMatching;
 import org.junit.jupiter.api.Test;
 
-/** Each member of C's structures, which all hold another number here, in its own component. */
+/** Reads C structures in which each member has a distinct value. */
 class AttributeReaderTest {
 
     private final Arena arena = Arena.ofAuto();
 
     @Test
-    void shouldReadWhatADeviceHasRoomFor() {
+    void shouldReadDeviceAttributes() {
         var attr = numbered(ibv_device_attr.layout());
 
         var read = AttributeReader.device(attr);
@@ -40,7 +40,7 @@ class AttributeReaderTest {
     }
 
     @Test
-    void shouldReadWhatNewerLibrariesTell() {
+    void shouldReadExtendedDeviceAttributes() {
         var attr = ibv_device_attr_ex.allocate(arena);
         number(ibv_device_attr_ex.tso_caps(attr), "tso_caps", 10);
         number(ibv_device_attr_ex.rss_caps(attr), "rss_caps", 20);
@@ -61,7 +61,7 @@ class AttributeReaderTest {
     }
 
     @Test
-    void shouldReadWhatAPortTells() {
+    void shouldReadPortAttributes() {
         var attr = port();
 
         var read = AttributeReader.port(1, attr);
@@ -72,12 +72,12 @@ class AttributeReaderTest {
         assertThat(read.badQueueKeys()).isEqualTo(ibv_port_attr.qkey_viol_cntr(attr));
         assertThat(read.subnetManagerServiceLevel()).isEqualTo(ibv_port_attr.sm_sl(attr));
         assertThat(read.subnetTimeout()).isEqualTo(ibv_port_attr.subnet_timeout(attr));
-        assertThat(read.initialisationReply()).isEqualTo(ibv_port_attr.init_type_reply(attr));
+        assertThat(read.initializationReply()).isEqualTo(ibv_port_attr.init_type_reply(attr));
     }
 
-    /** The old member has a byte, which newer links do not fit into. */
+    /** The older member has only one byte, which is too small for the speeds of newer links. */
     @Test
-    void shouldReadTheSpeedWhereTheLibraryTellsIt() {
+    void shouldReadTheExtendedSpeedIfAvailable() {
         var attr = port();
         ibv_port_attr.active_speed(attr, (byte) 128);
         ibv_port_attr.active_speed_ex(attr, 256);
@@ -91,7 +91,7 @@ class AttributeReaderTest {
 
     private MemorySegment port() {
         var attr = numbered(ibv_port_attr.layout());
-        ibv_port_attr.max_mtu(attr, 5); // which have words, and no words for other numbers
+        ibv_port_attr.max_mtu(attr, 5); // enum values; other numbers have no constant
         ibv_port_attr.active_mtu(attr, 3);
         return attr;
     }
@@ -107,7 +107,7 @@ class AttributeReaderTest {
         number(structure, (GroupLayout) layout, from);
     }
 
-    /** Gives every number among the members another value, counted up. */
+    /** Sets each numeric member to a distinct value. */
     private static void number(MemorySegment structure, GroupLayout layout, int from) {
         var next = from;
         for (var member : layout.memberLayouts()) {

@@ -45,11 +45,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CodesTest {
 
     /**
-     * An enum of the API, and where its constants stand in C.
+     * An enum of the API and the prefix of the corresponding constants in C.
      *
-     * @param except what C has and the API leaves out on purpose
+     * @param except the constants of C that the API omits intentionally
      */
-    record Numbering<E extends Enum<E>>(
+    record EnumMapping<E extends Enum<E>>(
             EnumCodes<E> codes, Class<E> type, Set<E> unknown, String prefix, Set<String> except) {
 
         @Override
@@ -63,125 +63,126 @@ class CodesTest {
         }
     }
 
-    static Stream<Numbering<?>> numberings() {
+    static Stream<EnumMapping<?>> mappings() {
         return Stream.of(
-                numbering(Codes.ACCESS, Access.class, Set.of(), "IBV_ACCESS_(?!OPTIONAL)"),
-                numbering(
+                mapping(Codes.ACCESS, Access.class, Set.of(), "IBV_ACCESS_(?!OPTIONAL)"),
+                mapping(
                         Codes.COMPLETION_STATUS,
                         CompletionStatus.class,
                         Set.of(CompletionStatus.UNKNOWN),
                         "IBV_WC_(.*_ERR|SUCCESS|TM_RNDV_INCOMPLETE)$"),
-                numbering(
+                mapping(
                         Codes.COMPLETION_FIELD,
                         CompletionField.class,
                         Set.of(),
                         "IBV_WC_EX_",
-                        "IBV_WC_EX_WITH_TM_INFO"), // there are no tags to match
-                numbering(
+                        "IBV_WC_EX_WITH_TM_INFO"), // tag matching is not supported
+                mapping(
                         Codes.GID_TYPE,
                         GidType.class,
                         Set.of(GidType.UNKNOWN),
                         "IBV_GID_TYPE_(?!SYSFS)"),
-                numbering(
+                mapping(
                         Codes.STATIC_RATE,
                         StaticRate.class,
                         Set.of(StaticRate.UNKNOWN),
                         "IBV_RATE_"),
-                numbering(
+                mapping(
                         Codes.DATA_ORDER,
                         DataOrder.class,
                         Set.of(),
                         "IBV_QUERY_QP_DATA_IN_ORDER_(WHOLE|ALIGNED)"),
-                numbering(Codes.MTU, Mtu.class, Set.of(), "IBV_MTU_"),
-                numbering(
+                mapping(Codes.MTU, Mtu.class, Set.of(), "IBV_MTU_"),
+                mapping(
                         Codes.NODE_TYPE,
                         NodeType.class,
                         Set.of(NodeType.UNKNOWN),
                         "IBV_NODE_",
                         "IBV_NODE_UNKNOWN"),
-                numbering(
+                mapping(
                         Codes.TRANSPORT_TYPE,
                         TransportType.class,
                         Set.of(TransportType.UNKNOWN),
                         "IBV_TRANSPORT_",
                         "IBV_TRANSPORT_UNKNOWN"),
-                numbering(
+                mapping(
                         Codes.PORT_STATE,
                         PortState.class,
                         Set.of(PortState.UNKNOWN),
                         "IBV_PORT_(NOP|DOWN|INIT|ARMED|ACTIVE|ACTIVE_DEFER)$"),
-                numbering(
+                mapping(
                         Codes.LINK_LAYER,
                         LinkLayer.class,
                         Set.of(LinkLayer.UNSPECIFIED),
                         "IBV_LINK_LAYER_",
                         "IBV_LINK_LAYER_UNSPECIFIED"),
-                numbering(
+                mapping(
                         Codes.ATOMIC_CAPABILITY,
                         AtomicCapability.class,
                         Set.of(AtomicCapability.UNKNOWN),
                         "IBV_ATOMIC_(NONE|HCA|GLOB)$"),
-                numbering(
+                mapping(
                         Codes.FORK_STATUS,
                         ForkStatus.class,
                         Set.of(ForkStatus.UNKNOWN),
                         "IBV_FORK_"),
-                numbering(
+                mapping(
                         Codes.QUEUE_PAIR_STATE,
                         QueuePairState.class,
                         Set.of(QueuePairState.UNKNOWN),
                         "IBV_QPS_",
                         "IBV_QPS_UNKNOWN"),
-                numbering(
+                mapping(
                         Codes.MIGRATION_STATE,
                         MigrationState.class,
                         Set.of(MigrationState.UNKNOWN),
                         "IBV_MIG_"),
-                numbering(
+                mapping(
                         Codes.QUEUE_PAIR_ATTRIBUTE,
                         QueuePairAttribute.class,
                         Set.of(),
                         "IBV_QP_(?!EX_|CREATE_|INIT_|OPEN_|DATA_)"),
-                numbering(
+                mapping(
                         Codes.QUEUE_PAIR_TYPE,
                         QueuePairType.class,
                         Set.of(),
                         "IBV_QPT_(RC|UC|UD|XRC_SEND|XRC_RECV|RAW_PACKET)$"),
-                numbering(Codes.FLOW_KIND, FlowKind.class, Set.of(), "IBV_FLOW_ATTR_(?!FLAGS)"),
-                numbering(Codes.FLOW_OPTION, FlowOption.class, Set.of(), "IBV_FLOW_ATTR_FLAGS_"),
-                numbering(Codes.FLOW_QUANTITY, FlowQuantity.class, Set.of(), "IBV_COUNTER_"),
-                numbering(Codes.DEVICE_CAPABILITY, DeviceCapability.class, Set.of(), "IBV_DEVICE_"),
-                numbering(
+                mapping(Codes.FLOW_KIND, FlowKind.class, Set.of(), "IBV_FLOW_ATTR_(?!FLAGS)"),
+                mapping(Codes.FLOW_OPTION, FlowOption.class, Set.of(), "IBV_FLOW_ATTR_FLAGS_"),
+                mapping(Codes.FLOW_QUANTITY, FlowQuantity.class, Set.of(), "IBV_COUNTER_"),
+                mapping(Codes.DEVICE_CAPABILITY, DeviceCapability.class, Set.of(), "IBV_DEVICE_"),
+                mapping(
                         Codes.ASYNC_EVENT_TYPE,
                         AsyncEventType.class,
                         Set.of(AsyncEventType.UNKNOWN),
                         "IBV_EVENT_"));
     }
 
-    private static <E extends Enum<E>> Numbering<E> numbering(
+    private static <E extends Enum<E>> EnumMapping<E> mapping(
             EnumCodes<E> codes, Class<E> type, Set<E> unknown, String prefix, String... except) {
-        return new Numbering<>(codes, type, unknown, prefix, Set.of(except));
+        return new EnumMapping<>(codes, type, unknown, prefix, Set.of(except));
     }
 
     @ParameterizedTest
-    @MethodSource("numberings")
-    <E extends Enum<E>> void shouldGiveEveryConstantANumberOfItsOwnAndBack(Numbering<E> numbering) {
+    @MethodSource("mappings")
+    <E extends Enum<E>> void shouldConvertEachConstantToADistinctCodeAndBack(
+            EnumMapping<E> mapping) {
         var numbers = new HashSet<Integer>();
-        for (var constant : numbering.known()) {
-            var number = numbering.codes.code(constant);
+        for (var constant : mapping.known()) {
+            var number = mapping.codes.code(constant);
 
-            assertThat(numbering.codes.of(number)).isEqualTo(constant);
+            assertThat(mapping.codes.of(number)).isEqualTo(constant);
             numbers.add(number);
         }
-        assertThat(numbers).hasSameSizeAs(numbering.known());
+        assertThat(numbers).hasSameSizeAs(mapping.known());
     }
 
     @ParameterizedTest
-    @MethodSource("numberings")
-    <E extends Enum<E>> void shouldHaveTheNumbersThatCHas(Numbering<E> numbering) throws Exception {
+    @MethodSource("mappings")
+    <E extends Enum<E>> void shouldUseTheCodesOfC(EnumMapping<E> mapping) throws Exception {
         var ours =
-                numbering.known().stream()
-                        .map(numbering.codes::code)
+                mapping.known().stream()
+                        .map(mapping.codes::code)
                         .collect(Collectors.toCollection(TreeSet::new));
         var names = new ArrayList<String>();
         var theirs = new TreeSet<Integer>();
@@ -189,8 +190,8 @@ class CodesTest {
             if (Modifier.isStatic(method.getModifiers())
                     && method.getReturnType() == int.class
                     && method.getParameterCount() == 0
-                    && method.getName().matches("^" + numbering.prefix + ".*")
-                    && !numbering.except.contains(method.getName())) {
+                    && method.getName().matches("^" + mapping.prefix + ".*")
+                    && !mapping.except.contains(method.getName())) {
                 names.add(method.getName());
                 theirs.add((int) method.invoke(null));
             }
@@ -200,27 +201,27 @@ class CodesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("numberings")
-    <E extends Enum<E>> void shouldStandForOtherNumbersOrRefuseThem(Numbering<E> numbering) {
+    @MethodSource("mappings")
+    <E extends Enum<E>> void shouldMapOrRejectUnknownCodes(EnumMapping<E> mapping) {
         for (var number : List.of(255, 257, 4711, -1, Integer.MAX_VALUE, Integer.MIN_VALUE)) {
-            if (numbering.unknown.isEmpty()) {
+            if (mapping.unknown.isEmpty()) {
                 assertThatIllegalArgumentException()
-                        .isThrownBy(() -> numbering.codes.of(number))
+                        .isThrownBy(() -> mapping.codes.of(number))
                         .withMessage(
-                                "No %s has the number %d", numbering.type.getSimpleName(), number);
+                                "No %s has the number %d", mapping.type.getSimpleName(), number);
             } else {
-                assertThat(numbering.codes.of(number)).isIn(numbering.unknown);
+                assertThat(mapping.codes.of(number)).isIn(mapping.unknown);
             }
         }
-        for (var constant : numbering.unknown) {
+        for (var constant : mapping.unknown) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> numbering.codes.code(constant))
-                    .withMessage(constant + " has no number");
+                    .isThrownBy(() -> mapping.codes.code(constant))
+                    .withMessage(constant + " has no number in C");
         }
     }
 
     @Test
-    void shouldKnowWhatKindsOfCompletionsThereAre() {
+    void shouldConvertTheOpcodesOfCompletions() {
         assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_SEND())).isEqualTo(CompletionKind.SEND);
         assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_RDMA_WRITE()))
                 .isEqualTo(CompletionKind.WRITE);
@@ -236,7 +237,7 @@ class CodesTest {
     }
 
     @Test
-    void shouldPutSetsIntoFlagWordsAndBack() {
+    void shouldConvertSetsToFlagsAndBack() {
         var rights = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.RELAXED_ORDERING);
 
         assertThat(Codes.ACCESS.bits(rights)).isEqualTo(0x1 | 0x4 | 0x100000);
@@ -247,13 +248,13 @@ class CodesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x4000_0000, 0x4000_0001})
-    void shouldLeaveOutBitsWithoutAConstant(int bits) {
+    void shouldIgnoreUnknownFlags(int bits) {
         assertThat(Codes.ACCESS.ofBits(bits))
                 .isEqualTo((bits & 1) == 0 ? Set.of() : Set.of(Access.LOCAL_WRITE));
     }
 
     @Test
-    void shouldGiveEveryFlagABitOfItsOwn() {
+    void shouldUseADistinctBitForEachFlag() {
         var all = Arrays.stream(Access.values()).mapToInt(Codes.ACCESS::code);
 
         assertThat(all).allMatch(code -> Integer.bitCount(code) == 1);

@@ -14,7 +14,7 @@ class LockedMemoryTest {
 
     @ParameterizedTest
     @ValueSource(ints = {Errno.ENOMEM, Errno.EAGAIN, Errno.EPERM})
-    void shouldNameTheLimitOfThisProcessWhereItHasOne(int errno) throws Exception {
+    void shouldReportTheMemoryLockLimit(int errno) throws Exception {
         var limit =
                 Files.readAllLines(Path.of("/proc/self/limits")).stream()
                         .filter(line -> line.startsWith("Max locked memory"))
@@ -29,24 +29,24 @@ class LockedMemoryTest {
                     .startsWith(
                             String.format(
                                     Locale.ROOT,
-                                    "The process may lock %,d bytes of memory (RLIMIT_MEMLOCK), and has locked ",
+                                    "The process may lock %,d bytes of memory (RLIMIT_MEMLOCK) and has locked ",
                                     Long.valueOf(limit)));
         }
     }
 
     @ParameterizedTest
     @ValueSource(ints = {Errno.EINVAL, Errno.EBADF, 0})
-    void shouldSayNothingAboutOtherErrors(int errno) {
+    void shouldGiveNoAdviceOnOtherErrors(int errno) {
         assertThat(LockedMemory.advice(errno)).isEmpty();
     }
 
     @Test
-    void shouldSayWhatARegistrationLacks() {
+    void shouldAdviseOnAFailedRegistration() {
         assertThat(LockedMemory.adviceOnRegistering(Errno.EINVAL, true))
-                .isEqualTo("REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too.");
+                .isEqualTo("REMOTE_WRITE and REMOTE_ATOMIC require LOCAL_WRITE.");
         assertThat(LockedMemory.adviceOnRegistering(Errno.EINVAL, false)).isEmpty();
         assertThat(LockedMemory.adviceOnRegistering(Errno.EFAULT, false))
-                .isEqualTo("The memory is not there, or is not writable.");
+                .isEqualTo("The memory is not mapped or not writable.");
         assertThat(LockedMemory.adviceOnRegistering(Errno.ENOMEM, false))
                 .isEqualTo(LockedMemory.advice(Errno.ENOMEM));
     }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is written by raw offsets, read by the generated accessors. */
+/** Reads work requests, which are written with raw offsets, with the generated accessors. */
 @SuppressWarnings("restricted")
 class WorkRequestTest {
 
@@ -55,7 +55,7 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldWriteWhereADatagramGoes() {
+    void shouldWriteTheDestinationOfADatagram() {
         var request = new WorkRequest.Send(1);
 
         request.destination(0x7766_5544_3322_1100L, 0x12_3456, 0x8000_0001);
@@ -70,7 +70,7 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldTellWhichRequestWasRefusedOnce() {
+    void shouldReportARejectedRequestOnce() {
         var request = new WorkRequest.Send(1);
         MemorySegment.ofAddress(request.refusedAddress())
                 .reinterpret(Long.BYTES)
@@ -81,7 +81,7 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldWriteWhatEveryRequestHas() {
+    void shouldWriteTheCommonFields() {
         var request = new WorkRequest.Send(2);
         var next = new WorkRequest.Send(1);
 
@@ -100,7 +100,7 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldListThePiecesOfMemory() {
+    void shouldWriteTheScatterGatherList() {
         var request = new WorkRequest.Send(3);
 
         for (var i = 0; i < 3; i++) {
@@ -118,7 +118,7 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldWriteThePeersMemoryForReadsAndWrites() {
+    void shouldWriteTheRemoteMemoryOfReadsAndWrites() {
         var request = new WorkRequest.Send(1);
 
         request.remote(ADDRESS, 0x8001_02ff);
@@ -132,7 +132,7 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldWriteThePeersMemoryAndTheOperandsForAtomics() {
+    void shouldWriteTheRemoteMemoryAndTheOperandsOfAtomics() {
         var request = new WorkRequest.Send(1);
 
         request.atomic(ADDRESS, 0x8001_02ff);
@@ -146,7 +146,7 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldWriteABindForBothFunctions() {
+    void shouldWriteABindForPostAndBind() {
         var request = new WorkRequest.Send(1);
         var window = MemorySegment.ofAddress(0x1000);
         var region = MemorySegment.ofAddress(0x2000);
@@ -162,7 +162,7 @@ class WorkRequestTest {
         assertThat(ibv_send_wr.bind_mw.rkey(bind)).isEqualTo(0x8001_02ff);
         assertDescribesTheBind(ibv_send_wr.bind_mw.bind_info(bind), region);
         assertThat(request.boundLength()).isEqualTo(1L << 40);
-        var verb = at(request.verbOfBind(), ibv_mw_bind.layout().byteSize());
+        var verb = at(request.bindRequest(), ibv_mw_bind.layout().byteSize());
         assertThat(ibv_mw_bind.wr_id(verb)).isEqualTo(4711);
         assertThat(ibv_mw_bind.send_flags(verb)).isEqualTo(rdma_h.IBV_SEND_FENCE());
         assertDescribesTheBind(ibv_mw_bind.bind_info(verb), region);
@@ -177,7 +177,7 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldWriteTheKeyToBeTakenAwayAsItIs() {
+    void shouldWriteTheKeyToInvalidate() {
         var request = new WorkRequest.Send(1);
 
         request.invalidatedKey(0x1122_3344);
@@ -197,7 +197,7 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldReadWhichRequestWasRefused() {
+    void shouldReadTheRejectedRequest() {
         var request = new WorkRequest.Send(2);
         request.element(1, -1, -1, -1);
         assertThat(request.takeRefused()).as("behind the list of pieces").isZero();

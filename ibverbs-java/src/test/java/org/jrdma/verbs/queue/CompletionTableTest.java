@@ -14,7 +14,7 @@ class CompletionTableTest {
             new CompletionTable<>(CompletionTable.ofShared());
 
     @Test
-    void shouldFindEachOfManyQueuesByTheNumbersOfItsRequests() {
+    void shouldFindEachQueueByItsRequestIds() {
         var queues = new ArrayList<PolledWorkQueue>();
         for (var i = 0; i < 2_000; i++) {
             queues.add(added());
@@ -32,7 +32,7 @@ class CompletionTableTest {
     }
 
     @Test
-    void shouldFindNobodyForACompletionOfAClosedQueue() {
+    void shouldFindNoQueueForACompletionOfAClosedQueue() {
         var queue = added();
         var number = queue.requestNumber(7);
 
@@ -42,7 +42,7 @@ class CompletionTableTest {
     }
 
     @Test
-    void shouldNotTakeALateCompletionForOneOfTheSuccessor() {
+    void shouldNotAssignALateCompletionToANewQueue() {
         var closed = added();
         var late = closed.requestNumber(7);
         table.remove(closed);
@@ -57,7 +57,7 @@ class CompletionTableTest {
     }
 
     @Test
-    void shouldUseAPlaceAgainAfterAllGenerationsAndTellNeighboursApart() {
+    void shouldReuseAnEntryWithADistinctNumberInEachGeneration() {
         var numbers = new HashSet<Long>();
         for (var generation = 0; generation < GENERATIONS; generation++) {
             var queue = added();
@@ -74,7 +74,7 @@ class CompletionTableTest {
     }
 
     @Test
-    void shouldTakeThePlaceThatWasFreeForLongest() {
+    void shouldReuseTheEntryThatWasFreeForLongest() {
         var first = added();
         var second = added();
         var firstPlace = first.requestNumber(0) >>> 44;
@@ -85,7 +85,7 @@ class CompletionTableTest {
     }
 
     @Test
-    void shouldFindNobodyForANumberOfNobody() {
+    void shouldFindNoQueueForAnUnknownRequestId() {
         assertThat(table.find(0)).isNull();
         assertThat(table.find(-1)).isNull();
 

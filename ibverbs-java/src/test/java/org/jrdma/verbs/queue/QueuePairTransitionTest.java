@@ -36,7 +36,7 @@ import static org.jrdma.verbs.model.QueuePairType.UNRELIABLE_CONNECTION;
 import static org.jrdma.verbs.model.QueuePairType.UNRELIABLE_DATAGRAM;
 import static org.jrdma.verbs.model.QueuePairType.XRC_RECEIVE;
 import static org.jrdma.verbs.model.QueuePairType.XRC_SEND;
-import static org.jrdma.verbs.queue.QueuePairTransition.objection;
+import static org.jrdma.verbs.queue.QueuePairTransition.violation;
 
 import java.util.EnumSet;
 import java.util.List;
@@ -50,10 +50,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The table of the specification, written a second time, against the one that the SDK uses. */
+/** Compares the transition table of the SDK with a second transcription of the specification. */
 class QueuePairTransitionTest {
 
-    record Step(
+    record Transition(
             QueuePairType type,
             QueuePairState from,
             QueuePairState to,
@@ -86,21 +86,21 @@ class QueuePairTransitionTest {
                     PATH_MIGRATION_STATE,
                     RECEIVER_NOT_READY_TIMER);
 
-    private static final List<Step> STEPS =
+    private static final List<Transition> TRANSITIONS =
             List.of(
-                    new Step(
+                    new Transition(
                             RELIABLE_CONNECTION,
                             RESET,
                             INIT,
                             Set.of(PARTITION_KEY_INDEX, PORT, ACCESS),
                             Set.of()),
-                    new Step(
+                    new Transition(
                             RELIABLE_CONNECTION,
                             INIT,
                             INIT,
                             Set.of(),
                             Set.of(PARTITION_KEY_INDEX, PORT, ACCESS)),
-                    new Step(
+                    new Transition(
                             RELIABLE_CONNECTION,
                             INIT,
                             READY_TO_RECEIVE,
@@ -112,7 +112,7 @@ class QueuePairTransitionTest {
                                     MAX_DESTINATION_READS,
                                     RECEIVER_NOT_READY_TIMER),
                             Set.of(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
-                    new Step(
+                    new Transition(
                             RELIABLE_CONNECTION,
                             READY_TO_RECEIVE,
                             READY_TO_SEND,
@@ -123,20 +123,21 @@ class QueuePairTransitionTest {
                                     SEND_SEQUENCE,
                                     MAX_READS),
                             RESUME),
-                    new Step(RELIABLE_CONNECTION, READY_TO_SEND, READY_TO_SEND, Set.of(), RESUME),
-                    new Step(
+                    new Transition(
+                            RELIABLE_CONNECTION, READY_TO_SEND, READY_TO_SEND, Set.of(), RESUME),
+                    new Transition(
                             RELIABLE_CONNECTION,
                             READY_TO_SEND,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
                             Set.of(DRAIN_NOTIFICATION)),
-                    new Step(
+                    new Transition(
                             RELIABLE_CONNECTION,
                             SEND_QUEUE_DRAINED,
                             READY_TO_SEND,
                             Set.of(),
                             RESUME),
-                    new Step(
+                    new Transition(
                             RELIABLE_CONNECTION,
                             SEND_QUEUE_DRAINED,
                             SEND_QUEUE_DRAINED,
@@ -154,49 +155,49 @@ class QueuePairTransitionTest {
                                     PARTITION_KEY_INDEX,
                                     RECEIVER_NOT_READY_TIMER,
                                     PATH_MIGRATION_STATE)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_CONNECTION,
                             RESET,
                             INIT,
                             Set.of(PARTITION_KEY_INDEX, PORT, ACCESS),
                             Set.of()),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_CONNECTION,
                             INIT,
                             INIT,
                             Set.of(),
                             Set.of(PARTITION_KEY_INDEX, PORT, ACCESS)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_CONNECTION,
                             INIT,
                             READY_TO_RECEIVE,
                             Set.of(ADDRESS, PATH_MTU, DESTINATION_NUMBER, RECEIVE_SEQUENCE),
                             Set.of(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_CONNECTION,
                             READY_TO_RECEIVE,
                             READY_TO_SEND,
                             Set.of(SEND_SEQUENCE),
                             Set.of(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_CONNECTION,
                             READY_TO_SEND,
                             READY_TO_SEND,
                             Set.of(),
                             Set.of(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_CONNECTION,
                             READY_TO_SEND,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
                             Set.of(DRAIN_NOTIFICATION)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_CONNECTION,
                             SEND_QUEUE_DRAINED,
                             READY_TO_SEND,
                             Set.of(),
                             Set.of(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_CONNECTION,
                             SEND_QUEUE_DRAINED,
                             SEND_QUEUE_DRAINED,
@@ -207,31 +208,31 @@ class QueuePairTransitionTest {
                                     ACCESS,
                                     PARTITION_KEY_INDEX,
                                     PATH_MIGRATION_STATE)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_CONNECTION,
                             SEND_QUEUE_ERROR,
                             READY_TO_SEND,
                             Set.of(),
                             Set.of(CURRENT_STATE, ACCESS)),
-                    new Step(
+                    new Transition(
                             XRC_SEND,
                             RESET,
                             INIT,
                             Set.of(PARTITION_KEY_INDEX, PORT, ACCESS),
                             Set.of()),
-                    new Step(
+                    new Transition(
                             XRC_SEND,
                             INIT,
                             INIT,
                             Set.of(),
                             Set.of(PARTITION_KEY_INDEX, PORT, ACCESS)),
-                    new Step(
+                    new Transition(
                             XRC_SEND,
                             INIT,
                             READY_TO_RECEIVE,
                             Set.of(ADDRESS, PATH_MTU, DESTINATION_NUMBER, RECEIVE_SEQUENCE),
                             Set.of(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
-                    new Step(
+                    new Transition(
                             XRC_SEND,
                             READY_TO_RECEIVE,
                             READY_TO_SEND,
@@ -242,15 +243,17 @@ class QueuePairTransitionTest {
                                     SEND_SEQUENCE,
                                     MAX_READS),
                             RESUME_SENDING),
-                    new Step(XRC_SEND, READY_TO_SEND, READY_TO_SEND, Set.of(), RESUME_SENDING),
-                    new Step(
+                    new Transition(
+                            XRC_SEND, READY_TO_SEND, READY_TO_SEND, Set.of(), RESUME_SENDING),
+                    new Transition(
                             XRC_SEND,
                             READY_TO_SEND,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
                             Set.of(DRAIN_NOTIFICATION)),
-                    new Step(XRC_SEND, SEND_QUEUE_DRAINED, READY_TO_SEND, Set.of(), RESUME_SENDING),
-                    new Step(
+                    new Transition(
+                            XRC_SEND, SEND_QUEUE_DRAINED, READY_TO_SEND, Set.of(), RESUME_SENDING),
+                    new Transition(
                             XRC_SEND,
                             SEND_QUEUE_DRAINED,
                             SEND_QUEUE_DRAINED,
@@ -266,19 +269,19 @@ class QueuePairTransitionTest {
                                     ACCESS,
                                     PARTITION_KEY_INDEX,
                                     PATH_MIGRATION_STATE)),
-                    new Step(
+                    new Transition(
                             XRC_RECEIVE,
                             RESET,
                             INIT,
                             Set.of(PARTITION_KEY_INDEX, PORT, ACCESS),
                             Set.of()),
-                    new Step(
+                    new Transition(
                             XRC_RECEIVE,
                             INIT,
                             INIT,
                             Set.of(),
                             Set.of(PARTITION_KEY_INDEX, PORT, ACCESS)),
-                    new Step(
+                    new Transition(
                             XRC_RECEIVE,
                             INIT,
                             READY_TO_RECEIVE,
@@ -290,26 +293,27 @@ class QueuePairTransitionTest {
                                     MAX_DESTINATION_READS,
                                     RECEIVER_NOT_READY_TIMER),
                             Set.of(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
-                    new Step(
+                    new Transition(
                             XRC_RECEIVE,
                             READY_TO_RECEIVE,
                             READY_TO_SEND,
                             Set.of(TIMEOUT, SEND_SEQUENCE),
                             RESUME_RECEIVING),
-                    new Step(XRC_RECEIVE, READY_TO_SEND, READY_TO_SEND, Set.of(), RESUME_RECEIVING),
-                    new Step(
+                    new Transition(
+                            XRC_RECEIVE, READY_TO_SEND, READY_TO_SEND, Set.of(), RESUME_RECEIVING),
+                    new Transition(
                             XRC_RECEIVE,
                             READY_TO_SEND,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
                             Set.of(DRAIN_NOTIFICATION)),
-                    new Step(
+                    new Transition(
                             XRC_RECEIVE,
                             SEND_QUEUE_DRAINED,
                             READY_TO_SEND,
                             Set.of(),
                             RESUME_RECEIVING),
-                    new Step(
+                    new Transition(
                             XRC_RECEIVE,
                             SEND_QUEUE_DRAINED,
                             SEND_QUEUE_DRAINED,
@@ -324,77 +328,77 @@ class QueuePairTransitionTest {
                                     ACCESS,
                                     PARTITION_KEY_INDEX,
                                     PATH_MIGRATION_STATE)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_DATAGRAM,
                             RESET,
                             INIT,
                             Set.of(PARTITION_KEY_INDEX, PORT, QUEUE_KEY),
                             Set.of()),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_DATAGRAM,
                             INIT,
                             INIT,
                             Set.of(),
                             Set.of(PARTITION_KEY_INDEX, PORT, QUEUE_KEY)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_DATAGRAM,
                             INIT,
                             READY_TO_RECEIVE,
                             Set.of(),
                             Set.of(PARTITION_KEY_INDEX, QUEUE_KEY)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_DATAGRAM,
                             READY_TO_RECEIVE,
                             READY_TO_SEND,
                             Set.of(SEND_SEQUENCE),
                             Set.of(CURRENT_STATE, QUEUE_KEY)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_DATAGRAM,
                             READY_TO_SEND,
                             READY_TO_SEND,
                             Set.of(),
                             Set.of(CURRENT_STATE, QUEUE_KEY)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_DATAGRAM,
                             READY_TO_SEND,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
                             Set.of(DRAIN_NOTIFICATION)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_DATAGRAM,
                             SEND_QUEUE_DRAINED,
                             READY_TO_SEND,
                             Set.of(),
                             Set.of(CURRENT_STATE, QUEUE_KEY)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_DATAGRAM,
                             SEND_QUEUE_DRAINED,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
                             Set.of(PARTITION_KEY_INDEX, QUEUE_KEY)),
-                    new Step(
+                    new Transition(
                             UNRELIABLE_DATAGRAM,
                             SEND_QUEUE_ERROR,
                             READY_TO_SEND,
                             Set.of(),
                             Set.of(CURRENT_STATE, QUEUE_KEY)),
-                    new Step(RAW_PACKET, RESET, INIT, Set.of(PORT), Set.of()),
-                    new Step(RAW_PACKET, INIT, READY_TO_RECEIVE, Set.of(), Set.of()),
-                    new Step(
+                    new Transition(RAW_PACKET, RESET, INIT, Set.of(PORT), Set.of()),
+                    new Transition(RAW_PACKET, INIT, READY_TO_RECEIVE, Set.of(), Set.of()),
+                    new Transition(
                             RAW_PACKET,
                             READY_TO_RECEIVE,
                             READY_TO_SEND,
                             Set.of(),
                             Set.of(RATE_LIMIT)),
-                    new Step(
+                    new Transition(
                             RAW_PACKET,
                             READY_TO_SEND,
                             READY_TO_SEND,
                             Set.of(),
                             Set.of(RATE_LIMIT)));
 
-    static Stream<Step> steps() {
-        return STEPS.stream();
+    static Stream<Transition> transitions() {
+        return TRANSITIONS.stream();
     }
 
     private static EnumSet<QueuePairAttribute> union(
@@ -406,72 +410,88 @@ class QueuePairTransitionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("steps")
-    void shouldAllowAStepWithWhatItNeeds(Step step) {
-        var all = union(step.required, step.optional.toArray(QueuePairAttribute[]::new));
+    @MethodSource("transitions")
+    void shouldAllowATransitionWithItsRequiredAttributes(Transition transition) {
+        var all =
+                union(transition.required, transition.optional.toArray(QueuePairAttribute[]::new));
 
-        assertThat(objection(step.type, step.from, step.to, step.required)).isEmpty();
-        assertThat(objection(step.type, step.from, step.to, union(step.required, STATE))).isEmpty();
-        assertThat(objection(step.type, step.from, step.to, all)).isEmpty();
+        assertThat(violation(transition.type, transition.from, transition.to, transition.required))
+                .isEmpty();
+        assertThat(
+                        violation(
+                                transition.type,
+                                transition.from,
+                                transition.to,
+                                union(transition.required, STATE)))
+                .isEmpty();
+        assertThat(violation(transition.type, transition.from, transition.to, all)).isEmpty();
     }
 
     @ParameterizedTest
-    @MethodSource("steps")
-    void shouldNameEachAttributeThatIsMissing(Step step) {
-        for (var attribute : step.required) {
-            var changes = union(step.required, STATE);
+    @MethodSource("transitions")
+    void shouldReportEachMissingAttribute(Transition transition) {
+        for (var attribute : transition.required) {
+            var changes = union(transition.required, STATE);
             changes.remove(attribute);
 
-            assertThat(objection(step.type, step.from, step.to, changes))
-                    .contains("misses [" + attribute + "]");
+            assertThat(violation(transition.type, transition.from, transition.to, changes))
+                    .contains("lacks [" + attribute + "]");
         }
     }
 
     @ParameterizedTest
-    @MethodSource("steps")
-    void shouldNameEachAttributeThatIsIllegal(Step step) {
-        var legal = union(step.required, step.optional.toArray(QueuePairAttribute[]::new));
+    @MethodSource("transitions")
+    void shouldReportEachInvalidAttribute(Transition transition) {
+        var legal =
+                union(transition.required, transition.optional.toArray(QueuePairAttribute[]::new));
         legal.add(STATE);
         var illegal = EnumSet.complementOf(legal);
 
         assertThat(illegal).contains(CAPACITIES);
         for (var attribute : illegal) {
-            assertThat(objection(step.type, step.from, step.to, union(step.required, attribute)))
+            assertThat(
+                            violation(
+                                    transition.type,
+                                    transition.from,
+                                    transition.to,
+                                    union(transition.required, attribute)))
                     .contains("must not change [" + attribute + "]");
         }
     }
 
     @Test
-    void shouldNameAllThatIsMissingAndAllThatIsIllegal() {
-        assertThat(objection(RELIABLE_CONNECTION, RESET, INIT, Set.of(PORT, TIMEOUT, PATH_MTU)))
+    void shouldReportAllMissingAndInvalidAttributes() {
+        assertThat(violation(RELIABLE_CONNECTION, RESET, INIT, Set.of(PORT, TIMEOUT, PATH_MTU)))
                 .contains(
-                        "misses [ACCESS, PARTITION_KEY_INDEX] and must not change [PATH_MTU, TIMEOUT]");
+                        "lacks [ACCESS, PARTITION_KEY_INDEX] and must not change [PATH_MTU, TIMEOUT]");
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldRefuseEveryOtherStepAndSayWhereItCanGo(QueuePairType type) {
+    void shouldRejectEveryOtherTransitionAndReportTheAllowedOnes(QueuePairType type) {
         for (var from : QueuePairState.values()) {
             var reachable = from == RESET ? EnumSet.of(RESET) : EnumSet.of(RESET, ERROR);
-            steps().filter(step -> step.type == type && step.from == from)
-                    .forEach(step -> reachable.add(step.to));
+            transitions()
+                    .filter(transition -> transition.type == type && transition.from == from)
+                    .forEach(transition -> reachable.add(transition.to));
             for (var to : EnumSet.complementOf(reachable)) {
-                assertThat(objection(type, from, to, Set.of(STATE)))
+                assertThat(violation(type, from, to, Set.of(STATE)))
                         .as("%s to %s", from, to)
                         .contains(
-                                "is no step of a queue pair; from here it can go to " + reachable);
+                                "is not a valid queue pair transition; the valid target states are "
+                                        + reachable);
             }
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldGoToResetAndToErrorFromEverywhereWithoutAttributes(QueuePairState from) {
+    void shouldAllowResetAndErrorFromEveryState(QueuePairState from) {
         for (var type : QueuePairType.values()) {
             for (var to : from == RESET ? List.of(RESET) : List.of(RESET, ERROR)) {
-                assertThat(objection(type, from, to, Set.of(STATE))).isEmpty();
-                assertThat(objection(type, from, to, Set.of(STATE, PORT, ACCESS)))
-                        .contains("takes no attributes; illegal: [ACCESS, PORT]");
+                assertThat(violation(type, from, to, Set.of(STATE))).isEmpty();
+                assertThat(violation(type, from, to, Set.of(STATE, PORT, ACCESS)))
+                        .contains("does not allow attributes, but sets [ACCESS, PORT]");
             }
         }
     }

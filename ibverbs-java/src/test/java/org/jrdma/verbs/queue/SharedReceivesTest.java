@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The slots of receives that queue pairs share, and the room where they complete. */
+/** The slots of shared receives, and their reservations in completion queues. */
 @Timeout(30)
 class SharedReceivesTest {
 
@@ -39,7 +39,7 @@ class SharedReceivesTest {
 
         @ParameterizedTest
         @ValueSource(ints = {1, 3, 4, 5, 8, 9})
-        void shouldGiveBackTheUsersNumbersInWhateverOrderTheyComplete(int capacity) {
+        void shouldReturnTheIdsOfReceivesInAnyCompletionOrder(int capacity) {
             var receives = shared(capacity);
             var numbers = new ArrayDeque<long[]>();
             for (var id = 0L; id < 200; id++) {
@@ -59,7 +59,7 @@ class SharedReceivesTest {
         }
 
         @Test
-        void shouldGiveNoTwoReceivesThatAreUnderWayTheSameNumber() {
+        void shouldAssignUniqueNumbersToReceivesInFlight() {
             var receives = shared(6);
             var numbers = new HashSet<Long>();
             for (var id = 0; id < 6; id++) {
@@ -71,14 +71,14 @@ class SharedReceivesTest {
         }
 
         @Test
-        void shouldUseTheSlotsOfRefusedReceivesAgain() {
+        void shouldReuseTheSlotsOfRejectedReceives() {
             var receives = shared(4);
             post(receives, 1);
             for (var offset = 0; offset < 3; offset++) {
                 receives.number(receives.nextPosition() + offset, 10 + offset);
             }
             receives.take(3);
-            receives.giveBack(2); // the first of the three was taken
+            receives.undoTake(2); // the first of the three was posted
 
             assertThat(receives.freeSlots()).isEqualTo(2);
             var numbers = new HashSet<Integer>();
@@ -91,11 +91,11 @@ class SharedReceivesTest {
         }
 
         @Test
-        void shouldKeepWhatIsUnderWayWhenItGrowsAndWhenItShrinks() {
+        void shouldKeepReceivesInFlightWhenResized() {
             var receives = shared(3);
             var first = post(receives, 1);
             var second = post(receives, 2);
-            receives.number(receives.nextPosition(), 99); // written, and not posted
+            receives.number(receives.nextPosition(), 99); // written but not posted
 
             receives.resize(10);
             assertThat(receives.freeSlots()).isEqualTo(8);
@@ -119,7 +119,7 @@ class SharedReceivesTest {
         }
 
         @Test
-        void shouldBeCompletedByManyThreadsAtATime() throws Exception {
+        void shouldCompleteReceivesOnSeveralThreads() throws Exception {
             var rounds = 200_000;
             var completers = 3;
             var receives = shared(64);
@@ -179,7 +179,7 @@ class SharedReceivesTest {
         }
 
         @Test
-        void shouldTellSharedQueuesFromThoseOfOneCompletionQueue() {
+        void shouldDistinguishSharedQueuesFromOtherQueues() {
             var first = shared(4);
             var queue = new PolledWorkQueue(4);
             own.add(queue);
@@ -191,7 +191,7 @@ class SharedReceivesTest {
         }
 
         @Test
-        void shouldFindNobodyWhenTheSharedQueueIsClosed() {
+        void shouldFindNoQueueAfterTheSharedQueueIsClosed() {
             var receives = shared(4);
             var number = post(receives, 1);
 
@@ -202,61 +202,62 @@ class SharedReceivesTest {
     }
 
     @Nested
-    class Room {
+    class Reservations {
 
         private final PolledSharedReceives receives = shared(8);
         private final Sharing<PolledWorkQueue> sharing = receives.sharing();
-        private final Attachments<PolledWorkQueue> source = new Attachments<>(20, TABLE);
+        private final CompletionQueueUsers<PolledWorkQueue> source =
+                new CompletionQueueUsers<>(20, TABLE);
 
         @Test
-        void shouldBeTakenOnceForAllQueuePairs() {
+        void shouldReserveCompletionsOnceForAllQueuePairs() {
             assertThat(sharing.attach(source, false)).isTrue();
             assertThat(sharing.attach(source, false)).isTrue();
-            assertThat(source.room()).isEqualTo(12);
+            assertThat(source.remainingCapacity()).isEqualTo(12);
             assertThat(source.shared()).containsExactly(receives);
 
             sharing.detach(source);
-            assertThat(source.room()).isEqualTo(12);
+            assertThat(source.remainingCapacity()).isEqualTo(12);
             sharing.detach(source);
-            assertThat(source.room()).isEqualTo(20);
+            assertThat(source.remainingCapacity()).isEqualTo(20);
             assertThat(source.shared()).isEmpty();
         }
 
         @Test
-        void shouldBeRefusedWhereThereIsNotSoMuchUnlessItMayOverrun() {
-            assertThat(source.takeRoom(13, false)).isTrue();
+        void shouldRejectAnOverrunUnlessItIsAllowed() {
+            assertThat(source.reserve(13, false)).isTrue();
 
             assertThat(sharing.attach(source, false)).isFalse();
-            assertThat(source.room()).isEqualTo(7);
+            assertThat(source.remainingCapacity()).isEqualTo(7);
             assertThat(sharing.attach(source, true)).isTrue();
-            assertThat(source.room()).isEqualTo(-1);
+            assertThat(source.remainingCapacity()).isEqualTo(-1);
         }
 
         @Test
-        void shouldFollowTheSizeEverywhereOrNowhere() throws Exception {
-            var small = new Attachments<PolledWorkQueue>(10, TABLE);
+        void shouldResizeTheReservationsOfAllQueuesOrNone() throws Exception {
+            var small = new CompletionQueueUsers<PolledWorkQueue>(10, TABLE);
             sharing.attach(source, false);
             sharing.attach(small, false);
 
             sharing.resize(10, () -> receives.resize(10));
-            assertThat(small.room()).isZero();
-            assertThat(source.room()).isEqualTo(10);
+            assertThat(small.remainingCapacity()).isZero();
+            assertThat(source.remainingCapacity()).isEqualTo(10);
 
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> sharing.resize(11, () -> receives.resize(11)))
                     .withMessage(
-                            "11 receives could overrun a completion queue that they complete into: it has room for 10, and 0 more. Make it larger first.");
-            assertThat(small.room()).isZero();
-            assertThat(source.room()).isEqualTo(10);
+                            "11 receives could overrun a completion queue that they complete into, which has reserved capacity for 10 of them and has a remaining capacity of 0. Increase its capacity first.");
+            assertThat(small.remainingCapacity()).isZero();
+            assertThat(source.remainingCapacity()).isEqualTo(10);
             assertThat(receives.capacity()).isEqualTo(10);
 
             sharing.resize(3, () -> receives.resize(3));
-            assertThat(small.room()).isEqualTo(7);
-            assertThat(source.room()).isEqualTo(17);
+            assertThat(small.remainingCapacity()).isEqualTo(7);
+            assertThat(source.remainingCapacity()).isEqualTo(17);
         }
 
         @Test
-        void shouldStayAsItIsWhenTheDeviceRefuses() {
+        void shouldKeepTheReservationIfTheDeviceFails() {
             sharing.attach(source, false);
 
             for (var capacity : new int[] {4, 12}) {
@@ -267,19 +268,19 @@ class SharedReceivesTest {
                                         () -> {
                                             throw new VerbsException("ibv_modify_srq", "refused");
                                         }));
-                assertThat(source.room()).isEqualTo(12);
+                assertThat(source.remainingCapacity()).isEqualTo(12);
             }
         }
 
         @Test
-        void shouldKnowWhichQueuePairsAreOfDatagrams() {
-            sharing.joined(17, QueuePairType.UNRELIABLE_DATAGRAM);
-            sharing.joined(18, QueuePairType.RELIABLE_CONNECTION);
+        void shouldKnowWhichQueuePairsReceiveDatagrams() {
+            sharing.addQueuePair(17, QueuePairType.UNRELIABLE_DATAGRAM);
+            sharing.addQueuePair(18, QueuePairType.RELIABLE_CONNECTION);
 
-            assertThat(receives.isOfDatagrams(17)).isTrue();
-            assertThat(receives.isOfDatagrams(18)).isFalse();
-            sharing.left(17);
-            assertThat(receives.isOfDatagrams(17)).isFalse();
+            assertThat(receives.carriesDatagrams(17)).isTrue();
+            assertThat(receives.carriesDatagrams(18)).isFalse();
+            sharing.removeQueuePair(17);
+            assertThat(receives.carriesDatagrams(17)).isFalse();
         }
     }
 }

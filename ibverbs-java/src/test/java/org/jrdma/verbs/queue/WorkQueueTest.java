@@ -19,9 +19,7 @@ class WorkQueueTest {
 
     private static final Deadline SOON = Deadline.after(Duration.ZERO);
 
-    /**
-     * Brings the positions of an idle queue shortly before the 32 bits that a request carries end.
-     */
+    /** Advances the position of an idle queue, to test the wrap-around of the 32-bit position. */
     private static void advanceTo(WorkQueue queue, long position) {
         while (queue.nextPosition() < position) {
             queue.take((int) Math.min(Integer.MAX_VALUE, position - queue.nextPosition()));
@@ -34,7 +32,7 @@ class WorkQueueTest {
 
         @ParameterizedTest
         @ValueSource(ints = {1, 3, 4, 5, 7, 8, 9})
-        void shouldCountSlotsAndGiveBackTheUsersNumbers(int capacity) {
+        void shouldCountSlotsAndReturnTheIdsOfRequests(int capacity) {
             var queue = new PolledWorkQueue(capacity);
             for (var round = 0; round < 50; round++) {
                 for (var slot = 0; slot < capacity; slot++) {
@@ -54,7 +52,7 @@ class WorkQueueTest {
         }
 
         @Test
-        void shouldFreeUnsignalledSlotsWithTheNextSignalledCompletion() {
+        void shouldFreeUnsignaledSlotsWithTheNextSignaledCompletion() {
             var queue = new PolledWorkQueue(8);
             for (var i = 0; i < 8; i++) {
                 queue.number(i, id(i));
@@ -70,11 +68,11 @@ class WorkQueueTest {
         }
 
         @Test
-        void shouldGiveBackSlotsOfRequestsThatWereRefused() {
+        void shouldFreeTheSlotsOfRejectedRequests() {
             var queue = new PolledWorkQueue(4);
 
             queue.take(3);
-            queue.giveBack(2);
+            queue.undoTake(2);
 
             assertThat(queue.freeSlots()).isEqualTo(3);
             assertThat(queue.nextPosition()).isEqualTo(1);
@@ -82,7 +80,7 @@ class WorkQueueTest {
 
         @ParameterizedTest
         @ValueSource(longs = {0x7fff_fff0L, 0xffff_fff0L, 0x1_7fff_fff0L, 0x1_ffff_fff0L})
-        void shouldGoOnWhereTheNumbersOfRequestsBeginAnew(long start) {
+        void shouldSurviveTheWrapAroundOfPositions(long start) {
             var queue = new PolledWorkQueue(7);
             advanceTo(queue, start);
 
@@ -100,14 +98,14 @@ class WorkQueueTest {
         }
 
         @Test
-        void shouldHaveASlotForTheMarkerWhenFull() {
+        void shouldHaveASpareSlotForTheDrainMarker() {
             var queue = new PolledWorkQueue(4);
             for (var i = 0; i < 4; i++) {
                 queue.number(i, id(i));
             }
             queue.take(4);
 
-            var marker = queue.takeForMarker();
+            var marker = queue.takeMarkerSlot();
 
             assertThat(marker).isEqualTo(4);
             assertThat(queue.isMarker((int) queue.requestNumber(marker))).isTrue();
@@ -115,29 +113,30 @@ class WorkQueueTest {
             for (var i = 0; i < 4; i++) {
                 assertThat(queue.complete(i)).isEqualTo(id(i));
             }
-            queue.markerIsOver();
+            queue.clearMarker();
             assertThat(queue.isMarker(4)).isFalse();
         }
 
         @Test
-        void shouldGiveTheSpareBackOnceThoughItsEndAndItsCloseMayComeTogether() {
-            var attachments = new Attachments<PolledWorkQueue>(4, CompletionTable.ofShared());
+        void shouldFreeTheSpareSlotOnceIfCompletionAndCloseCoincide() {
+            var attachments =
+                    new CompletionQueueUsers<PolledWorkQueue>(4, CompletionTable.ofShared());
             var first = new PolledWorkQueue(2);
             var second = new PolledWorkQueue(2);
             attachments.attach(first, false);
             attachments.attach(second, false);
-            assertThat(attachments.takeSpare(first)).isTrue();
-            assertThat(attachments.takeSpare(second)).isFalse();
+            assertThat(attachments.reserveMarkerSlot(first)).isTrue();
+            assertThat(attachments.reserveMarkerSlot(second)).isFalse();
 
-            attachments.returnSpare(first);
-            assertThat(attachments.takeSpare(second)).isTrue();
+            attachments.releaseMarkerSlot(first);
+            assertThat(attachments.reserveMarkerSlot(second)).isTrue();
             attachments.detach(first);
 
-            assertThat(attachments.takeSpare(first)).as("the second one has it").isFalse();
+            assertThat(attachments.reserveMarkerSlot(first)).as("the second one has it").isFalse();
         }
 
         @Test
-        void shouldKnowNoMarkerBeforeOneIsTaken() {
+        void shouldHaveNoMarkerBeforeOneIsPosted() {
             var queue = new PolledWorkQueue(4);
 
             assertThat(queue.isMarker(-1)).isFalse();
@@ -150,8 +149,8 @@ class WorkQueueTest {
     }
 
     @Nested
-    @SuppressWarnings("FutureReturnValueIgnored") // posted to take a slot only
-    class Dispatched {
+    @SuppressWarnings("FutureReturnValueIgnored") // the request only occupies a slot
+    class Async {
 
         private final AsyncWorkQueue queue = new AsyncWorkQueue(3);
 
@@ -165,7 +164,7 @@ class WorkQueueTest {
 
         @ParameterizedTest
         @ValueSource(longs = {0, 0x7fff_ffffL, 0xffff_fffeL})
-        void shouldGiveEachCompletionItsTransfer(long start) throws Exception {
+        void shouldFindTheTransferOfEachCompletion(long start) throws Exception {
             advanceTo(queue, start);
 
             for (var position = start; position < start + 20; position += 3) {
@@ -179,7 +178,7 @@ class WorkQueueTest {
         }
 
         @Test
-        void shouldSayThatNoSlotBecameFreeInTime() throws Exception {
+        void shouldTimeOutIfNoSlotBecomesFree() throws Exception {
             post();
             post();
             post();
@@ -190,7 +189,7 @@ class WorkQueueTest {
         }
 
         @Test
-        void shouldKnowNobodyForACompletionOfNoRequest() throws Exception {
+        void shouldFindNoTransferForAnUnknownCompletion() throws Exception {
             post();
             assertThat(queue.complete(0)).isNotNull();
 
@@ -198,7 +197,7 @@ class WorkQueueTest {
         }
 
         @Test
-        void shouldEndAWaitForASlotWhenInterruptedAndKeepTheStatus() throws Exception {
+        void shouldStopWaitingForASlotWhenInterrupted() throws Exception {
             Thread.currentThread().interrupt();
 
             assertThatExceptionOfType(InterruptedIOException.class)
@@ -208,23 +207,23 @@ class WorkQueueTest {
         }
 
         @Test
-        void shouldBeDrainedWhenEverySlotIsFree() throws Exception {
+        void shouldBeDrainedIfAllSlotsAreFree() throws Exception {
             post();
 
             assertThatExceptionOfType(FabricTimeoutException.class)
-                    .isThrownBy(() -> queue.awaitAllFree(SOON, "send queue"))
+                    .isThrownBy(() -> queue.awaitDrained(SOON, "send queue"))
                     .withMessage("send queue did not drain within 0s");
             assertThat(queue.complete(0)).isNotNull();
             queue.returnSlot();
-            queue.awaitAllFree(SOON, "send queue");
+            queue.awaitDrained(SOON, "send queue");
 
             post();
             post();
-            post(); // the slots are free again afterwards
+            post(); // the slots are free again after draining
         }
 
         @Test
-        void shouldReturnASlotThatWasNotUsed() throws Exception {
+        void shouldFreeAnUnusedSlot() throws Exception {
             for (var i = 0; i < 10; i++) {
                 queue.awaitSlot(SOON, "send queue");
                 queue.returnSlot();
@@ -232,7 +231,7 @@ class WorkQueueTest {
         }
 
         @Test
-        void shouldEndTransfersAndWaitsForSlotsWhenAbandoned() throws Exception {
+        void shouldFailTransfersAndWaitsWhenAbandoned() throws Exception {
             var transfer = post();
             post();
             post();

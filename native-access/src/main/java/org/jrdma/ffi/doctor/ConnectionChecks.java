@@ -5,10 +5,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What stands between this machine and its peers. */
+/** Checks of the network path between this machine and its peers. */
 public final class ConnectionChecks {
 
-    /** RoCE's, as the kernel's tables say it. */
+    /** The UDP port of RoCE v2, in the format of the kernel's tables. */
     private static final String ROCE_PORT = ":12B7";
 
     private static final String ANY_IPV4 = "00000000";
@@ -17,7 +17,6 @@ public final class ConnectionChecks {
 
     private ConnectionChecks() {}
 
-    /** All of them. */
     public static Stream<Finding> on(Machine machine) {
         return Stream.of(
                         Stream.of(rocePort(machine), firewall(machine), resolver(machine)),
@@ -25,7 +24,10 @@ public final class ConnectionChecks {
                 .flatMap(findings -> findings);
     }
 
-    /** The kernel's rdma_rxe takes it at all addresses, a software device at its own. */
+    /**
+     * Checks UDP port 4791, which the kernel's rdma_rxe occupies at all addresses and a software
+     * device at its own address.
+     */
     private static Finding rocePort(Machine machine) {
         var holders =
                 Stream.of("proc/net/udp", "proc/net/udp6")
@@ -37,21 +39,21 @@ public final class ConnectionChecks {
         if (holders.contains(ANY_IPV4) || holders.contains(ANY_IPV6)) {
             return Finding.doubtful(
                     "UDP port 4791",
-                    "taken at all addresses, by rdma_rxe most likely",
-                    "the software fabric cannot have a device in this network namespace",
-                    "Run it in another one, a container say; or give the device up: rdma link delete rxe0.");
+                    "in use at all addresses, most likely by rdma_rxe",
+                    "the software fabric cannot create a device in this network namespace",
+                    "Use another network namespace, such as that of a container, or delete the device with \"rdma link delete rxe0\".");
         }
         return Finding.fine(
                 "UDP port 4791",
                 holders.isEmpty()
                         ? "free"
-                        : "taken at %d of this machine's addresses".formatted(holders.size()));
+                        : "in use at %d of this machine's addresses".formatted(holders.size()));
     }
 
     private static Finding firewall(Machine machine) {
         var subject = "firewall";
-        if (!machine.isThisOne()) {
-            return Finding.hidden(subject, "this is not the machine that runs here");
+        if (!machine.isLocal()) {
+            return Finding.hidden(subject, "the checked files are not those of this machine");
         }
         try {
             var process =
@@ -64,29 +66,29 @@ public final class ConnectionChecks {
                             .toList();
             return process.waitFor() == 0
                     ? firewall(rules)
-                    : Finding.hidden(subject, "its rules are not for this user");
+                    : Finding.hidden(subject, "this user may not list its rules");
         } catch (IOException e) {
-            return Finding.hidden(subject, "its rules cannot be seen without nft");
+            return Finding.hidden(subject, "nft, which lists its rules, is not installed");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Finding.hidden(subject, "interrupted");
         }
     }
 
-    /** Of nft's rules, as it lists them. */
+    /** Evaluates the rules that nft lists. */
     public static Finding firewall(List<String> rules) {
         return new FirewallRules(rules)
-                .objection()
-                .map(objection ->
+                .blockedBy()
+                .map(reason ->
                         Finding.doubtful(
                                 "firewall",
-                                objection,
-                                "packets of RoCE from other machines do not arrive",
-                                "firewall-cmd --add-port=4791/udp where firewalld runs; else nft insert rule inet filter input udp dport 4791 accept"))
-                .orElse(Finding.fine("firewall", "nft's rules do not speak against UDP port 4791"));
+                                reason,
+                                "RoCE packets from other machines do not arrive",
+                                "With firewalld: firewall-cmd --add-port=4791/udp. Otherwise: nft insert rule inet filter input udp dport 4791 accept"))
+                .orElse(Finding.fine("firewall", "the nft rules do not block UDP port 4791"));
     }
 
-    /** The address resolver ibacm, which stalls connections. */
+    /** Checks for the address resolver ibacm, which delays connections. */
     public static Finding resolver(Machine machine) {
         var runs =
                 machine.names("proc").stream()
@@ -98,13 +100,13 @@ public final class ConnectionChecks {
         return runs
                 ? Finding.doubtful(
                         "ibacm",
-                        "it runs",
-                        "librdmacm asks it before each connection by name or address, and waits where it knows no answer",
+                        "running",
+                        "librdmacm queries it before each connection by name or address, and waits if it has no answer",
                         "systemctl stop ibacm.socket ibacm.service")
-                : Finding.fine("ibacm", "does not run");
+                : Finding.fine("ibacm", "not running");
     }
 
-    /** The mode of each interface that carries IP over InfiniBand. */
+    /** Checks the mode of each interface that carries IP over InfiniBand. */
     public static Stream<Finding> ipOverInfiniband(Machine machine) {
         return machine.names("sys/class/net").stream()
                 .filter(name ->
@@ -117,7 +119,7 @@ public final class ConnectionChecks {
                             ? Finding.doubtful(
                                     name,
                                     "IP over InfiniBand in connected mode",
-                                    "its connections can stall when a peer goes away, and newer drivers have no such mode",
+                                    "connections can stall when a peer disappears, and newer drivers do not support this mode",
                                     "echo datagram > /sys/class/net/%s/mode".formatted(name))
                             : Finding.fine(name, "IP over InfiniBand in mode " + mode);
                 });

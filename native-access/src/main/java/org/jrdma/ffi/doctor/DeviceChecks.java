@@ -10,14 +10,14 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The kernel's RDMA devices: their files in /dev, their ports and addresses. */
+/** Checks of the kernel's RDMA devices: their files in /dev, ports and addresses. */
 public final class DeviceChecks {
 
     private static final String DEVICES = "sys/class/infiniband";
     private static final String VERBS = "sys/class/infiniband_verbs";
     private static final String NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
 
-    /** What RoCE's headers take of a frame's payload at most. */
+    /** The maximum size of RoCE's headers in an Ethernet payload. */
     private static final int HEADERS = 100;
 
     private static final int LARGEST_MTU = 4096;
@@ -25,20 +25,18 @@ public final class DeviceChecks {
 
     private DeviceChecks() {}
 
-    /** Whether the kernel has any. */
     public static boolean hasDevices(Machine machine) {
         return !machine.names(DEVICES).isEmpty();
     }
 
-    /** All of them. */
     public static Stream<Finding> on(Machine machine) {
         if (!hasDevices(machine)) {
             return Stream.of(
                     Finding.absent(
                             "RDMA devices",
                             "none",
-                            "Load the adapter's driver, or make one of a network interface with \"rdma link add rxe0 type rxe netdev eth0\"."
-                                    + " The software fabric needs none: -Djrdma.fabric=software."));
+                            "Load the adapter's driver, or create a device for a network interface with \"rdma link add rxe0 type rxe netdev eth0\"."
+                                    + " The software fabric needs no device: -Djrdma.fabric=software."));
         }
         var findings = new ArrayList<Finding>();
         for (var device : machine.names(DEVICES)) {
@@ -60,7 +58,7 @@ public final class DeviceChecks {
         }
         return Finding.broken(
                 device,
-                "the kernel offers it to no program",
+                "the kernel provides no device file",
                 "the device cannot be opened",
                 "modprobe ib_uverbs");
     }
@@ -72,7 +70,7 @@ public final class DeviceChecks {
                 : Finding.broken(
                         name,
                         "/dev/infiniband/rdma_cm is missing",
-                        "no connection by address can be made",
+                        "connections by address are not possible",
                         "modprobe rdma_ucm");
     }
 
@@ -83,14 +81,14 @@ public final class DeviceChecks {
                     subject,
                     path + " is missing",
                     what + " cannot be opened",
-                    "In a container, pass it in: --device " + path + ".");
+                    "In a container, add the option --device " + path + ".");
         }
         if (!Files.isReadable(file) || !Files.isWritable(file)) {
             return Finding.broken(
                     subject,
-                    path + " is not for this user",
+                    "this user may not open " + path,
                     what + " cannot be opened",
-                    "chmod a+rw " + path + ", for good by a rule of udev");
+                    "chmod a+rw " + path + ", or permanently by a udev rule");
         }
         return Finding.fine(subject, path + " can be opened");
     }
@@ -104,10 +102,10 @@ public final class DeviceChecks {
             return List.of(
                     Finding.broken(
                             subject,
-                            "its state is " + state,
-                            "nothing can be sent or received by it",
+                            "the state is " + state,
+                            "the port cannot send or receive",
                             interfaces.isEmpty()
-                                    ? "Plug the cable in; on InfiniBand, see to it that a subnet manager runs."
+                                    ? "Check the cable and, on InfiniBand, that a subnet manager is running."
                                     : "ip link set %s up".formatted(interfaces.getFirst())));
         }
         var findings = new ArrayList<>(List.of(Finding.fine(subject, "active")));
@@ -126,7 +124,10 @@ public final class DeviceChecks {
         return machine.line(folder + "/link_layer").equals(Optional.of("Ethernet")) && !isIwarp;
     }
 
-    /** A peer's cannot be seen; but who has two of his own most likely has forgotten one. */
+    /**
+     * Compares the MTUs of this machine's interfaces. The MTU of a peer cannot be checked, but
+     * different MTUs on one machine suggest that one was not configured.
+     */
     private static Optional<Finding> unequalMtus(Machine machine) {
         var mtus = new TreeMap<String, Integer>();
         for (var device : machine.names(DEVICES)) {
@@ -152,12 +153,12 @@ public final class DeviceChecks {
         return Optional.of(
                 Finding.doubtful(
                         "MTU",
-                        "not the same on all interfaces: " + mtus,
-                        "between two that differ small messages arrive, and large ones do not",
-                        remedies + "; if their peers and the switches between have as much"));
+                        "different on the interfaces: " + mtus,
+                        "between interfaces with different MTUs, large messages do not arrive",
+                        remedies + "; if the peers and the switches support this MTU"));
     }
 
-    /** Those that the rows of the GID table belong to. */
+    /** The interfaces named by the entries of the GID table. */
     private static List<String> interfaces(String folder, Machine machine) {
         var table = folder + "/gid_attrs/ndevs";
         return machine.names(table).stream()
@@ -189,19 +190,19 @@ public final class DeviceChecks {
             return Finding.broken(
                     subject + " addresses",
                     "there is no GID",
-                    "no queue pair can be connected",
+                    "queue pairs cannot be connected",
                     remedy);
         }
         if (routed.isEmpty()) {
             return Finding.doubtful(
                     subject + " addresses",
-                    "no GID of RoCE v2 but such as are for this link only",
-                    "peers beyond the link cannot be reached, and peers that choose another type do not answer",
+                    "all GIDs of RoCE v2 are link-local",
+                    "peers beyond the link cannot be reached, and peers that use another GID type do not respond",
                     remedy);
         }
         return Finding.fine(
                 subject + " addresses",
-                "%d GIDs, %d of them of RoCE v2 and not for this link only"
+                "%d GIDs, of which %d are of RoCE v2 and not link-local"
                         .formatted(gids.size(), routed.size()));
     }
 
@@ -217,16 +218,16 @@ public final class DeviceChecks {
                     while (payload > SMALLEST_MTU && payload + HEADERS > mtu) {
                         payload /= 2;
                     }
-                    var seen =
-                            "%s has %d, which leaves %d for a packet's payload"
+                    var observation =
+                            "%s has %d, which leaves %d for the payload of a packet"
                                     .formatted(name, mtu, payload);
                     return payload == LARGEST_MTU
-                            ? Finding.fine(subject + " MTU", seen)
+                            ? Finding.fine(subject + " MTU", observation)
                             : Finding.doubtful(
                                     subject + " MTU",
-                                    seen,
-                                    "large transfers are slower; and where the peer has another MTU, the larger packets are lost",
-                                    "ip link set %s mtu 4200, on both sides and on the switches between"
+                                    observation,
+                                    "large transfers are slower, and if the peer has a smaller MTU, large packets are lost",
+                                    "ip link set %s mtu 4200, on both sides and on the switches in between"
                                             .formatted(name));
                 });
     }

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What nft's rules, as it lists them, do with packets of RoCE that come in. */
+/** The effect of the rules that nft lists on incoming RoCE packets. */
 final class FirewallRules {
 
     private static final int ROCE_PORT = 4791;
@@ -25,7 +25,7 @@ final class FirewallRules {
     private static final Pattern PORT = Pattern.compile("(\\d+)(?:-(\\d+))?");
     private static final Pattern REFUSAL = Pattern.compile("\\b(?:drop|reject)\\b");
 
-    /** A chain, whose name is its own in its table only. */
+    /** A chain, whose name is unique in its table. */
     private record Chain(String table, String name) {}
 
     private final Map<Chain, List<String>> chains = new LinkedHashMap<>();
@@ -46,31 +46,37 @@ final class FirewallRules {
         }
     }
 
-    /** Why they do not get in; empty where no rule that can be read speaks against it. */
-    Optional<String> objection() {
+    /**
+     * The reason why RoCE packets are blocked; empty if no rule that could be interpreted blocks
+     * them.
+     */
+    Optional<String> blockedBy() {
         return chains.keySet().stream()
                 .filter(chain -> rules(chain).anyMatch(rule -> rule.contains("hook input")))
-                .flatMap(chain -> objection(chain).stream())
+                .flatMap(chain -> blockedBy(chain).stream())
                 .findFirst();
     }
 
-    /** Of one chain of the hook; a packet has to get through all of them. */
-    private Optional<String> objection(Chain input) {
-        var ofRoce =
+    /**
+     * The reason why one chain of the hook blocks RoCE packets. A packet must pass all chains of
+     * the hook.
+     */
+    private Optional<String> blockedBy(Chain input) {
+        var roceRules =
                 called(input, false).stream()
                         .flatMap(this::rules)
-                        .filter(FirewallRules::isOfRoce)
+                        .filter(FirewallRules::matchesRoce)
                         .toList();
-        if (ofRoce.stream().anyMatch(rule -> rule.contains("accept"))) {
+        if (roceRules.stream().anyMatch(rule -> rule.contains("accept"))) {
             return Optional.empty();
         }
-        if (ofRoce.stream().anyMatch(rule -> REFUSAL.matcher(rule).find())) {
-            return Optional.of("turns UDP port 4791 away");
+        if (roceRules.stream().anyMatch(rule -> REFUSAL.matcher(rule).find())) {
+            return Optional.of("a rule blocks UDP port 4791");
         }
         return called(input, true).stream()
                         .flatMap(this::rules)
-                        .anyMatch(FirewallRules::refusesTheRest)
-                ? Optional.of("lets in only what it lists, and lists no 4791")
+                        .anyMatch(FirewallRules::blocksByDefault)
+                ? Optional.of("the rules block all ports by default and do not allow 4791")
                 : Optional.empty();
     }
 
@@ -78,22 +84,25 @@ final class FirewallRules {
         return chains.getOrDefault(chain, List.of()).stream();
     }
 
-    /** The chains that packets come to from one: all packets, or some. */
+    /**
+     * The chains that a packet can reach from one chain; only those that every packet reaches, if
+     * {@code byAll}.
+     */
     private Set<Chain> called(Chain start, boolean byAll) {
-        var found = new LinkedHashSet<>(Set.of(start));
-        var next = new ArrayDeque<>(found);
+        var reached = new LinkedHashSet<>(Set.of(start));
+        var next = new ArrayDeque<>(reached);
         while (!next.isEmpty()) {
             rules(next.remove())
                     .map(CALL::matcher)
                     .filter(call -> call.find() && (!byAll || call.start() == 0))
                     .map(call -> new Chain(start.table, call.group(1)))
-                    .filter(found::add)
+                    .filter(reached::add)
                     .forEach(next::add);
         }
-        return found;
+        return reached;
     }
 
-    private static boolean isOfRoce(String rule) {
+    private static boolean matchesRoce(String rule) {
         return PORTS.matcher(rule)
                 .results()
                 .flatMap(ports -> PORT.matcher(ports.group(1)).results())
@@ -104,7 +113,7 @@ final class FirewallRules {
                 });
     }
 
-    private static boolean refusesTheRest(String rule) {
+    private static boolean blocksByDefault(String rule) {
         return rule.contains("policy drop") || REFUSAL.matcher(rule).lookingAt();
     }
 }

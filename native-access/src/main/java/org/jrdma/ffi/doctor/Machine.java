@@ -6,25 +6,25 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** What the files of a machine tell of it: those below a folder, / for this machine. */
+/** The files of a machine below a root folder, which is / for this machine. */
 public final class Machine {
 
-    /** The one that this runs on. */
+    /** The machine on which this process runs. */
     public static final Machine THIS = new Machine(Path.of("/"));
 
     private final Path root;
 
-    /** The one whose files are below {@code root}. */
+    /** Creates a machine whose files are below {@code root}. */
     public Machine(Path root) {
         this.root = root;
     }
 
-    /** Whether it is the machine that this runs on. */
-    public boolean isThisOne() {
+    /** Returns true if this is the machine on which this process runs. */
+    public boolean isLocal() {
         return root.equals(Path.of("/"));
     }
 
-    /** A file by its path from the root, without a slash at its beginning. */
+    /** Resolves a path relative to the root, without a leading slash. */
     public Path file(String path) {
         return root.resolve(path);
     }
@@ -33,7 +33,7 @@ public final class Machine {
         return Files.exists(file(path));
     }
 
-    /** The lines of a file; none if it is not there, or not for this user. */
+    /** The lines of a file; empty if it does not exist or cannot be read. */
     public List<String> lines(String path) {
         try {
             return Files.readAllLines(file(path));
@@ -42,12 +42,12 @@ public final class Machine {
         }
     }
 
-    /** The first line of a file, without space around it; empty if there is none. */
+    /** The first line of a file without surrounding white space; empty if there is none. */
     public Optional<String> line(String path) {
         return lines(path).stream().map(String::strip).findFirst();
     }
 
-    /** The names in a folder, in order; none if it is not there. */
+    /** The sorted names in a folder; empty if it does not exist. */
     public List<String> names(String folder) {
         try (var entries = Files.list(file(folder))) {
             return entries.map(entry -> entry.getFileName().toString()).sorted().toList();

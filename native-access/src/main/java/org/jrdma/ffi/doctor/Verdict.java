@@ -1,15 +1,15 @@
 package org.jrdma.ffi.doctor;
 
-/** What a finding means. */
+/** The severity of a finding. */
 public enum Verdict {
-    /** As it should be. */
+    /** The subject is configured well. */
     FINE,
-    /** Works, and may disappoint. */
+    /** The subject works but may cause problems. */
     DOUBTFUL,
-    /** Does not work. */
+    /** The subject does not work. */
     BROKEN,
-    /** Is not there, and need not be. */
+    /** The subject is not present, which is not an error. */
     ABSENT,
-    /** Cannot be seen from here. */
+    /** The subject could not be checked. */
     HIDDEN
 }

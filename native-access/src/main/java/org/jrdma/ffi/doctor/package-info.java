@@ -1,7 +1,7 @@
 /**
- * What commonly breaks fast paths, looked for in the files of a machine; for {@code jrdma doctor},
- * and for the sockets, which tell of it when they start. Each check finds what it finds, good or
- * bad, and none opens a library.
+ * Checks of a machine for common causes of slow or broken transports, based on its files. {@code
+ * jrdma doctor} shows all findings, and the sockets log the problems at startup. No check opens a
+ * native library.
  */
 @NullMarked
 package org.jrdma.ffi.doctor;

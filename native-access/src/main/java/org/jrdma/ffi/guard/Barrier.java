@@ -5,10 +5,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A full memory barrier in every thread of the process, run by one thread for all.
+ * A full memory barrier in every thread of the process, triggered by one thread.
  *
- * <p>What the calling thread stored before is visible to each thread after its barrier, and what
- * each thread stored before its barrier is visible to the calling thread afterwards.
+ * <p>Stores of the calling thread before the call are visible to each thread after that thread's
+ * barrier. Stores of each thread before its barrier are visible to the calling thread after the
+ * call.
  */
 public enum Barrier {
     /**
@@ -19,15 +20,15 @@ public enum Barrier {
     MEMBARRIER,
 
     /**
-     * The handshake by which HotSpot closes a shared arena, which visits every thread of the JVM:
-     * the cost grows with the number of threads. A thread that runs Java code is stopped at a
-     * safepoint poll.
+     * The thread handshake with which HotSpot closes a shared arena. It visits every thread of the
+     * JVM, so its cost grows with the number of threads. A thread that runs Java code is stopped at
+     * a safepoint poll.
      */
     HANDSHAKE;
 
     /**
-     * The barrier of this process: {@link #MEMBARRIER} if the kernel has it, unless {@code
-     * -Djrdma.guard=handshake} says otherwise.
+     * The barrier used by this process: {@link #MEMBARRIER} if the kernel supports it, unless
+     * {@code -Djrdma.guard=handshake} is set.
      */
     public static Barrier ofThisProcess() {
         return Chosen.BARRIER;
@@ -39,7 +40,10 @@ public enum Barrier {
         }
     }
 
-    /** Chosen when the first guard is made: a program that uses none has no barriers to run. */
+    /**
+     * Initialized when the first guard is created, because a process without guards needs no
+     * barrier.
+     */
     private static final class Chosen {
 
         private static final Logger LOG = LoggerFactory.getLogger(Barrier.class);
@@ -47,7 +51,7 @@ public enum Barrier {
 
         private static Barrier choose() {
             if ("handshake".equals(System.getProperty("jrdma.guard"))) {
-                LOG.debug("close() uses thread handshakes, as -Djrdma.guard=handshake asks for");
+                LOG.debug("close() uses thread handshakes because of -Djrdma.guard=handshake");
                 return HANDSHAKE;
             }
             if (Membarrier.register()) {
@@ -55,8 +59,8 @@ public enum Barrier {
                 return MEMBARRIER;
             }
             LOG.info(
-                    "This kernel does not offer membarrier(2) with PRIVATE_EXPEDITED: close() uses"
-                            + " thread handshakes, whose cost grows with the number of threads");
+                    "This kernel does not support membarrier(2) with PRIVATE_EXPEDITED. close()"
+                            + " uses thread handshakes, whose cost grows with the number of threads.");
             return HANDSHAKE;
         }
     }

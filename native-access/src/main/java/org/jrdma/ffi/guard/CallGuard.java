@@ -28,39 +28,39 @@ import java.util.concurrent.locks.ReentrantLock;
  * then waits for each guard that it finds odd.
  *
  * <p><b>Why this is safe.</b> The calling thread stores {@code calls} and then loads the flag; the
- * closing thread stores the flag and then loads {@code calls}. One of the two must see the store of
- * the other. That takes a full barrier between store and load on both sides, and the calling thread
- * has none: the closing thread executes it on its behalf. Let B be the point in the instructions of
+ * closing thread stores the flag and then loads {@code calls}. At least one of them must see the
+ * other's store. This requires a full barrier between store and load on both sides. The calling
+ * thread has none: the closing thread triggers it there. Let B be the point in the instructions of
  * the calling thread at which that barrier took effect. If the store of {@code calls} is before B,
  * the closing thread sees it after the barrier, and waits. If it is after B, so is the load of the
- * flag, which sees that the object is closed. A thread that was not running passed a full barrier
- * when the kernel switched to another thread.
+ * flag, which sees that the object is closed. A thread that was not running at that time executed a
+ * full barrier when the kernel switched to another thread.
  *
- * <p><b>What the compilers must guarantee.</b> The argument needs the store before the load in the
+ * <p><b>Guarantees of the compilers.</b> The argument needs the store before the load in the
  * machine code: {@link Barrier#MEMBARRIER} may interrupt a thread between any two instructions.
- * ({@link Barrier#HANDSHAKE} stops compiled code at safepoint polls only, so it would survive that
- * the two are exchanged.) The Java memory model does not guarantee it: opaque accesses to different
- * variables have no order, an acquire or release fence orders everything but a store and a later
- * load, and a full fence costs as much as the native call. HotSpot guarantees it:
+ * ({@link Barrier#HANDSHAKE} stops compiled code only at safepoint polls, so it does not depend on
+ * this order.) The Java memory model does not guarantee the order: opaque accesses to different
+ * variables are not ordered, an acquire or release fence orders everything except a store and a
+ * later load, and a full fence costs as much as the native call. HotSpot guarantees it:
  *
  * <ul>
  *   <li>C2 puts a {@code MemBarCPUOrder} node before and after each opaque access, as {@code
  *       C2Access::needs_cpu_membar} requires for every {@code Unsafe} access that is not plain. The
- *       node takes the whole memory state and produces a new one, so no access to memory passes it;
- *       it is "not matched in the AD file", so it is no instruction. The fences of {@link
- *       VarHandle} are nodes of the same kind and would add nothing, except an instruction on
- *       AArch64.
- *   <li>Graal wraps opaque accesses in the same way.
+ *       node takes the whole memory state and produces a new one, so memory accesses are not moved
+ *       across it. It is "not matched in the AD file", so no instruction is emitted. The fences of
+ *       {@link VarHandle} are nodes of the same kind. They would add nothing except an instruction
+ *       on AArch64.
+ *   <li>Graal surrounds opaque accesses in the same way.
  *   <li>C1 and the interpreter have no opaque accesses: they run {@code Unsafe.putLongOpaque},
  *       which is a volatile store.
  * </ul>
  *
- * Plain accesses have no such nodes, so neither {@code calls} nor the flag may be accessed plainly
- * here. {@link #exit()} is a release: what the call read and wrote comes before it, in the memory
- * model and in the machine code, and {@code awaitCallsInFlight()} loads with acquire.
+ * Plain accesses have no such nodes, so neither {@code calls} nor the flag may be accessed plainly.
+ * {@link #exit()} is a release: the reads and writes of the call precede it, in the memory model
+ * and in the machine code, and {@code awaitCallsInFlight()} loads with acquire.
  *
- * <p>For calls that last microseconds, such as post and poll, because every close() in the process
- * waits for them. Longer calls use {@code Lifetime.hold()}.
+ * <p>Suitable for calls that last microseconds, such as post and poll, because every close() in the
+ * process waits for them. Longer calls use {@code Lifetime.hold()}.
  */
 public final class CallGuard {
 
@@ -83,12 +83,12 @@ public final class CallGuard {
 
     private static final AtomicLong BARRIERS_BEGUN = new AtomicLong();
 
-    /** The number of the last barrier that has ended. Guarded by {@code BARRIER_LOCK}. */
+    /** The number of the last completed barrier. Guarded by {@code BARRIER_LOCK}. */
     private static long barriersEnded;
 
     private final WeakReference<Thread> thread = new WeakReference<>(Thread.currentThread());
 
-    /** Odd while the thread is inside a call. Written by that thread only. */
+    /** Odd while the thread is inside a call. Written only by that thread. */
     private long calls;
 
     // Keep the counters of two threads in different cache lines.
@@ -111,36 +111,35 @@ public final class CallGuard {
 
     private CallGuard() {}
 
-    /** The current thread's guard. Look it up once and keep it where calls are prepared. */
+    /** The guard of the current thread. Look it up once, when calls are prepared, and keep it. */
     public static CallGuard ofCurrentThread() {
         return CURRENT.get();
     }
 
     /**
-     * Marks the start of a call. The caller then checks {@code Lifetime.isClosed()} of everything
-     * that the call uses, makes the call, and calls {@link #exit()} in any case.
+     * Marks the start of a call. The caller then checks {@code Lifetime.isClosed()} of each object
+     * that the call uses, makes the call, and always calls {@link #exit()}.
      */
     public void enter() {
         CALLS.setOpaque(this, calls + 1); // opaque: stays before the load of isClosed(), see above
     }
 
-    /** Marks the end of a call. */
     public void exit() {
         CALLS.setRelease(this, calls + 1);
     }
 
     /**
-     * Returns when every call has ended that began before the caller's last volatile store was
-     * visible to it. Costs a few microseconds with {@link Barrier#MEMBARRIER}. Threads that call
-     * this while a barrier runs wait for its end, and share the next barrier.
+     * Waits until every call has ended that may have begun without seeing the last volatile store
+     * of this thread. The cost is a few microseconds with {@link Barrier#MEMBARRIER}. Threads that
+     * call this method while a barrier runs wait for its end and share the next barrier.
      */
     public static void awaitCallsInFlight() {
-        var next = BARRIERS_BEGUN.get() + 1; // one that has begun may have passed a thread already
+        var next = BARRIERS_BEGUN.get() + 1; // a running barrier may already have passed a thread
         BARRIER_LOCK.lock();
         try {
             if (barriersEnded < next) {
                 var number = BARRIERS_BEGUN.incrementAndGet();
-                passThroughAllThreads();
+                runBarrierAndAwaitCalls();
                 barriersEnded = number;
             }
         } finally {
@@ -148,7 +147,7 @@ public final class CallGuard {
         }
     }
 
-    private static void passThroughAllThreads() {
+    private static void runBarrierAndAwaitCalls() {
         List<CallGuard> guards;
         synchronized (ALL) {
             ALL.removeIf(CallGuard::isAbandoned);
@@ -177,7 +176,7 @@ public final class CallGuard {
 
     private static CallGuard register() {
         var guard = new CallGuard();
-        guard.enter(); // initializes what both need, because an exit must not fail
+        guard.enter(); // initializes both methods, because a later exit() must not fail
         guard.exit();
         Barrier.ofThisProcess(); // checks the kernel now, because that may take milliseconds
         synchronized (ALL) {

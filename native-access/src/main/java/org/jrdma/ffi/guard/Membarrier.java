@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The membarrier(2) system call. Linked here, not in {@code org.jrdma.ffi.linkage}, because that
- * package depends on {@code org.jrdma.ffi}, which depends on this one.
+ * The membarrier(2) system call. It is linked here because {@code org.jrdma.ffi.linkage} depends on
+ * {@code org.jrdma.ffi}, which depends on this package.
  */
 final class Membarrier {
 
@@ -25,7 +25,7 @@ final class Membarrier {
                 default -> UNKNOWN;
             };
 
-    // long syscall(long number, ...): the C library has no function of its own for membarrier(2).
+    // long syscall(long number, ...): the C library has no wrapper for membarrier(2).
     private static final MethodHandle SYSCALL =
             Linker.nativeLinker()
                     .downcallHandle(
@@ -38,16 +38,16 @@ final class Membarrier {
     private Membarrier() {}
 
     /**
-     * Registers the process for {@link #run()}, and runs it once. Registering takes some
-     * milliseconds where the process has several threads; registering again does nothing.
+     * Registers the process for {@link #run()} and runs a barrier once. The registration takes some
+     * milliseconds if the process has several threads. Registering again has no effect.
      *
-     * @return whether the kernel has done so
+     * @return true if the kernel supports the barrier
      */
     static boolean register() {
         if (SYSTEM_CALL == UNKNOWN) {
             return false;
         }
-        var commands = call(QUERY); // negative if the kernel, or a seccomp filter, refuses the call
+        var commands = call(QUERY); // negative if the kernel or a seccomp filter rejects the call
         return commands > 0
                 && (commands & PRIVATE_EXPEDITED) != 0
                 && (commands & REGISTER_PRIVATE_EXPEDITED) != 0
@@ -56,10 +56,9 @@ final class Membarrier {
     }
 
     /**
-     * Returns after each thread of this process has executed a full memory barrier, or was not
-     * running.
+     * Returns after each running thread of this process has executed a full memory barrier.
      *
-     * @return false if the kernel refused, such as for want of memory
+     * @return false if the kernel rejected the call, for example because of a lack of memory
      */
     static boolean run() {
         return call(PRIVATE_EXPEDITED) == 0;

@@ -4,9 +4,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Waits for a condition that another thread is about to make true within microseconds. An interrupt
- * does not end the wait, and is set again afterwards: left pending, it would turn every park into a
- * spin, and a virtual thread that spins keeps other virtual threads from its carrier.
+ * Waits for a condition that another thread makes true within microseconds. An interrupt does not
+ * end the wait; the interrupt status is restored afterwards. If it stayed set during the wait, each
+ * park would return at once, and a spinning virtual thread would occupy its carrier.
  */
 public final class ShortWait {
 
@@ -15,7 +15,7 @@ public final class ShortWait {
 
     private ShortWait() {}
 
-    /** Returns when the condition holds: spins at first, then parks between two checks. */
+    /** Waits until the condition holds: spins at first, then parks between two checks. */
     public static void until(BooleanSupplier done) {
         var interrupted = false;
         for (var spins = 0; !done.getAsBoolean(); spins++) {

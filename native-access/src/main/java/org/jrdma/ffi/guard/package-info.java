@@ -1,7 +1,7 @@
 /**
- * The guards of native calls in flight: how a thread marks a short native call, and how close()
- * waits for such calls before it destroys the objects that they use. For the bindings only: a
- * program that entered a guard and did not exit it would block every close() of the process.
+ * Guards of native calls in flight. A thread marks each short native call, and close() waits for
+ * such calls before it destroys the objects that they use. For the bindings only: code that enters
+ * a guard and does not exit it blocks every close() of the process.
  */
 @NullMarked
 package org.jrdma.ffi.guard;

@@ -8,9 +8,9 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * Where a call leaves its errno: one segment for each thread, made on its first use, so that a call
- * allocates nothing. The JVM makes calls of its own in between, so the C library's errno variable
- * itself is never read.
+ * The errno captured by native calls. There is one segment for each thread, created on first use,
+ * so that a call does not allocate. The C library's errno variable is never read, because the JVM
+ * itself makes system calls between a native call and such a read.
  */
 public final class CapturedErrno {
 
@@ -22,12 +22,12 @@ public final class CapturedErrno {
 
     private CapturedErrno() {}
 
-    /** The current thread's segment, for a handle made by {@link Downcalls#capturingErrno}. */
+    /** The current thread's segment, for a handle created by {@link Downcalls#capturingErrno}. */
     public static MemorySegment segment() {
         return SEGMENT.get();
     }
 
-    /** What the current thread's last captured call left. */
+    /** The errno of the current thread's last captured call. */
     public static int value() {
         return (int) ERRNO.get(SEGMENT.get(), 0L);
     }

@@ -17,14 +17,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits on one descriptor for any number of Java threads, none of which enters the kernel.
+ * Lets any number of Java threads wait on one file descriptor, without entering the kernel.
  *
- * <p>A single daemon thread of the process sits in {@code epoll_wait} for all who wait to read, and
- * another for those who wait to write; whoever waits parks in Java. So a virtual thread never holds
- * its carrier, and deadline, interrupt and wake-up by close work alike everywhere.
+ * <p>A single daemon thread of the process runs {@code epoll_wait} for all readers, and another one
+ * for all writers. The waiting threads park in Java. Therefore, a virtual thread releases its
+ * carrier, and deadlines, interrupts and wake-ups by close work the same for all threads.
  *
- * <p>Either threads call {@link #await}, or a callback is {@linkplain #watch watching}; in both
- * cases the descriptor must have been made non-blocking. Close the waiter before the descriptor.
+ * <p>Either threads call {@link #await}, or a callback is registered by {@link #watch}. In both
+ * cases the descriptor must be non-blocking. Close the waiter before the descriptor.
  */
 public final class DescriptorWaiter implements AutoCloseable {
 
@@ -47,30 +47,32 @@ public final class DescriptorWaiter implements AutoCloseable {
         this.key = poller.add(this);
     }
 
-    /** For threads that {@link #await} this descriptor. */
+    /** Creates a waiter for threads that {@link #await} that the descriptor becomes readable. */
     public static DescriptorWaiter on(int descriptor) throws FabricException {
         return new DescriptorWaiter(descriptor, Readers.POLLER, () -> {});
     }
 
     /**
-     * For threads that await that this descriptor can be written to; where others here say
-     * "readable", it is that. One descriptor can have one waiter of each kind.
+     * Creates a waiter for threads that await that the descriptor becomes writable. "Readable" in
+     * the description of the other methods then means writable. A descriptor can have one waiter of
+     * each kind.
      */
     public static DescriptorWaiter onWritable(int descriptor) throws FabricException {
         return new DescriptorWaiter(descriptor, Writers.POLLER, () -> {});
     }
 
     /**
-     * Calls {@code onReady} on the polling thread, once after each {@link #arm()}, when the
-     * descriptor is readable. It must neither wait nor run code of the user's: everyone else's
-     * waits hang on that thread. What takes long it does in pieces, by {@link #again()}.
+     * Creates a waiter that calls {@code onReady} on the polling thread when the descriptor becomes
+     * readable, once for each {@link #arm()}. The callback must neither block nor run code of the
+     * program, because it delays all other waits of the process. A callback divides long work into
+     * pieces by {@link #callAgain()}.
      */
     public static DescriptorWaiter watch(int descriptor, Runnable onReady) throws FabricException {
         return new DescriptorWaiter(descriptor, Readers.POLLER, onReady);
     }
 
     /**
-     * Asks for one call of the callback. If the descriptor is readable already, the call comes at
+     * Requests one call of the callback. If the descriptor is already readable, the call comes at
      * once.
      */
     public void arm() throws FabricException {
@@ -83,16 +85,17 @@ public final class DescriptorWaiter implements AutoCloseable {
     }
 
     /**
-     * Asks for one more call of the callback, readable or not, when all other descriptors have had
-     * their turn. For the callback itself.
+     * Requests another call of the callback, regardless of the descriptor, after the other ready
+     * descriptors have been processed. To be called only by the callback.
      */
-    public void again() {
+    public void callAgain() {
         poller.unfinished.add(this);
     }
 
     /**
-     * What {@link #await} needs to know: how often the descriptor has been found readable. Taken
-     * before the last look at what is waited for, so that nothing is missed in between.
+     * A ticket for {@link #await}: the number of times that the descriptor has been found readable.
+     * Take it before the last check of the awaited condition, so that no event between check and
+     * wait is missed.
      */
     public long ticket() {
         lock.lock();
@@ -104,8 +107,7 @@ public final class DescriptorWaiter implements AutoCloseable {
     }
 
     /**
-     * Parks until the descriptor has been found readable since {@code ticket} was taken, by this
-     * thread or another.
+     * Parks until the descriptor has been found readable after {@code ticket} was taken.
      *
      * @return false if the deadline passed first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
@@ -117,11 +119,11 @@ public final class DescriptorWaiter implements AutoCloseable {
         try {
             while (timesReady == ticket) {
                 if (closed) {
-                    throw new IllegalStateException("closed while waiting");
+                    throw new IllegalStateException("The waiter was closed during the wait");
                 }
                 armWhileLocked();
                 if (deadline.equals(Deadline.NEVER)) {
-                    changed.await(); // a virtual thread sets a timer for everything else
+                    changed.await(); // a timed wait would cost a virtual thread a timer
                     continue;
                 }
                 var remaining = deadline.remainingNanos();
@@ -133,15 +135,16 @@ public final class DescriptorWaiter implements AutoCloseable {
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting");
+            throw new InterruptedIOException("The thread was interrupted during the wait");
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * Ends all waits whose ticket is of before. For whoever has made the descriptor unreadable:
-     * what another thread waits for may have come and gone without having been found.
+     * Ends all waits with tickets taken before this call. To be called by a thread that has
+     * consumed what made the descriptor readable: the event that another thread waits for may have
+     * come and gone unnoticed.
      */
     public void wake() {
         lock.lock();
@@ -154,8 +157,8 @@ public final class DescriptorWaiter implements AutoCloseable {
     }
 
     /**
-     * Ends all waits with IllegalStateException. After it, no callback runs, unless this is called
-     * from the callback itself.
+     * Ends all waits with IllegalStateException. No callback runs after this method returns, unless
+     * the callback itself called it.
      */
     @Override
     public void close() {
@@ -187,7 +190,7 @@ public final class DescriptorWaiter implements AutoCloseable {
         lock.lock();
         try {
             if (!armed) {
-                return; // epoll tells of a descriptor that failed whether it was asked to or not
+                return; // epoll reports errors and hang-ups even if they were not requested
             }
             armed = false;
             timesReady++;
@@ -209,17 +212,20 @@ public final class DescriptorWaiter implements AutoCloseable {
         }
     }
 
-    /** Made when the first thread waits for a descriptor to become readable. */
+    /** Initialized when the first thread waits for a descriptor to become readable. */
     private static final class Readers {
-        static final Poller POLLER = new Poller("jrdma-poller", Linux.EPOLLIN);
+        static final Poller POLLER = new Poller("jrdma-poller", LinuxCalls.EPOLLIN);
     }
 
-    /** Made when the first waits to write, which few do: so it has a thread of its own. */
+    /**
+     * Initialized when the first thread waits for a descriptor to become writable. Few programs do,
+     * so the thread is separate.
+     */
     private static final class Writers {
-        static final Poller POLLER = new Poller("jrdma-write-poller", Linux.EPOLLOUT);
+        static final Poller POLLER = new Poller("jrdma-write-poller", LinuxCalls.EPOLLOUT);
     }
 
-    /** A thread in epoll_wait. */
+    /** A thread that runs epoll_wait. */
     private static final class Poller {
 
         private static final Logger LOG = LoggerFactory.getLogger(DescriptorWaiter.class);
@@ -230,16 +236,18 @@ public final class DescriptorWaiter implements AutoCloseable {
         private final int epoll;
         private final int awaited;
 
-        /** Those whose callbacks asked to be called again. For the polling thread. */
+        /**
+         * The waiters whose callbacks requested another call. Accessed only by the polling thread.
+         */
         private final Queue<DescriptorWaiter> unfinished = new ArrayDeque<>();
 
         private Poller(String name, int awaited) {
             this.awaited = awaited;
             try {
-                epoll = Linux.epollCreate();
+                epoll = LinuxCalls.epollCreate();
             } catch (FabricException e) {
                 throw new IllegalStateException(
-                        "No thread can wait for descriptors: " + e.getMessage(), e);
+                        "Cannot start a thread that waits for descriptors: " + e.getMessage(), e);
             }
             Thread.ofPlatform().daemon().name(name).start(this::run);
         }
@@ -248,7 +256,7 @@ public final class DescriptorWaiter implements AutoCloseable {
             var key = nextKey.getAndIncrement();
             waiters.put(key, waiter);
             try {
-                control(Linux.EPOLL_CTL_ADD, waiter.descriptor, Linux.EPOLLONESHOT, key);
+                control(LinuxCalls.EPOLL_CTL_ADD, waiter.descriptor, LinuxCalls.EPOLLONESHOT, key);
             } catch (FabricException e) {
                 waiters.remove(key);
                 throw e;
@@ -258,53 +266,59 @@ public final class DescriptorWaiter implements AutoCloseable {
 
         void arm(DescriptorWaiter waiter) throws FabricException {
             control(
-                    Linux.EPOLL_CTL_MOD,
+                    LinuxCalls.EPOLL_CTL_MOD,
                     waiter.descriptor,
-                    awaited | Linux.EPOLLONESHOT,
+                    awaited | LinuxCalls.EPOLLONESHOT,
                     waiter.key);
         }
 
         void remove(DescriptorWaiter waiter) {
             waiters.remove(waiter.key);
             try {
-                control(Linux.EPOLL_CTL_DEL, waiter.descriptor, 0, waiter.key);
+                control(LinuxCalls.EPOLL_CTL_DEL, waiter.descriptor, 0, waiter.key);
             } catch (FabricException e) {
-                LOG.warn("A descriptor was closed before its waiter: {}", e.getMessage());
+                LOG.warn(
+                        "Descriptor {} was closed before its waiter: {}",
+                        waiter.descriptor,
+                        e.getMessage());
             }
         }
 
         private void control(int operation, int descriptor, int events, long key)
                 throws FabricException {
             try (var arena = Arena.ofConfined()) {
-                var event = arena.allocate(Linux.EpollEvent.BYTES, 8);
-                Linux.EpollEvent.set(event, events, key);
-                Linux.epollControl(epoll, operation, descriptor, event);
+                var event = arena.allocate(LinuxCalls.EpollEvent.BYTES, 8);
+                LinuxCalls.EpollEvent.set(event, events, key);
+                LinuxCalls.epollControl(epoll, operation, descriptor, event);
             }
         }
 
         private void run() {
-            MemorySegment events = Arena.ofAuto().allocate(BATCH * Linux.EpollEvent.BYTES, 8);
+            MemorySegment events = Arena.ofAuto().allocate(BATCH * LinuxCalls.EpollEvent.BYTES, 8);
             while (true) {
                 try {
                     var calls = unfinished.size();
-                    var count = Linux.epollWait(epoll, events, BATCH, calls == 0 ? -1 : 0);
+                    var count = LinuxCalls.epollWait(epoll, events, BATCH, calls == 0 ? -1 : 0);
                     for (var i = 0; i < count; i++) {
-                        var waiter = waiters.get(Linux.EpollEvent.data(events, i));
+                        var waiter = waiters.get(LinuxCalls.EpollEvent.data(events, i));
                         if (waiter != null) {
-                            tell(waiter, DescriptorWaiter::ready);
+                            invoke(waiter, DescriptorWaiter::ready);
                         }
                     }
                     for (; calls > 0; calls--) {
-                        tell(unfinished.remove(), DescriptorWaiter::callBack);
+                        invoke(unfinished.remove(), DescriptorWaiter::callBack);
                     }
                 } catch (FabricException e) {
-                    LOG.error("The polling thread goes on after a failure", e);
+                    LOG.error("epoll_wait failed. The polling thread continues.", e);
                 }
             }
         }
 
-        /** Goes on whatever a callback throws: all waits of the process hang on this thread. */
-        private static void tell(DescriptorWaiter waiter, Consumer<DescriptorWaiter> call) {
+        /**
+         * Logs the exceptions of a callback, because all waits of the process depend on this
+         * thread.
+         */
+        private static void invoke(DescriptorWaiter waiter, Consumer<DescriptorWaiter> call) {
             try {
                 call.accept(waiter);
             } catch (Throwable e) {

@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Handles that call C. None is bound to an address: the function's address is the first argument,
- * so that one static final handle, which the JIT compiles to a plain call, serves every library and
- * provider that is open.
+ * Method handles that call C functions. No handle is bound to an address: the function's address is
+ * the first argument. Therefore, one static final handle, which the JIT compiles to a direct call,
+ * serves all open libraries and providers.
  */
 public final class Downcalls {
 
@@ -19,47 +19,50 @@ public final class Downcalls {
     private Downcalls() {}
 
     /**
-     * For a function that reports by errno. Arguments: address, {@link CapturedErrno#segment()},
-     * then the function's own.
+     * Returns a handle for a function that reports errors by errno. Its arguments are the address,
+     * {@link CapturedErrno#segment()}, and the function's arguments.
      */
     public static MethodHandle capturingErrno(FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(descriptor, CAPTURE_ERRNO);
     }
 
     /**
-     * The same for a function of a variable number of arguments.
+     * Returns a handle for a variadic function that reports errors by errno.
      *
-     * @param named how many come before those
+     * @param named the number of arguments before the variadic ones
      */
     public static MethodHandle variadicCapturingErrno(FunctionDescriptor descriptor, int named) {
         return LINKER.downcallHandle(
                 descriptor, Linker.Option.firstVariadicArg(named), CAPTURE_ERRNO);
     }
 
-    /** For a function that reports by its value. Arguments: address, then the function's own. */
+    /**
+     * Returns a handle for a function that reports errors by its return value. Its arguments are
+     * the address and the function's arguments.
+     */
     public static MethodHandle plain(FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(descriptor);
     }
 
     /**
-     * For a short function that never waits and never calls Java: a third of a plain call's cost,
-     * but garbage collection waits until it returns.
+     * Returns a handle for a short function that neither blocks nor calls Java. The call costs a
+     * third of a plain call, but garbage collection waits until it returns.
      */
     public static MethodHandle critical(FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(descriptor, Linker.Option.critical(false));
     }
 
-    /** The memory of {@code bytes} at an address that C gave. */
+    /** Returns the memory of {@code bytes} bytes at an address returned by C. */
     public static MemorySegment memoryAt(MemorySegment address, long bytes) {
         return address.reinterpret(bytes);
     }
 
-    /** The same, until an arena closes. */
+    /** Returns the memory at an address returned by C, accessible until an arena is closed. */
     public static MemorySegment memoryAt(MemorySegment address, long bytes, Arena arena) {
         return address.reinterpret(bytes, arena, null);
     }
 
-    /** The text that ends with a zero byte at an address that C gave. */
+    /** Reads the zero-terminated string at an address returned by C. */
     public static String textAt(MemorySegment address) {
         return address.reinterpret(Integer.MAX_VALUE).getString(0);
     }
@@ -67,20 +70,18 @@ public final class Downcalls {
     /** A call to C, for {@link #call}. */
     @FunctionalInterface
     public interface Call<T> {
-        /** Invokes a handle exactly. */
         T invoke() throws Throwable;
     }
 
     /** A call to C without a result, for {@link #run}. */
     @FunctionalInterface
     public interface VoidCall {
-        /** Invokes a handle exactly. */
         void invoke() throws Throwable;
     }
 
-    /** Makes a call without a result that is not on a hot path. */
+    /** Makes a call without a result. Not for hot paths. */
     public static void run(VoidCall call) {
-        StackRoom.ensure();
+        StackSpace.ensure();
         try {
             call.invoke();
         } catch (Throwable e) {
@@ -89,11 +90,11 @@ public final class Downcalls {
     }
 
     /**
-     * Makes a call that is not on a hot path. A handle declares Throwable, but a downcall throws
-     * only what is unchecked.
+     * Makes a call. Not for hot paths. A handle declares Throwable, but a downcall throws only
+     * unchecked exceptions.
      */
     public static <T> T call(Call<T> call) {
-        StackRoom.ensure();
+        StackSpace.ensure();
         try {
             return call.invoke();
         } catch (Throwable e) {
@@ -101,7 +102,7 @@ public final class Downcalls {
         }
     }
 
-    /** What a downcall threw, as what it can only be: an error or a runtime exception. */
+    /** Rethrows an error of a downcall, or returns its runtime exception. */
     public static RuntimeException unchecked(Throwable thrown) {
         return switch (thrown) {
             case Error error -> throw error;

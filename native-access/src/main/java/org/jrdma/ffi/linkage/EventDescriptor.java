@@ -4,22 +4,21 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.LibcCalls.symbol;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * A descriptor that is readable while it is raised, so that others can wait for it with poll(2) or
- * epoll(7). Never blocks and allocates nothing. Safe for use by several threads. In C: {@code
- * eventfd}.
+ * A file descriptor that is readable while it is raised, for use with poll(2) or epoll(7). Never
+ * blocks and does not allocate. Safe for use by multiple threads. In C: {@code eventfd}.
  *
- * <p>Once it is closed its number may be another's: whatever else is asked of it then is refused
- * with an {@link IllegalStateException}.
+ * <p>After close, the kernel may reuse the number for another file. Therefore, all other methods
+ * then throw {@link IllegalStateException}.
  */
 public final class EventDescriptor implements AutoCloseable {
 
@@ -47,17 +46,13 @@ public final class EventDescriptor implements AutoCloseable {
         this.number = number;
     }
 
-    /** Makes one that is not raised. */
+    /** Creates a descriptor that is not raised. */
     public static EventDescriptor open() throws FabricException {
-        int number;
-        try {
-            number =
-                    (int)
-                            EVENTFD.invokeExact(
-                                    EVENTFD_ADDRESS, segment(), 0, CLOSE_ON_EXEC_NOT_BLOCKING);
-        } catch (Throwable e) {
-            throw Downcalls.unchecked(e);
-        }
+        int number =
+                LibcCalls.call(() ->
+                        (int)
+                                EVENTFD.invokeExact(
+                                        EVENTFD_ADDRESS, segment(), 0, CLOSE_ON_EXEC_NOT_BLOCKING));
         if (number < 0) {
             var errno = CapturedErrno.value();
             throw new FabricException("eventfd failed: " + Errno.describe(errno), errno, null);
@@ -65,13 +60,13 @@ public final class EventDescriptor implements AutoCloseable {
         return new EventDescriptor(number);
     }
 
-    /** The descriptor's number, for those who wait. */
+    /** The number of the file descriptor, for use with poll or epoll. */
     public synchronized int number() {
         checkOpen();
         return number;
     }
 
-    /** Makes it readable. */
+    /** Makes the descriptor readable. */
     public synchronized void raise() {
         checkOpen();
         try {
@@ -81,7 +76,7 @@ public final class EventDescriptor implements AutoCloseable {
         }
     }
 
-    /** Makes it unreadable until it is raised again. */
+    /** Makes the descriptor unreadable until it is raised again. */
     public synchronized void lower() {
         checkOpen();
         try {
@@ -103,14 +98,6 @@ public final class EventDescriptor implements AutoCloseable {
             return;
         }
         closed = true;
-        try {
-            var _ = (int) CLOSE.invokeExact(CLOSE_ADDRESS, number);
-        } catch (Throwable e) {
-            throw Downcalls.unchecked(e);
-        }
-    }
-
-    private static MemorySegment symbol(String name) {
-        return Linker.nativeLinker().defaultLookup().findOrThrow(name);
+        var _ = LibcCalls.call(() -> (int) CLOSE.invokeExact(CLOSE_ADDRESS, number));
     }
 }

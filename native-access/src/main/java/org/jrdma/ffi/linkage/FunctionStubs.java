@@ -9,15 +9,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * The functions of a library in Java, as symbols. A stub is made when its symbol is first asked
- * for, since making all of them would take longer than most programs' start.
+ * The symbols of a library written in Java. A stub is created when its symbol is first looked up,
+ * because creating all of them would take longer than the start of most programs.
  */
 public final class FunctionStubs implements SymbolLookup {
 
     private final Map<String, Supplier<MethodHandle>> functions;
     private final Map<String, MemorySegment> stubs = new ConcurrentHashMap<>();
 
-    /** Functions by name. Each must let nothing escape, and takes and returns numbers. */
+    /**
+     * Creates stubs for functions by name. The functions must not throw, and their parameters and
+     * results must be primitive numbers.
+     */
     public FunctionStubs(Map<String, Supplier<MethodHandle>> functions) {
         this.functions = Map.copyOf(functions);
     }

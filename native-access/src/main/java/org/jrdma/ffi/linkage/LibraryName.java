@@ -4,21 +4,21 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A shared library as the dynamic linker knows it, and where people get it.
+ * The name and installation instructions of a shared library.
  *
- * @param soname the name with its version, as {@code libibverbs.so.1}
- * @param folders where its installer puts it besides the path of the dynamic linker
- * @param advice how to get it, in sentences
+ * @param soname the name with its version, such as {@code libibverbs.so.1}
+ * @param folders the installation folders outside the dynamic linker's search path
+ * @param advice the installation instructions, in sentences
  */
 public record LibraryName(String soname, List<Path> folders, String advice) {
 
     /**
-     * One that distributions have packages of.
+     * Creates the name of a library that distributions package.
      *
-     * @param soname the name with its version, as {@code libibverbs.so.1}
-     * @param debianPackages what to install on Debian and Ubuntu
-     * @param fedoraPackages what to install on Fedora and its kin
-     * @param susePackages what to install on SUSE
+     * @param soname the name with its version, such as {@code libibverbs.so.1}
+     * @param debianPackages the packages of Debian and Ubuntu
+     * @param fedoraPackages the packages of Fedora and RHEL
+     * @param susePackages the packages of SUSE
      */
     public LibraryName(
             String soname, String debianPackages, String fedoraPackages, String susePackages) {

@@ -1,5 +1,6 @@
 package org.jrdma.ffi.linkage;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
@@ -18,10 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An open library: the one place where symbols come from.
+ * An open native library, from which symbols are looked up.
  *
- * <p>It stays open for as long as the JVM runs, since no one can know that no thread of the
- * library's own still runs in it. Safe for use by several threads.
+ * <p>A library stays open as long as the JVM runs, because a thread of the library might still
+ * execute its code. Safe for use by multiple threads.
  */
 public final class NativeLibrary {
 
@@ -40,19 +41,20 @@ public final class NativeLibrary {
     }
 
     /**
-     * Opens a library where the dynamic linker finds it, or else where its installer puts it. In C:
-     * {@code dlopen}.
+     * Opens a library from the dynamic linker's search path or, if it is not found there, from its
+     * installation folders. In C: {@code dlopen}.
      *
-     * @throws LibraryNotFoundException if it cannot be opened; the message names the packages that
-     *     hold it
+     * @throws LibraryNotFoundException if the library cannot be opened; the message names the
+     *     packages that contain it
      */
     public static NativeLibrary open(LibraryName name) throws LibraryNotFoundException {
         try {
             var symbols = allowed(() -> SymbolLookup.libraryLookup(name.soname(), Arena.global()));
             return new NativeLibrary(
-                    MappedFiles.find(name.soname()).orElse(name.soname()), null, symbols);
+                    mappedFile(name.soname()).orElse(name.soname()), null, symbols);
         } catch (IllegalArgumentException e) {
-            var tried = new StringBuilder("the path of the dynamic linker (" + linkerPath() + ")");
+            var tried =
+                    new StringBuilder("the dynamic linker's search path (" + linkerPath() + ")");
             for (var folder : name.folders()) {
                 var file = folder.resolve(name.soname());
                 if (Files.exists(file)) {
@@ -61,24 +63,25 @@ public final class NativeLibrary {
                 tried.append(", ").append(file);
             }
             throw new LibraryNotFoundException(
-                    "%s could not be opened. Tried: %s. %s"
+                    "%s could not be opened. Searched: %s. %s"
                             .formatted(name.soname(), tried, name.advice()),
                     e);
         }
     }
 
     /**
-     * A library written in Java that stands in for one in C, found as a service.
+     * Opens a library written in Java that implements the ABI of a C library, found as a service.
      *
-     * @param soname the library that it stands in for
-     * @param artifact what to add to a build that lacks it
-     * @param module what to add on the module path
-     * @throws LibraryNotFoundException if there is none on the class path or the module path
-     * @throws IllegalArgumentException if a system property of its own makes no sense
+     * @param soname the name of the C library
+     * @param artifact the artifact to add to a build that lacks the library
+     * @param module the module to add on the module path
+     * @throws LibraryNotFoundException if the library is neither on the class path nor on the
+     *     module path
+     * @throws IllegalArgumentException if a system property of the library is invalid
      */
     public static NativeLibrary software(String soname, String artifact, String module)
             throws LibraryNotFoundException {
-        needPermission();
+        checkNativeAccess();
         try {
             for (var library : ServiceLoader.load(SoftwareLibrary.class)) {
                 if (library.soname().equals(soname)) {
@@ -86,20 +89,20 @@ public final class NativeLibrary {
                 }
             }
         } catch (ServiceConfigurationError e) {
-            if (e.getCause() instanceof IllegalArgumentException wrongProperty) {
-                throw wrongProperty;
+            if (e.getCause() instanceof IllegalArgumentException invalidProperty) {
+                throw invalidProperty;
             }
             throw e;
         }
         throw new LibraryNotFoundException(
-                "No %s in software was found. Add the dependency org.jrdma:%s; on the module path, --add-modules %s too."
+                "Cannot find a software implementation of %s. Add the dependency org.jrdma:%s and, on the module path, --add-modules %s."
                         .formatted(soname, artifact, module));
     }
 
     /**
      * Opens a library from a file.
      *
-     * @throws LibraryNotFoundException if there is no such file, or it is not a library for this
+     * @throws LibraryNotFoundException if the file does not exist or is not a library for this
      *     machine
      */
     public static NativeLibrary open(Path file) throws LibraryNotFoundException {
@@ -114,59 +117,60 @@ public final class NativeLibrary {
         }
     }
 
-    /** A library whose symbols {@code provider} answers for. */
+    /** Opens a library whose symbols come from a provider. */
     public static NativeLibrary from(LibraryProvider provider) {
-        needPermission();
-        StackRoom.need();
+        checkNativeAccess();
+        StackSpace.enable();
         return new NativeLibrary(provider.name(), provider, provider.symbols());
     }
 
-    /** The address of a symbol, or empty where this library is older than the symbol. */
+    /** Looks up a symbol. Empty if the library is too old to have it. */
     public Optional<MemorySegment> find(String symbol) {
         return symbols.find(symbol);
     }
 
     /**
-     * The address of a function that every version of the library has.
+     * Looks up a function that every version of the library has.
      *
-     * @throws LibraryNotFoundException if it is missing all the same
+     * @throws LibraryNotFoundException if the function is missing
      */
     public MemorySegment require(String symbol) throws LibraryNotFoundException {
         try {
             return symbols.findOrThrow(symbol);
         } catch (NoSuchElementException e) {
             throw new LibraryNotFoundException(
-                    "%s has no function %s: it is too old, or another library."
+                    "%s has no function %s. It is too old, or it is a different library."
                             .formatted(description, symbol),
                     e);
         }
     }
 
     /**
-     * Whether the symbols come from a {@link LibraryProvider}. Its functions may be Java, so they
-     * must not be called through a critical handle: that aborts the JVM.
+     * Returns true if the symbols come from a {@link LibraryProvider}. Its functions may be Java
+     * code, so they must not be called through a critical handle, which would abort the JVM.
      */
     public boolean isProvided() {
         return provider != null;
     }
 
-    /** What a provider knows of the current thread's last failure; empty where it is nothing. */
+    /** The provider's explanation of the current thread's last failure; empty if there is none. */
     public String explanation() {
         return provider == null ? "" : provider.explanation();
     }
 
-    /** The file it was opened from, or its provider's name. */
+    /** The file that the library was opened from, or the name of the provider. */
     @Override
     public String toString() {
         return description;
     }
 
     /**
-     * For what is about to link functions: that would fail without advice.
+     * Checks that native access is enabled. To be called before functions are linked, because
+     * linking fails with a message that does not explain the remedy.
      *
      * @throws IllegalCallerException if this JVM denies native access; the message names the option
      */
-    public static void needPermission() {
+    public static void checkNativeAccess() {
         allowed(() -> MemorySegment.NULL.reinterpret(0));
     }
 
@@ -185,5 +189,21 @@ public final class NativeLibrary {
     private static String linkerPath() {
         var path = System.getenv("LD_LIBRARY_PATH");
         return path == null ? "LD_LIBRARY_PATH is not set" : "LD_LIBRARY_PATH is " + path;
+    }
+
+    /**
+     * Returns the path of a mapped file whose name begins with {@code soname}, which shows the user
+     * which of several installed libraries was opened. The dynamic linker maps {@code libx.so.1} as
+     * {@code libx.so.1.14.44}.
+     */
+    private static Optional<String> mappedFile(String soname) {
+        try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.filter(line -> line.indexOf('/') >= 0)
+                    .map(line -> line.substring(line.indexOf('/')))
+                    .filter(path -> path.substring(path.lastIndexOf('/') + 1).startsWith(soname))
+                    .findFirst();
+        } catch (IOException e) {
+            return Optional.empty(); // needed for a log line only; /proc may be hidden
+        }
     }
 }

@@ -3,11 +3,11 @@ package org.jrdma.ffi.linkage;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.HostCalls.call;
+import static org.jrdma.ffi.linkage.LibcCalls.call;
+import static org.jrdma.ffi.linkage.LibcCalls.symbol;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
@@ -15,18 +15,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
-/**
- * A file that is open, as C wants it: by the number of a descriptor. Safe for use by several
- * threads. In C: {@code open}.
- */
+/** A file descriptor of an open file. Safe for use by multiple threads. In C: {@code open}. */
 public final class OpenFile implements AutoCloseable {
 
     private static final MethodHandle OPEN =
-            Linker.nativeLinker()
-                    .downcallHandle(
-                            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT),
-                            Linker.Option.firstVariadicArg(2),
-                            Linker.Option.captureCallState("errno"));
+            Downcalls.variadicCapturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), 2);
     private static final MethodHandle CLOSE =
             Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MemorySegment OPEN_ADDRESS = symbol("open");
@@ -40,20 +34,20 @@ public final class OpenFile implements AutoCloseable {
         this.number = number;
     }
 
-    /** A file that is open already, by a descriptor that is this one's from now on. */
+    /** Takes ownership of an open file descriptor. */
     public static OpenFile of(int number) {
         return new OpenFile(number);
     }
 
     /**
-     * Opens a file that there is. Does not wait, not even for the writer of a FIFO.
+     * Opens an existing file without blocking, even if it is a FIFO without a writer.
      *
-     * @throws FabricException with what the system answers
+     * @throws FabricException if the file cannot be opened
      */
     public static OpenFile forReading(Path path) throws FabricException {
         try (var arena = Arena.ofConfined()) {
             var name = arena.allocateFrom(path.toString());
-            var flags = Linux.O_RDONLY | Linux.O_CLOEXEC | Linux.O_NONBLOCK;
+            var flags = LinuxCalls.O_RDONLY | LinuxCalls.O_CLOEXEC | LinuxCalls.O_NONBLOCK;
             int number =
                     call(() ->
                             (int) OPEN.invokeExact(OPEN_ADDRESS, segment(), name, flags, NO_MODE));
@@ -69,9 +63,9 @@ public final class OpenFile implements AutoCloseable {
     }
 
     /**
-     * The descriptor's number.
+     * The number of the file descriptor.
      *
-     * @throws IllegalStateException if it is closed
+     * @throws IllegalStateException if the descriptor is closed
      */
     public int number() {
         if (closed.get()) {
@@ -85,9 +79,5 @@ public final class OpenFile implements AutoCloseable {
         if (closed.compareAndSet(false, true)) {
             var _ = call(() -> (int) CLOSE.invokeExact(CLOSE_ADDRESS, number));
         }
-    }
-
-    private static MemorySegment symbol(String name) {
-        return Linker.nativeLinker().defaultLookup().findOrThrow(name);
     }
 }

@@ -16,7 +16,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodType;
 import java.util.stream.Stream;
 
-/** C functions written in Java, for a {@link org.jrdma.ffi.LibraryProvider}. */
+/** C functions implemented in Java, for a {@link org.jrdma.ffi.LibraryProvider}. */
 public final class Upcalls {
 
     private static final Linker LINKER = Linker.nativeLinker();
@@ -27,16 +27,17 @@ public final class Upcalls {
     private Upcalls() {}
 
     /**
-     * A function pointer to Java, valid for as long as the JVM runs: C may keep it for ever. What
-     * is a pointer in C is a long in Java, so that a call makes no object for it.
+     * Creates a function pointer that stays valid as long as the JVM runs, because C code may keep
+     * it. Pointers in C are longs in Java, so that calls do not allocate objects for them.
      *
-     * @param function must let nothing escape, as that would end the JVM
+     * @param function the implementation, which must not throw, because an exception would
+     *     terminate the JVM
      */
     public static MemorySegment stub(MethodHandle function) {
         return LINKER.upcallStub(function, descriptor(function.type()), Arena.global());
     }
 
-    /** How C sees a Java method of numbers. */
+    /** The C signature of a Java method whose parameters and result are primitive numbers. */
     public static FunctionDescriptor descriptor(MethodType type) {
         var arguments =
                 type.parameterList().stream().map(Upcalls::layout).toArray(MemoryLayout[]::new);
@@ -49,16 +50,17 @@ public final class Upcalls {
         return Stream.<ValueLayout>of(JAVA_BYTE, JAVA_SHORT, JAVA_INT, JAVA_LONG)
                 .filter(layout -> layout.carrier() == number)
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(number + " is no number of C"));
+                .orElseThrow(() ->
+                        new IllegalArgumentException(number + " has no corresponding type in C"));
     }
 
     /**
-     * Leaves an error number for the caller. Must be the last thing that a stub does: the JVM makes
-     * calls of its own that change it.
+     * Sets errno for the caller. This must be the last action of a stub, because the JVM makes
+     * calls that change errno.
      */
     public static void errno(int number) {
         try {
-            AddressSpace.setInt(
+            UncheckedMemory.setInt(
                     ((MemorySegment) LOCATE.invokeExact(ERRNO_LOCATION)).address(), number);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);

@@ -1,6 +1,6 @@
 /**
- * For the bindings alone: opening libraries, linking functions, waiting on descriptors. What is
- * here can reach any memory of the process.
+ * Native linkage for the bindings: opening libraries, linking functions, waiting on file
+ * descriptors. For the bindings only, because this code can access any memory of the process.
  */
 @NullMarked
 package org.jrdma.ffi.linkage;

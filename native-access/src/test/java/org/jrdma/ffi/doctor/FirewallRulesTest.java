@@ -8,9 +8,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class FirewallRulesTest {
 
-    private static final String REJECTS_THE_REST = "lets in only what it lists, and lists no 4791";
+    private static final String BLOCKS_BY_DEFAULT =
+            "the rules block all ports by default and do not allow 4791";
 
-    /** As firewalld writes them; ALLOWED stands for the ports that its user has opened. */
+    /** Rules as written by firewalld. ALLOWED is the placeholder of the allowed ports. */
     private static final String FIREWALLD =
             """
             table inet firewalld {
@@ -51,16 +52,16 @@ class FirewallRulesTest {
                 .formatted(String.join("\n\t\t", rules));
     }
 
-    private static String objection(String rules) {
-        return new FirewallRules(rules.lines().toList()).objection().orElse("none");
+    private static String blockedBy(String rules) {
+        return new FirewallRules(rules.lines().toList()).blockedBy().orElse("none");
     }
 
     @Test
-    void shouldSeeThatTheLastRuleRefusesWhatNoOtherAccepts() {
-        assertThat(objection(FIREWALLD.replace("ALLOWED", "tcp dport 4791 accept")))
-                .isEqualTo(REJECTS_THE_REST);
-        assertThat(objection(input("counter packets 47912 bytes 4791 drop")))
-                .isEqualTo(REJECTS_THE_REST);
+    void shouldDetectAFinalRuleThatBlocksEverythingElse() {
+        assertThat(blockedBy(FIREWALLD.replace("ALLOWED", "tcp dport 4791 accept")))
+                .isEqualTo(BLOCKS_BY_DEFAULT);
+        assertThat(blockedBy(input("counter packets 47912 bytes 4791 drop")))
+                .isEqualTo(BLOCKS_BY_DEFAULT);
     }
 
     @ParameterizedTest
@@ -71,8 +72,8 @@ class FirewallRulesTest {
                 "udp dport 4000-5000 accept",
                 "meta l4proto udp th dport 4791 accept"
             })
-    void shouldFindThePortAmongThoseThatAreOpen(String rule) {
-        assertThat(objection(FIREWALLD.replace("ALLOWED", rule))).isEqualTo("none");
+    void shouldFindThePortAmongAllowedPorts(String rule) {
+        assertThat(blockedBy(FIREWALLD.replace("ALLOWED", rule))).isEqualTo("none");
     }
 
     @ParameterizedTest
@@ -82,30 +83,32 @@ class FirewallRulesTest {
                 "udp sport 4791 accept",
                 "udp dport 53 counter packets 4791 bytes 4791 accept"
             })
-    void shouldNotTakeOtherNumbersForThePort(String rule) {
-        assertThat(objection(FIREWALLD.replace("ALLOWED", rule))).isEqualTo(REJECTS_THE_REST);
+    void shouldNotMistakeOtherNumbersForThePort(String rule) {
+        assertThat(blockedBy(FIREWALLD.replace("ALLOWED", rule))).isEqualTo(BLOCKS_BY_DEFAULT);
     }
 
     @Test
-    void shouldSeeThatThePortItselfIsRefused() {
-        assertThat(objection(input("udp dport 4791 drop"))).isEqualTo("turns UDP port 4791 away");
-        assertThat(objection(input("udp dport 4791 reject"))).isEqualTo("turns UDP port 4791 away");
+    void shouldDetectARuleThatBlocksThePort() {
+        assertThat(blockedBy(input("udp dport 4791 drop")))
+                .isEqualTo("a rule blocks UDP port 4791");
+        assertThat(blockedBy(input("udp dport 4791 reject")))
+                .isEqualTo("a rule blocks UDP port 4791");
     }
 
     @Test
-    void shouldNotMindRulesForOtherPacketsAndOtherHooks() {
-        assertThat(objection(input("ct state invalid drop", "tcp dport 25 reject")))
+    void shouldIgnoreRulesForOtherPacketsAndOtherHooks() {
+        assertThat(blockedBy(input("ct state invalid drop", "tcp dport 25 reject")))
                 .isEqualTo("none");
-        assertThat(objection(input().replace("hook input", "hook forward") + "drop"))
+        assertThat(blockedBy(input().replace("hook input", "hook forward") + "drop"))
                 .isEqualTo("none");
-        assertThat(objection("")).isEqualTo("none");
+        assertThat(blockedBy("")).isEqualTo("none");
     }
 
     @Test
-    void shouldAskTheChainsOfEachTable() {
+    void shouldCheckTheChainsOfEachTable() {
         var open = input("udp dport 4791 accept", "drop");
 
-        assertThat(objection(open + open.replace("inet filter", "ip other").replace("47", "48")))
-                .isEqualTo(REJECTS_THE_REST);
+        assertThat(blockedBy(open + open.replace("inet filter", "ip other").replace("47", "48")))
+                .isEqualTo(BLOCKS_BY_DEFAULT);
     }
 }

@@ -20,7 +20,7 @@ class LimitChecksTest {
     }
 
     @Test
-    void shouldFindASmallLimitOfLockedMemoryBrokenOnlyWhereThereIsADevice() throws IOException {
+    void shouldReportASmallLimitOfLockedMemoryAsBrokenOnlyIfThereIsADevice() throws IOException {
         write("proc/self/limits", "Max locked memory         8388608   8388608  bytes");
         assertThat(LimitChecks.lockedMemory(new Machine(root)).verdict())
                 .isEqualTo(Verdict.DOUBTFUL);
@@ -30,7 +30,7 @@ class LimitChecksTest {
     }
 
     @Test
-    void shouldWriteNumbersAlikeInEveryCountry() {
+    void shouldFormatNumbersIndependentlyOfTheLocale() {
         var here = Locale.getDefault();
         Locale.setDefault(Locale.forLanguageTag("ar-EG"));
         try {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class BarrierTest {
 
-    /** Makes a guard, runs a barrier, and prints which one the process uses. */
+    /** Creates a guard, runs a barrier, and prints the barrier that the process uses. */
     static final class Program {
         private Program() {}
 
@@ -22,15 +22,15 @@ class BarrierTest {
     }
 
     @Test
-    void shouldUseMembarrierWhereTheKernelHasIt() {
-        assumeTrue(Membarrier.register(), "this kernel has no membarrier(2)");
+    void shouldUseMembarrierIfTheKernelSupportsIt() {
+        assumeTrue(Membarrier.register(), "This kernel does not support membarrier(2)");
 
         assertThat(Barrier.ofThisProcess()).isEqualTo(Barrier.MEMBARRIER);
         assertThat(Membarrier.run()).isTrue();
     }
 
     @Test
-    void shouldUseHandshakesWhereTheUserAsksForThem() throws Exception {
+    void shouldUseHandshakesIfRequested() throws Exception {
         var result =
                 ChildJvm.onModulePath(
                         Program.class,
@@ -39,13 +39,13 @@ class BarrierTest {
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=debug");
 
         assertThat(result.output())
-                .contains("close() uses thread handshakes, as -Djrdma.guard=handshake asks for")
+                .contains("close() uses thread handshakes because of -Djrdma.guard=handshake")
                 .endsWith("HANDSHAKE\n");
         assertThat(result.exitCode()).isZero();
     }
 
     @Test
-    void shouldSayOnceWhichBarrierItUses() throws Exception {
+    void shouldLogTheBarrierOnce() throws Exception {
         var result =
                 ChildJvm.onModulePath(
                         Program.class,

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 class CallGuardTest {
 
     @Test
-    void shouldBeOneForEachThread() throws Exception {
+    void shouldHaveOneGuardForEachThread() throws Exception {
         var mine = CallGuard.ofCurrentThread();
 
         assertThat(CallGuard.ofCurrentThread()).isSameAs(mine);
@@ -22,7 +22,7 @@ class CallGuardTest {
     }
 
     @Test
-    void shouldReturnWhenNoThreadIsInside() {
+    void shouldNotWaitIfNoThreadIsInside() {
         CallGuard.ofCurrentThread().enter();
         CallGuard.ofCurrentThread().exit();
 
@@ -51,14 +51,14 @@ class CallGuardTest {
     }
 
     @Test
-    void shouldNotBeHeldUpByTheNextCallOfTheSameThread() throws Exception {
+    void shouldNotWaitForTheNextCallOfTheSameThread() throws Exception {
         var steps = new Phaser(2);
         var caller =
                 Threads.start(() -> {
                     var guard = CallGuard.ofCurrentThread();
                     guard.enter();
                     steps.arriveAndAwaitAdvance(); // inside the first call
-                    steps.arriveAndAwaitAdvance(); // it is waited for
+                    steps.arriveAndAwaitAdvance(); // the other thread waits for this call
                     guard.exit();
                     guard.enter();
                     steps.arriveAndAwaitAdvance(); // the wait is over
@@ -75,7 +75,7 @@ class CallGuardTest {
     }
 
     @Test
-    void shouldNotBeHeldUpByAThreadThatCallsAllTheTime() throws Exception {
+    void shouldNotStarveIfAThreadCallsPermanently() throws Exception {
         var stop = new AtomicBoolean();
         var started = new CountDownLatch(1);
         var caller =
@@ -98,23 +98,23 @@ class CallGuardTest {
     }
 
     @Test
-    void shouldForgetAThreadThatDiedInsideACall() throws Exception {
+    void shouldNotWaitForATerminatedThread() throws Exception {
         var dying = Threads.start(() -> CallGuard.ofCurrentThread().enter());
         assertThat(dying.result()).isTrue();
         dying.thread().join();
 
-        CallGuard.awaitCallsInFlight(); // would wait for ever for it
+        CallGuard.awaitCallsInFlight(); // would block forever otherwise
     }
 
     @Test
-    void shouldForgetAVirtualThreadThatDiedInsideACall() throws Exception {
+    void shouldNotWaitForATerminatedVirtualThread() throws Exception {
         Thread.ofVirtual().start(() -> CallGuard.ofCurrentThread().enter()).join();
 
         CallGuard.awaitCallsInFlight();
     }
 
     @Test
-    void shouldWaitForACallThatBeganWhileAnotherWasWaitedFor() throws Exception {
+    void shouldWaitForACallThatBeganDuringAnotherWait() throws Exception {
         var inside = new CountDownLatch(1);
         var goOnFirst = new CountDownLatch(1);
         var insideToo = new CountDownLatch(1);

@@ -3,8 +3,8 @@ package org.jrdma.ffi.linkage;
 import java.lang.reflect.Method;
 
 /**
- * What a thread has allocated so far. By reflection, since the module under test does not read the
- * one of management.
+ * The number of bytes that a thread has allocated. Uses reflection, because the module under test
+ * does not read the management module.
  */
 final class AllocatedBytes {
 

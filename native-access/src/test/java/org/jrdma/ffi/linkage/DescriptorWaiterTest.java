@@ -41,7 +41,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldReturnWhenTheDescriptorWasReadableBefore() throws Exception {
+    void shouldReturnIfTheDescriptorIsReadable() throws Exception {
         Descriptors.signal(descriptor);
 
         try (var waiter = DescriptorWaiter.on(descriptor)) {
@@ -50,7 +50,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldReturnWhenTheDescriptorCanBeWrittenTo() throws Exception {
+    void shouldReturnWhenTheDescriptorBecomesWritable() throws Exception {
         var full = Descriptors.fullPipe();
         try (var writable = DescriptorWaiter.onWritable(full[1]);
                 var readable = DescriptorWaiter.onWritable(descriptor)) {
@@ -93,7 +93,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldReturnAgainAsLongAsTheDescriptorIsReadable() throws Exception {
+    void shouldReturnRepeatedlyWhileTheDescriptorIsReadable() throws Exception {
         Descriptors.signal(descriptor);
 
         try (var waiter = DescriptorWaiter.on(descriptor)) {
@@ -101,7 +101,7 @@ class DescriptorWaiterTest {
             assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
             assertThat(Descriptors.drain(descriptor)).isTrue();
             assertThat(waiter.await(waiter.ticket(), Deadline.after(Duration.ofMillis(20))))
-                    .as("after the wait that began while it was readable")
+                    .as("readable after the descriptor was drained")
                     .isFalse();
         }
     }
@@ -120,14 +120,14 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldReturnFalseAtOnceWhenTheDeadlineHasPassed() throws Exception {
+    void shouldReturnFalseAtOnceIfTheDeadlineHasPassed() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             assertThat(waiter.await(waiter.ticket(), Deadline.after(Duration.ZERO))).isFalse();
         }
     }
 
     @Test
-    void shouldNotWaitWhenTheDescriptorWasReadableSinceTheTicket() throws Exception {
+    void shouldNotWaitIfTheDescriptorWasReadableSinceTheTicket() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             var ticket = waiter.ticket();
             Descriptors.signal(descriptor);
@@ -139,7 +139,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldEndAWaitWhenInterruptedAndKeepTheStatus() throws Exception {
+    void shouldEndAWaitIfInterruptedAndKeepTheStatus() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             var waiting =
                     Threads.start(
@@ -148,7 +148,8 @@ class DescriptorWaiterTest {
                                                 .isThrownBy(() ->
                                                         waiter.await(
                                                                 waiter.ticket(), Deadline.NEVER))
-                                                .withMessage("interrupted while waiting");
+                                                .withMessage(
+                                                        "The thread was interrupted during the wait");
                                         return Thread.currentThread().isInterrupted();
                                     })
                             .awaitWaiting();
@@ -160,7 +161,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldNotBeginToWaitWhenInterrupted() throws Exception {
+    void shouldNotStartAWaitIfInterrupted() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             Thread.currentThread().interrupt();
 
@@ -179,7 +180,7 @@ class DescriptorWaiterTest {
                                 assertThatIllegalStateException()
                                         .isThrownBy(
                                                 () -> waiter.await(waiter.ticket(), Deadline.NEVER))
-                                        .withMessage("closed while waiting"))
+                                        .withMessage("The waiter was closed during the wait"))
                         .awaitWaiting();
 
         waiter.close();
@@ -188,7 +189,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldRefuseToWaitAfterCloseAndCloseTwice() throws Exception {
+    void shouldRejectAWaitAfterCloseAndAllowASecondClose() throws Exception {
         var waiter = DescriptorWaiter.on(descriptor);
 
         waiter.close();
@@ -199,7 +200,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldWakeEveryThreadThatWaitsForTheDescriptor() throws Exception {
+    void shouldWakeAllThreadsThatWaitForTheDescriptor() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             var waiting =
                     IntStream.range(0, 5)
@@ -218,7 +219,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldWakeOnlyThoseWhoWaitForTheReadableDescriptor() throws Exception {
+    void shouldWakeOnlyThreadsThatWaitForTheReadableDescriptor() throws Exception {
         var other = Descriptors.event();
         try (var waiter = DescriptorWaiter.on(descriptor);
                 var otherWaiter = DescriptorWaiter.on(other)) {
@@ -235,7 +236,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldCallBackOnceForEachArming() throws Exception {
+    void shouldRunTheCallbackOnceForEachArm() throws Exception {
         var calls = new Semaphore(0);
         try (var waiter = DescriptorWaiter.watch(descriptor, calls::release)) {
             Descriptors.signal(descriptor);
@@ -253,7 +254,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldCallBackOnceWhenArmedTwice() throws Exception {
+    void shouldRunTheCallbackOnceIfArmedTwice() throws Exception {
         var calls = new AtomicInteger();
         try (var waiter = DescriptorWaiter.watch(descriptor, calls::incrementAndGet)) {
             waiter.arm();
@@ -268,7 +269,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldArmAgainFromTheCallback() throws Exception {
+    void shouldAllowTheCallbackToArm() throws Exception {
         var left = new CountDownLatch(3);
         var waiter = new DescriptorWaiter[1];
         waiter[0] =
@@ -290,12 +291,12 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldNotTellOfADescriptorThatFailedBeforeItIsArmed() throws Exception {
+    void shouldNotRunTheCallbackForAFailedDescriptorBeforeItIsArmed() throws Exception {
         var ends = Descriptors.pipe();
-        Linux.setNonBlocking(ends[0]);
+        LinuxCalls.setNonBlocking(ends[0]);
         var calls = new Semaphore(0);
         try (var waiter = DescriptorWaiter.watch(ends[0], calls::release)) {
-            Descriptors.close(ends[1]); // epoll tells of that, whatever it was asked for
+            Descriptors.close(ends[1]); // epoll always reports a hang-up
 
             settle();
             assertThat(calls.availablePermits()).as("calls before it is armed").isZero();
@@ -307,7 +308,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldWaitAtCloseForTheCallbackThatIsRunning() throws Exception {
+    void shouldWaitForARunningCallbackInClose() throws Exception {
         var inside = new CountDownLatch(1);
         var goOn = new CountDownLatch(1);
         var over = new AtomicBoolean();
@@ -337,7 +338,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldBeClosedFromItsCallback() throws Exception {
+    void shouldAllowTheCallbackToClose() throws Exception {
         var closed = new CountDownLatch(1);
         var calls = new AtomicInteger();
         var waiter = new DescriptorWaiter[1];
@@ -359,7 +360,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldGoOnForOthersWhenACallbackFails() throws Exception {
+    void shouldContinuePollingIfACallbackThrowsAnException() throws Exception {
         try (var log = new CapturedLog();
                 var faulty =
                         DescriptorWaiter.watch(
@@ -377,7 +378,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldTellTheOthersOfOneBatchWhenACallbackFails() throws Exception {
+    void shouldRunTheOtherCallbacksOfABatchIfACallbackFails() throws Exception {
         var others = new int[20];
         var told = new CountDownLatch(others.length);
         var waiters = new ArrayList<DescriptorWaiter>();
@@ -393,7 +394,7 @@ class DescriptorWaiterTest {
                                 })) {
             Descriptors.signal(descriptor);
             blocking.arm();
-            inside.await(); // what becomes readable now is seen in one batch
+            inside.await(); // descriptors that become readable now are in one batch
             for (var i = 0; i < others.length; i++) {
                 others[i] = Descriptors.event();
                 Descriptors.signal(others[i]);
@@ -418,7 +419,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldCallOthersBetweenTheCallsOfACallbackThatAsksForMore() throws Exception {
+    void shouldRunOtherCallbacksBetweenTheRepeatedCallsOfACallback() throws Exception {
         var other = Descriptors.event();
         var told = new CountDownLatch(1);
         var calls = new CountDownLatch(100);
@@ -429,7 +430,7 @@ class DescriptorWaiterTest {
                         () -> {
                             Descriptors.drain(descriptor);
                             calls.countDown();
-                            busy[0].again();
+                            busy[0].callAgain();
                         });
         try (var waiter = DescriptorWaiter.watch(other, told::countDown)) {
             Descriptors.signal(descriptor);
@@ -446,25 +447,25 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldGoOnForOthersWhenACallbackFailsWithAnError() throws Exception {
+    void shouldContinuePollingIfACallbackThrowsAnError() throws Exception {
         try (var log = new CapturedLog();
                 var faulty =
                         DescriptorWaiter.watch(
                                 descriptor,
                                 () -> {
-                                    throw new AssertionError("a broken promise");
+                                    throw new AssertionError("an error");
                                 })) {
             Descriptors.signal(descriptor);
             faulty.arm();
 
             settle();
 
-            assertThat(log.toString()).contains("ERROR", "a broken promise");
+            assertThat(log.toString()).contains("ERROR", "an error");
         }
     }
 
     @Test
-    void shouldRefuseADescriptorThatIsNotOpen() {
+    void shouldRejectAnInvalidDescriptor() {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> DescriptorWaiter.on(-1))
                 .withMessage("epoll_ctl for descriptor -1 failed: EBADF (9)")
@@ -472,7 +473,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldSayThatADescriptorWasClosedBeforeItsWaiter() throws Exception {
+    void shouldLogThatADescriptorWasClosedBeforeItsWaiter() throws Exception {
         var early = Descriptors.event();
         var waiter = DescriptorWaiter.on(early);
         Descriptors.close(early);
@@ -480,13 +481,12 @@ class DescriptorWaiterTest {
         try (var log = new CapturedLog()) {
             waiter.close();
 
-            assertThat(log.toString())
-                    .contains("A descriptor was closed before its waiter", "EBADF (9)");
+            assertThat(log.toString()).contains("was closed before its waiter", "EBADF (9)");
         }
     }
 
     @Test
-    void shouldHoldNoCarrierWhileVirtualThreadsWaitByTheThousand() throws Exception {
+    void shouldNotPinCarriersWhileThousandsOfVirtualThreadsWait() throws Exception {
         var child =
                 ChildJvm.onClassPath(
                         ManyVirtualThreads.class,
@@ -498,13 +498,13 @@ class DescriptorWaiterTest {
         assertThat(child.exitCode()).isZero();
     }
 
-    /** Returns when the polling thread has seen all that was readable before. */
+    /** Waits until the polling thread has processed everything that was readable before. */
     private static void settle() throws Exception {
         var marker = Descriptors.event();
         Descriptors.signal(marker);
         for (var i = 0;
                 i < 3;
-                i++) { // what is behind the marker in one batch is before it in the next
+                i++) { // events after the marker in one batch precede the marker in the next batch
             try (var waiter = DescriptorWaiter.on(marker)) {
                 assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
             }

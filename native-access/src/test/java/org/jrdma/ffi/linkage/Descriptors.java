@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.jrdma.ffi.FabricException;
 
-/** Descriptors to wait on. */
+/** File descriptors for tests. */
 final class Descriptors {
 
     static final MemorySegment CLOSE_ADDRESS =
@@ -38,7 +38,7 @@ final class Descriptors {
 
     private Descriptors() {}
 
-    /** A descriptor that {@link #signal} makes readable. */
+    /** Returns a descriptor that {@link #signal} makes readable. */
     static int event() {
         return Downcalls.call(() -> (int) EVENTFD.invokeExact(EVENTFD_ADDRESS, 0, O_NONBLOCK));
     }
@@ -51,7 +51,7 @@ final class Descriptors {
         }
     }
 
-    /** Makes an event descriptor unreadable; false if it was. */
+    /** Makes an event descriptor unreadable. Returns false if it was not readable. */
     static boolean drain(int descriptor) {
         try (var arena = Arena.ofConfined()) {
             return transfer(READ_ADDRESS, descriptor, arena.allocate(JAVA_LONG)) == Long.BYTES;
@@ -63,7 +63,7 @@ final class Descriptors {
                 () -> (long) TRANSFER.invokeExact(function, descriptor, buffer, buffer.byteSize()));
     }
 
-    /** The two ends of a pipe: to read from, to write to. */
+    /** Returns the read end and the write end of a pipe. */
     static int[] pipe() {
         try (var arena = Arena.ofConfined()) {
             var ends = arena.allocate(JAVA_INT, 2);
@@ -75,11 +75,11 @@ final class Descriptors {
         }
     }
 
-    /** The same, both non-blocking, with as much in it as goes. */
+    /** Returns the non-blocking ends of a pipe whose buffer is full. */
     static int[] fullPipe() throws FabricException {
         var ends = pipe();
-        Linux.setNonBlocking(ends[0]);
-        Linux.setNonBlocking(ends[1]);
+        LinuxCalls.setNonBlocking(ends[0]);
+        LinuxCalls.setNonBlocking(ends[1]);
         try (var arena = Arena.ofConfined()) {
             var number = arena.allocate(JAVA_LONG);
             while (transfer(WRITE_ADDRESS, ends[1], number) > 0) {}

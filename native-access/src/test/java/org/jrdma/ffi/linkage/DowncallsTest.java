@@ -42,7 +42,7 @@ class DowncallsTest {
     }
 
     @Test
-    void shouldKeepTheErrnoWhateverTheJvmCallsMeanwhile() throws Exception {
+    void shouldKeepTheErrnoAcrossSystemCallsOfTheJvm() throws Exception {
         Descriptors.close(-1);
 
         assertThat(new java.io.File("/there/is/no/such/file").exists()).isFalse();
@@ -52,7 +52,7 @@ class DowncallsTest {
     }
 
     @Test
-    void shouldCaptureForEachThreadItsOwn() throws Exception {
+    void shouldCaptureTheErrnoOfEachThreadSeparately() throws Exception {
         var steps = new Phaser(2);
         var other =
                 Threads.start(() -> {
@@ -70,7 +70,7 @@ class DowncallsTest {
     }
 
     @Test
-    void shouldAllocateNothingForACallThatCapturesItsErrnoOnceItIsCompiled() throws Throwable {
+    void shouldNotAllocateInACompiledCallThatCapturesErrno() throws Throwable {
         var calls = 20_000;
         var bytes = Long.MAX_VALUE;
         for (var round = 0; round < 500 && bytes >= calls; round++) {
@@ -84,13 +84,13 @@ class DowncallsTest {
     }
 
     @Test
-    void shouldCallPlainlyAndCritically() throws Throwable {
+    void shouldMakePlainAndCriticalCalls() throws Throwable {
         assertThat((long) PLAIN.invokeExact(ABS, -42L)).isEqualTo(42);
         assertThat((long) CRITICAL.invokeExact(ABS, -42L)).isEqualTo(42);
     }
 
     @Test
-    void shouldGiveMemoryTheSizeThatCHas() {
+    void shouldReturnMemoryOfTheGivenSize() {
         try (var arena = Arena.ofConfined()) {
             var memory = arena.allocateFrom("Saluton");
 
@@ -103,7 +103,7 @@ class DowncallsTest {
     }
 
     @Test
-    void shouldPassOnWhatIsUnchecked() {
+    void shouldRethrowUncheckedExceptions() {
         assertThatThrownBy(() ->
                         Downcalls.call(() -> {
                             throw new IllegalStateException("closed");
@@ -119,7 +119,7 @@ class DowncallsTest {
     }
 
     @Test
-    void shouldTakeACheckedExceptionForAMistake() {
+    void shouldTreatACheckedExceptionAsAnAssertionError() {
         assertThatThrownBy(() ->
                         Downcalls.call(() -> {
                             throw new IOException("from a downcall");

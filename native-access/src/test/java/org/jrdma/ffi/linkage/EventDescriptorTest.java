@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class EventDescriptorTest {
 
     @Test
-    void shouldBeReadableFromWhenItIsRaisedUntilItIsLowered() throws Exception {
+    void shouldBeReadableWhileRaised() throws Exception {
         try (var event = EventDescriptor.open()) {
             event.raise();
             event.raise();
@@ -22,9 +22,8 @@ class EventDescriptorTest {
         }
     }
 
-    /** Its number may be another's by then. */
     @Test
-    void shouldRefuseWhateverComesAfterItsClose() throws Exception {
+    void shouldRejectUseAfterCloseBecauseTheNumberMayBeReused() throws Exception {
         var event = EventDescriptor.open();
         var number = event.number();
         event.close();
@@ -37,13 +36,13 @@ class EventDescriptorTest {
     }
 
     @Test
-    void shouldNotCloseAnotherThatHasItsNumberNow() throws Exception {
+    void shouldNotCloseALaterDescriptorWithTheSameNumber() throws Exception {
         while (true) {
             var former = EventDescriptor.open();
             var number = former.number();
             former.close();
             try (var later = EventDescriptor.open()) {
-                if (later.number() == number) { // else another thread was quicker
+                if (later.number() == number) { // otherwise another thread reused the number
                     former.close();
                     later.raise();
                     assertThat(Descriptors.drain(number)).isTrue();

@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 
 /**
- * Run in a JVM of its own, with two carriers: thousands of virtual threads wait, and two others
- * must still come forward. If one waiting thread kept its carrier, most would not even begin to
- * wait.
+ * Main program of a separate JVM with two carriers: thousands of virtual threads wait, while two
+ * others must make progress. If a waiting thread occupied its carrier, most threads could not even
+ * start to wait.
  */
 final class ManyVirtualThreads {
 
@@ -52,13 +52,13 @@ final class ManyVirtualThreads {
         check(begun.await(20, TimeUnit.SECONDS), "only " + begun.getCount() + " are not waiting");
 
         var steps = new AtomicInteger();
-        var ball = new Exchanger<Integer>();
-        var players = new ArrayList<Thread>();
+        var exchanger = new Exchanger<Integer>();
+        var others = new ArrayList<Thread>();
         for (var i = 0; i < 2; i++) {
-            players.add(Thread.startVirtualThread(() -> play(ball, steps)));
+            others.add(Thread.startVirtualThread(() -> exchange(exchanger, steps)));
         }
-        for (var player : players) {
-            check(player.join(Duration.ofSeconds(20)), "others do not come forward");
+        for (var other : others) {
+            check(other.join(Duration.ofSeconds(20)), "other threads make no progress");
         }
         for (var descriptor : descriptors) {
             Descriptors.signal(descriptor);
@@ -70,10 +70,10 @@ final class ManyVirtualThreads {
                 DESCRIPTORS * WAITERS, steps.get() / 2, woken.get());
     }
 
-    private static void play(Exchanger<Integer> ball, AtomicInteger steps) {
+    private static void exchange(Exchanger<Integer> exchanger, AtomicInteger steps) {
         try {
             for (var i = 0; i < STEPS; i++) {
-                ball.exchange(i);
+                exchanger.exchange(i);
                 steps.incrementAndGet();
             }
         } catch (InterruptedException e) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class NativeLibraryTest {
 
-    /** A library that is open in every JVM, so that the dynamic linker finds it by its name. */
+    /** A library that is open in every JVM, so that the dynamic linker finds it by name. */
     private static final LibraryName PRESENT = name("libjava.so");
 
     private static final Path PRESENT_FILE =
@@ -30,11 +30,11 @@ class NativeLibraryTest {
     }
 
     @Test
-    void shouldSayWhatWasTriedAndWhichPackagesHoldAMissingLibrary() {
+    void shouldReportTheSearchedPathsAndThePackagesOfAMissingLibrary() {
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> NativeLibrary.open(name("libfabled.so.1")))
                 .withMessageStartingWith(
-                        "libfabled.so.1 could not be opened. Tried: the path of the dynamic linker (LD_LIBRARY_PATH is ")
+                        "libfabled.so.1 could not be opened. Searched: the dynamic linker's search path (LD_LIBRARY_PATH is ")
                 .withMessageContaining(
                         "\"apt install libfabled1 fabled-providers\" (Debian, Ubuntu)")
                 .withMessageContaining("\"dnf install fabled\" (Fedora, RHEL)")
@@ -43,7 +43,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void shouldLookWhereTheInstallerPutsALibraryThatTheDynamicLinkerDoesNotFind() throws Exception {
+    void shouldSearchTheInstallationFoldersAfterTheDynamicLinkersPath() throws Exception {
         var folder = PRESENT_FILE.getParent();
         var elsewhere = Path.of("/nowhere");
 
@@ -57,19 +57,19 @@ class NativeLibraryTest {
                                 new LibraryName(
                                         "libfabled.so.1",
                                         List.of(elsewhere, folder),
-                                        "It is a fable.")))
+                                        "The library is fictional.")))
                 .withMessageEndingWith(
-                        "), /nowhere/libfabled.so.1, %s. It is a fable.",
+                        "), /nowhere/libfabled.so.1, %s. The library is fictional.",
                         folder.resolve("libfabled.so.1"));
     }
 
     @Test
-    void shouldSayWhatToAddForALibraryInSoftwareThatIsNotThere() {
+    void shouldReportTheDependencyOfAMissingSoftwareLibrary() {
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(
                         () -> NativeLibrary.software("libfabled.so.1", "fabled-soft", "org.fabled"))
                 .withMessage(
-                        "No libfabled.so.1 in software was found. Add the dependency org.jrdma:fabled-soft; on the module path, --add-modules org.fabled too.");
+                        "Cannot find a software implementation of libfabled.so.1. Add the dependency org.jrdma:fabled-soft and, on the module path, --add-modules org.fabled.");
     }
 
     @Test
@@ -84,7 +84,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void shouldRefuseAFileThatIsNoLibrary(@TempDir Path folder) throws Exception {
+    void shouldRejectAFileThatIsNotALibrary(@TempDir Path folder) throws Exception {
         var file = Files.writeString(folder.resolve("libfabled.so.1"), "no library");
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
@@ -94,7 +94,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void shouldSayInWhichFileALibraryWasFound() throws Exception {
+    void shouldLogTheFileOfALibrary() throws Exception {
         try (var log = new CapturedLog()) {
             var library = NativeLibrary.open(PRESENT);
 
@@ -115,7 +115,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void shouldFindNothingForASymbolThatTheLibraryLacks() throws Exception {
+    void shouldNotFindAMissingSymbol() throws Exception {
         assertThat(NativeLibrary.open(PRESENT).find("ibv_of_next_year")).isEmpty();
     }
 
@@ -126,12 +126,12 @@ class NativeLibraryTest {
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> library.require("ibv_of_next_year"))
                 .withMessage(
-                        "%s has no function ibv_of_next_year: it is too old, or another library.",
+                        "%s has no function ibv_of_next_year. It is too old, or it is a different library.",
                         PRESENT_FILE);
     }
 
     @Test
-    void shouldTakeSymbolsFromAProvider() throws Exception {
+    void shouldLookUpSymbolsOfAProvider() throws Exception {
         var address = MemorySegment.ofAddress(4711);
         var library =
                 NativeLibrary.from(
@@ -148,7 +148,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void shouldNameTheFlagForTheModuleWhenNativeAccessIsDenied() throws Exception {
+    void shouldNameTheOptionForTheModuleIfNativeAccessIsDenied() throws Exception {
         var child =
                 ChildJvm.onModulePath(OpenWithoutPermission.class, "--illegal-native-access=deny");
 
@@ -161,7 +161,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void shouldNameTheFlagForTheClassPathWhenNativeAccessIsDenied() throws Exception {
+    void shouldNameTheOptionForTheClassPathIfNativeAccessIsDenied() throws Exception {
         var child =
                 ChildJvm.onClassPath(OpenWithoutPermission.class, "--illegal-native-access=deny");
 
@@ -174,7 +174,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void shouldOpenWithTheFlagThatItNames() throws Exception {
+    void shouldOpenLibrariesWithTheNamedOption() throws Exception {
         var onModulePath =
                 ChildJvm.onModulePath(
                         OpenWithoutPermission.class,
@@ -190,7 +190,7 @@ class NativeLibraryTest {
         assertThat(onClassPath.output()).contains("by name: opened", "by file: opened");
     }
 
-    /** Run in a JVM of its own, which denies native access. */
+    /** Main program of a separate JVM that denies native access. */
     static final class OpenWithoutPermission {
 
         private OpenWithoutPermission() {}

@@ -20,7 +20,7 @@ class OpenFileTest {
     @TempDir private Path folder;
 
     @Test
-    void shouldBeOpenUntilItIsClosed() throws Exception {
+    void shouldStayOpenUntilClosed() throws Exception {
         var path = Files.createFile(folder.resolve("ĉi tie"));
         var file = OpenFile.forReading(path);
         var link = Path.of("/proc/self/fd", String.valueOf(file.number()));
@@ -36,7 +36,7 @@ class OpenFileTest {
     }
 
     @Test
-    void shouldNotWaitForTheWriterOfAFifo() throws Exception {
+    void shouldNotBlockOnAFifoWithoutAWriter() throws Exception {
         var path = folder.resolve("fifo");
         assertThat(new ProcessBuilder("mkfifo", path.toString()).start().waitFor()).isZero();
 
@@ -44,8 +44,8 @@ class OpenFileTest {
     }
 
     @Test
-    void shouldRefuseToTellTheNumberOfWhatIsClosed() throws Exception {
-        var file = OpenFile.of(Linux.duplicate(OUTPUT));
+    void shouldRejectTheUseOfAClosedDescriptor() throws Exception {
+        var file = OpenFile.of(LinuxCalls.duplicate(OUTPUT));
         var link = Path.of("/proc/self/fd", String.valueOf(file.number()));
         assertThat(Files.readSymbolicLink(link))
                 .isEqualTo(Files.readSymbolicLink(Path.of("/proc/self/fd/1")));
@@ -56,15 +56,15 @@ class OpenFileTest {
     }
 
     @Test
-    void shouldSayWhichDescriptorCannotBeDuplicated() {
+    void shouldNameTheDescriptorThatCannotBeDuplicated() {
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> Linux.duplicate(-1))
+                .isThrownBy(() -> LinuxCalls.duplicate(-1))
                 .withMessageContaining("duplicate descriptor -1")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EBADF));
     }
 
     @Test
-    void shouldSayWhichFileThereIsNot() {
+    void shouldNameAMissingFile() {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> OpenFile.forReading(folder.resolve("nowhere")))
                 .withMessageMatching(".*/nowhere cannot be opened: ENOENT \\(2\\)")

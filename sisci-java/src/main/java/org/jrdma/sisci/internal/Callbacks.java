@@ -34,6 +34,13 @@ public final class Callbacks {
     private static final Logger LOG = LoggerFactory.getLogger(Callbacks.class);
     private static final Map<Long, Consumer<Object>> LISTENERS = new ConcurrentHashMap<>();
     private static final AtomicLong LAST_KEY = new AtomicLong();
+    private static final Map<Integer, SegmentEvent.Type> TYPES =
+            Map.of(
+                    sisci_h.SCI_CB_CONNECT(), SegmentEvent.Type.CONNECTED,
+                    sisci_h.SCI_CB_DISCONNECT(), SegmentEvent.Type.DISCONNECTED,
+                    sisci_h.SCI_CB_NOT_OPERATIONAL(), SegmentEvent.Type.NOT_OPERATIONAL,
+                    sisci_h.SCI_CB_OPERATIONAL(), SegmentEvent.Type.OPERATIONAL,
+                    sisci_h.SCI_CB_LOST(), SegmentEvent.Type.LOST);
 
     private Callbacks() {}
 
@@ -74,6 +81,11 @@ public final class Callbacks {
     /** Removes a listener. A callback that is running continues. */
     public static void forget(long key) {
         LISTENERS.remove(key);
+    }
+
+    /** A function pointer; NULL if there is no listener. */
+    static MemorySegment orNull(MemorySegment function, long listener) {
+        return listener == 0 ? MemorySegment.NULL : function;
     }
 
     static MemorySegment localSegment() {
@@ -131,21 +143,10 @@ public final class Callbacks {
     }
 
     private static SegmentEvent.Type type(int reason) {
-        if (reason == sisci_h.SCI_CB_CONNECT()) {
-            return SegmentEvent.Type.CONNECTED;
-        } else if (reason == sisci_h.SCI_CB_DISCONNECT()) {
-            return SegmentEvent.Type.DISCONNECTED;
-        } else if (reason == sisci_h.SCI_CB_NOT_OPERATIONAL()) {
-            return SegmentEvent.Type.NOT_OPERATIONAL;
-        } else if (reason == sisci_h.SCI_CB_OPERATIONAL()) {
-            return SegmentEvent.Type.OPERATIONAL;
-        } else if (reason == sisci_h.SCI_CB_LOST()) {
-            return SegmentEvent.Type.LOST;
-        }
-        return SegmentEvent.Type.UNKNOWN;
+        return TYPES.getOrDefault(reason, SegmentEvent.Type.UNKNOWN);
     }
 
-    /** Calls the listener. Nothing may be thrown: that would end the JVM. */
+    /** Calls the listener. Throws nothing, because an exception would terminate the JVM. */
     private static int dispatch(long key, Supplier<?> event) {
         try {
             var listener = LISTENERS.get(key);

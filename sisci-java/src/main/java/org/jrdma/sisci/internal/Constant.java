@@ -5,8 +5,9 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The constants that libsisci exports, or may export, as data, but for the queries ({@link
- * org.jrdma.abi.sisci.sisci_query}); with the number that is publicly known, where one is.
+ * The constants that libsisci may export as data, except the queries ({@link
+ * org.jrdma.abi.sisci.sisci_query}). A constant has the publicly documented number, if there is
+ * one.
  */
 public enum Constant {
     SCI_INFINITE_TIMEOUT(sisci_h.SCI_INFINITE_TIMEOUT()),
@@ -74,7 +75,7 @@ public enum Constant {
         this.known = known;
     }
 
-    /** The number that every known release has. */
+    /** The publicly documented number, which is the same in every known release. */
     Optional<Integer> known() {
         return Optional.ofNullable(known);
     }

@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Removals of objects of a node that failed because a peer still used the object. The library
- * cannot close the node before, so closing the node tries again. Safe for use by multiple threads.
+ * cannot close a node that has objects, so the close of the node retries them. Safe for use by
+ * multiple threads.
  */
 public final class DeferredRemovals {
 
@@ -25,7 +26,7 @@ public final class DeferredRemovals {
         newestFirst.addFirst(new Deferred(removal, forced));
     }
 
-    /** Runs all removals, the newest first; by force if an object is still busy. */
+    /** Runs all removals, the newest first. Removes an object by force if it is still busy. */
     public void run(Deadline deadline) {
         for (var deferred : drain()) {
             try {
@@ -34,7 +35,7 @@ public final class DeferredRemovals {
                 if (e.error().isBusy()) {
                     force(deadline, deferred);
                 } else {
-                    LOG.debug("Deferred removal: {}", e.getMessage());
+                    LOG.debug("A deferred removal failed: {}", e.getMessage());
                 }
             }
         }
@@ -44,7 +45,7 @@ public final class DeferredRemovals {
         try {
             RemovalRetry.retry(deadline, deferred.forced);
         } catch (SisciException e) {
-            LOG.warn("Deferred removal by force: {}", e.getMessage());
+            LOG.warn("A deferred removal by force failed: {}", e.getMessage());
         }
     }
 

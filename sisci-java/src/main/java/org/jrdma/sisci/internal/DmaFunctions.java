@@ -14,7 +14,7 @@ import org.jrdma.sisci.model.DmaPiece;
 import org.jrdma.sisci.model.DmaState;
 import org.jrdma.sisci.model.SisciException;
 
-/** DMA queues and channels. */
+/** The functions for DMA queues and channels. */
 public final class DmaFunctions {
 
     private static final MethodHandle CREATE_QUEUE =
@@ -36,12 +36,10 @@ public final class DmaFunctions {
 
     private final SisciLibrary library;
 
-    /** The functions of a library. */
     public DmaFunctions(SisciLibrary library) {
         this.library = library;
     }
 
-    /** Makes a queue. */
     public MemorySegment createQueue(
             MemorySegment node, int adapter, int maxEntries, Object subject) throws SisciException {
         return library.call(
@@ -55,17 +53,16 @@ public final class DmaFunctions {
                 });
     }
 
-    /** Refused while a transfer is under way. */
+    /** Removes a queue. Fails with an error while a transfer is running. */
     public void removeQueue(MemorySegment queue, Object subject) throws SisciException {
         library.run("SCIRemoveDMAQueue", queue, 0, subject);
     }
 
-    /** Ends the transfer under way. */
     public void abortQueue(MemorySegment queue, Object subject) throws SisciException {
         library.run("SCIAbortDMAQueue", queue, 0, subject);
     }
 
-    /** The state of the last transfer. Never waits. */
+    /** The state of the last transfer, without blocking. */
     public DmaState state(MemorySegment queue) {
         var function = library.require("SCIDMAQueueState");
         int code = Downcalls.call(() -> (int) QUEUE_STATE.invokeExact(function, queue));
@@ -112,9 +109,9 @@ public final class DmaFunctions {
                             localOffset,
                             bytes,
                             remoteOffset,
-                            callback(listener),
+                            Callbacks.orNull(Callbacks.status(), listener),
                             MemorySegment.ofAddress(listener),
-                            flags | callbackFlag(listener),
+                            flags | library.callbackFlag(listener),
                             error);
                 });
     }
@@ -130,7 +127,9 @@ public final class DmaFunctions {
             Object subject)
             throws SisciException {
         var allFlags =
-                flags | callbackFlag(listener) | library.number(Constant.SCI_FLAG_DMA_USER_MEM);
+                flags
+                        | library.callbackFlag(listener)
+                        | library.number(Constant.SCI_FLAG_DMA_USER_MEM);
         library.run(
                 "SCIStartDmaTransferMem",
                 subject,
@@ -143,7 +142,7 @@ public final class DmaFunctions {
                             remote,
                             memory.byteSize(),
                             remoteOffset,
-                            callback(listener),
+                            Callbacks.orNull(Callbacks.status(), listener),
                             MemorySegment.ofAddress(listener),
                             allFlags,
                             error);
@@ -180,14 +179,13 @@ public final class DmaFunctions {
                             remote,
                             (long) pieces.size(),
                             vector,
-                            callback(listener),
+                            Callbacks.orNull(Callbacks.status(), listener),
                             MemorySegment.ofAddress(listener),
-                            flags | callbackFlag(listener),
+                            flags | library.callbackFlag(listener),
                             error);
                 });
     }
 
-    /** Takes a channel of an engine. */
     public MemorySegment requestChannel(
             MemorySegment node, int adapter, int type, int id, int flags, Object subject)
             throws SisciException {
@@ -202,7 +200,6 @@ public final class DmaFunctions {
                 });
     }
 
-    /** Gives it back. */
     public void returnChannel(MemorySegment channel, Object subject) throws SisciException {
         library.run(
                 "SCIReturnDMAChannel",
@@ -212,17 +209,12 @@ public final class DmaFunctions {
                 });
     }
 
-    /** What a channel can be given, each by a function of its own. */
+    /** An operation that connects a channel with a queue or segment. */
     public enum ChannelUse {
-        /** A queue. */
         ASSIGN("SCIAssignDMAChannel"),
-        /** A segment of this node. */
         PREPARE_LOCAL("SCIPrepareLocalSegmentForDMA"),
-        /** A segment of another node. */
         PREPARE_REMOTE("SCIPrepareRemoteSegmentForDMA"),
-        /** A segment of this node, no more. */
         UNPREPARE_LOCAL("SCIUnprepareLocalSegmentForDMA"),
-        /** A segment of another node, no more. */
         UNPREPARE_REMOTE("SCIUnprepareRemoteSegmentForDMA");
 
         private final String function;
@@ -232,7 +224,7 @@ public final class DmaFunctions {
         }
     }
 
-    /** Gives a channel a queue or a segment. All these functions have one shape. */
+    /** Performs an operation, whose C function has the same signature as the others. */
     public void use(MemorySegment channel, ChannelUse use, MemorySegment object, Object subject)
             throws SisciException {
         library.run(
@@ -241,13 +233,5 @@ public final class DmaFunctions {
                 (function, _, error) -> {
                     OF_CHANNEL.invokeExact(function, segment(), channel, object, 0, error);
                 });
-    }
-
-    private static MemorySegment callback(long listener) {
-        return listener == 0 ? MemorySegment.NULL : Callbacks.status();
-    }
-
-    private int callbackFlag(long listener) {
-        return listener == 0 ? 0 : library.number(Constant.SCI_FLAG_USE_CALLBACK);
     }
 }

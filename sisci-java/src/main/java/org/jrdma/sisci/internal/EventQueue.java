@@ -28,7 +28,7 @@ public final class EventQueue<E> {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    /** Equal events in a row are counted. */
+    /** The events. Consecutive equal events share an entry, which counts them. */
     private final ArrayDeque<Queued<E>> events = new ArrayDeque<>();
 
     private long queuedWeight;
@@ -36,7 +36,7 @@ public final class EventQueue<E> {
     private boolean closed;
     private boolean overflowed;
 
-    /** Events were lost before the next one. */
+    /** Thrown if events were lost before the next one. */
     private static final class LossException extends FabricException {
 
         private static final long serialVersionUID = 1L;
@@ -45,7 +45,7 @@ public final class EventQueue<E> {
             super(
                     String.format(
                             Locale.ROOT,
-                            "%,d events of %s are lost: nobody took them",
+                            "%,d events of %s were lost: they were not taken in time.",
                             number,
                             name));
         }
@@ -83,12 +83,10 @@ public final class EventQueue<E> {
         this.capacity = capacity;
     }
 
-    /** Changes the name of the object. */
     public void name(String newName) {
         name = newName;
     }
 
-    /** Adds an event without blocking. */
     public void put(E event) {
         lock.lock();
         try {
@@ -115,7 +113,9 @@ public final class EventQueue<E> {
         queuedWeight -= weight.applyAsInt(oldest.event);
         lost += oldest.times;
         if (!overflowed) {
-            LOG.warn("Nobody takes the events of {}: the oldest are lost", name);
+            LOG.warn(
+                    "The event queue of {} is full: the oldest events are lost. Take the events, or register a listener.",
+                    name);
             overflowed = true;
         }
     }
@@ -154,15 +154,15 @@ public final class EventQueue<E> {
             return first.event;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for " + name);
+            throw new InterruptedIOException("Interrupted while waiting for an event of " + name);
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * Passes each event from now until the close to the listener, one after the other, on a virtual
-     * thread of its own. Exceptions of the listener are logged.
+     * Passes each event to a listener until the object is closed. The calls are made sequentially
+     * on a dedicated virtual thread. Exceptions of the listener are logged.
      */
     public void listen(Consumer<? super E> listener) {
         Thread.ofVirtual()
@@ -173,13 +173,13 @@ public final class EventQueue<E> {
                             try {
                                 notify(listener, take(Deadline.NEVER, name));
                             } catch (LossException e) {
-                                LOG.warn("A listener is too slow: {}", e.getMessage());
+                                LOG.warn("A listener was too slow: {}", e.getMessage());
                             }
                         }
                     } catch (IllegalStateException e) {
-                        LOG.debug("No more events: {}", e.getMessage());
+                        LOG.debug("A listener has ended: {}", e.getMessage());
                     } catch (FabricException | InterruptedIOException e) {
-                        LOG.warn("No more events of {}: {}", name, e.getMessage());
+                        LOG.warn("A listener for events of {} has ended: {}", name, e.getMessage());
                     }
                 });
     }
@@ -216,7 +216,6 @@ public final class EventQueue<E> {
         }
     }
 
-    /** The name of the object. */
     @Override
     public String toString() {
         return name;

@@ -10,10 +10,10 @@ import java.lang.invoke.MethodHandle;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.sisci.model.SisciException;
 
-/** Interrupts, with and without data. */
+/** The functions for interrupts, with and without data. */
 public final class InterruptFunctions {
 
-    /** Of both kinds: create, remove, connect, disconnect have the same shapes. */
+    /** The functions for interrupts with and without data have the same signatures. */
     private static final MethodHandle CREATE =
             capturingErrno(sisci_h.SCICreateInterrupt$descriptor());
 
@@ -28,18 +28,17 @@ public final class InterruptFunctions {
 
     private final SisciLibrary library;
 
-    /** The functions of a library. */
     public InterruptFunctions(SisciLibrary library) {
         this.library = library;
     }
 
-    /** An interrupt, and the number that peers know it by. */
+    /** A new interrupt, and the number by which peers connect. */
     public record Created(MemorySegment handle, int number) {}
 
     /**
-     * Makes an interrupt.
+     * Creates an interrupt.
      *
-     * @param number the number wanted, where the flags say that one is
+     * @param number the number of the interrupt if the flags have {@code SCI_FLAG_FIXED_INTNO}
      * @param listener the key of a listener in {@link Callbacks}
      */
     public Created create(
@@ -75,13 +74,13 @@ public final class InterruptFunctions {
                 });
     }
 
-    /** Removes it; a callback may be running. */
+    /** Removes an interrupt. A callback may still be running afterwards. */
     public void remove(boolean withData, MemorySegment interrupt, Object subject)
             throws SisciException {
         ofInterrupt(withData ? "SCIRemoveDataInterrupt" : "SCIRemoveInterrupt", interrupt, subject);
     }
 
-    /** Connects at once or not at all: no release implements the timeout. */
+    /** Connects to an interrupt without waiting: no release implements the timeout. */
     public MemorySegment connect(
             boolean withData, MemorySegment node, int peer, int adapter, int number, Object subject)
             throws SisciException {
@@ -98,7 +97,6 @@ public final class InterruptFunctions {
                 });
     }
 
-    /** Ends a connection. */
     public void disconnect(boolean withData, MemorySegment interrupt, Object subject)
             throws SisciException {
         ofInterrupt(
@@ -107,12 +105,11 @@ public final class InterruptFunctions {
                 subject);
     }
 
-    /** Interrupts the peer. */
     public void trigger(MemorySegment interrupt, Object subject) throws SisciException {
         ofInterrupt("SCITriggerInterrupt", interrupt, subject);
     }
 
-    /** Interrupts the peer with a message. Answers NOSPC when the peer is behind. */
+    /** Triggers a data interrupt. Fails with NOSPC if the queue of the peer is full. */
     public void trigger(MemorySegment interrupt, byte[] message, Object subject)
             throws SisciException {
         library.run(
@@ -127,7 +124,7 @@ public final class InterruptFunctions {
     }
 
     /**
-     * Makes a place in a segment an interrupt; its handle.
+     * Registers an interrupt flag at an offset in a segment and returns its handle.
      *
      * @param listener the key of a listener in {@link Callbacks}
      */
@@ -165,17 +162,15 @@ public final class InterruptFunctions {
                 });
     }
 
-    /** Lets the next store interrupt. Answers COND_INT_RACE_PROBLEM if one came meanwhile. */
+    /** Enables a flag. Fails with COND_INT_RACE_PROBLEM if a store arrived at the same time. */
     public void enableFlag(MemorySegment interrupt, Object subject) throws SisciException {
         ofInterrupt("SCIEnableConditionalInterrupt", interrupt, subject);
     }
 
-    /** Lets no store interrupt. */
     public void disableFlag(MemorySegment interrupt, Object subject) throws SisciException {
         ofInterrupt("SCIDisableConditionalInterrupt", interrupt, subject);
     }
 
-    /** How many stores there were. */
     public int countOfFlag(MemorySegment interrupt, Object subject) throws SisciException {
         return library.call(
                 "SCIGetConditionalInterruptTrigCounter",

@@ -21,7 +21,7 @@ import org.jrdma.sisci.model.DmaCapabilities;
 import org.jrdma.sisci.model.NodeInfo;
 import org.jrdma.sisci.model.SisciException;
 
-/** The library itself, descriptors, nodes, adapters, queries, requesters. */
+/** The functions for the library, descriptors, nodes, adapters, queries and PCIe requesters. */
 public final class NodeFunctions {
 
     private static final MethodHandle INITIALIZE =
@@ -53,19 +53,18 @@ public final class NodeFunctions {
     private static final MethodHandle UNREGISTER_REQUESTER =
             capturingErrno(sisci_h.SCIUnregisterPCIeRequester$descriptor());
 
-    /** How long a list of nodes can be is not public; this is more than a fabric can have. */
+    /** The capacity for a list of nodes, whose limit is not documented. */
     private static final int NODE_LIST = 4_096;
 
     private static final int TEXT_BYTES = 1_024;
 
     private final SisciLibrary library;
 
-    /** The functions of a library. */
     public NodeFunctions(SisciLibrary library) {
         this.library = library;
     }
 
-    /** Must come before all else. */
+    /** Initializes the library, before any other call. */
     public void initialize() throws SisciException {
         library.run(
                 "SCIInitialize",
@@ -75,7 +74,7 @@ public final class NodeFunctions {
                 });
     }
 
-    /** Must come after all else. Reports nothing. */
+    /** Terminates the library, after all other calls. Reports no error. */
     public void terminate() {
         library.find("SCITerminate")
                 .ifPresent(function ->
@@ -84,7 +83,6 @@ public final class NodeFunctions {
                         }));
     }
 
-    /** Makes a descriptor. */
     public MemorySegment open() throws SisciException {
         return library.call(
                 "SCIOpen",
@@ -96,12 +94,12 @@ public final class NodeFunctions {
                 });
     }
 
-    /** Answers BUSY while something of it remains. */
+    /** Closes a descriptor. Fails with BUSY while it has objects. */
     public void close(MemorySegment node, Object subject) throws SisciException {
         library.run("SCIClose", node, 0, subject);
     }
 
-    /** Whether a node answers. A node that does not may be reported as an error. */
+    /** Returns true if a node responds. May throw an exception if it does not. */
     public boolean probe(MemorySegment node, int adapter, int peer, Object subject)
             throws SisciException {
         return library.call(
@@ -114,7 +112,6 @@ public final class NodeFunctions {
                                 != 0);
     }
 
-    /** The id that an adapter gives this node. */
     public int localNodeId(int adapter, Object subject) throws SisciException {
         return library.call(
                 "SCIGetLocalNodeId",
@@ -126,7 +123,6 @@ public final class NodeFunctions {
                 });
     }
 
-    /** The ids of the node that the fabric's configuration calls so. */
     public List<Integer> nodeIds(String name, Object subject) throws SisciException {
         return library.call(
                 "SCIGetNodeIdByAdapterName",
@@ -140,7 +136,6 @@ public final class NodeFunctions {
                 });
     }
 
-    /** What the fabric's configuration says of the node that it calls so. */
     public NodeInfo nodeInfo(String name, Object subject) throws SisciException {
         return library.call(
                 "SCIGetNodeInfoByAdapterName",
@@ -183,12 +178,10 @@ public final class NodeFunctions {
                 .orElse("");
     }
 
-    /** The version of the API that the library has. */
     public String version() throws SisciException {
         return queryText(sisci_query.SCI_Q_API);
     }
 
-    /** Who made the library. */
     public String vendor() throws SisciException {
         return queryText(sisci_query.SCI_Q_VENDORID);
     }
@@ -208,7 +201,6 @@ public final class NodeFunctions {
                 });
     }
 
-    /** Asks an adapter, or a link of it. */
     public int queryAdapter(int adapter, int link, sisci_query what) throws SisciException {
         var command = library.number(sisci_query.SCI_Q_ADAPTER);
         var subcommand = library.number(what);
@@ -227,7 +219,6 @@ public final class NodeFunctions {
                 });
     }
 
-    /** The size of a cache line of the CPU, in bytes. */
     public int cacheLineBytes() throws SisciException {
         var command = library.number(sisci_query.SCI_Q_SYSTEM);
         var subcommand = library.number(sisci_query.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE);
@@ -244,7 +235,6 @@ public final class NodeFunctions {
                 });
     }
 
-    /** Whether an adapter has a DMA engine. */
     public boolean isDmaAvailable(int adapter, int engine) throws SisciException {
         var command = library.number(sisci_query.SCI_Q_DMA);
         var subcommand = library.number(sisci_query.SCI_Q_DMA_AVAILABLE);
@@ -262,7 +252,6 @@ public final class NodeFunctions {
                 });
     }
 
-    /** What a DMA engine of an adapter can do. */
     public DmaCapabilities dmaCapabilities(int adapter, int engine) throws SisciException {
         var command = library.number(sisci_query.SCI_Q_DMA);
         var subcommand = library.number(sisci_query.SCI_Q_DMA_CAPABILITIES);
@@ -288,7 +277,11 @@ public final class NodeFunctions {
                 });
     }
 
-    /** Asks for something that a structure with a handle first describes; the answer is in it. */
+    /**
+     * Queries a property of an object.
+     *
+     * @param structure the type of the query, which contains the handle and the result
+     */
     public long query(
             sisci_query command,
             sisci_query what,
@@ -304,11 +297,10 @@ public final class NodeFunctions {
                 (function, arena, error) -> {
                     var query = structure.allocate(arena, handle, subcommand);
                     QUERY.invokeExact(function, segment(), number, query, 0, error);
-                    return structure.answer(query);
+                    return structure.result(query);
                 });
     }
 
-    /** Loads a control register of an adapter of this node. */
     public int register(MemorySegment node, int adapter, int offset, Object subject)
             throws SisciException {
         return library.call(
@@ -320,7 +312,6 @@ public final class NodeFunctions {
                                         function, segment(), node, adapter, offset, 0, error));
     }
 
-    /** Stores into a control register of an adapter of this node. */
     public void setRegister(MemorySegment node, int adapter, int offset, int value, Object subject)
             throws SisciException {
         library.run(
@@ -332,7 +323,6 @@ public final class NodeFunctions {
                 });
     }
 
-    /** Loads a control register of another node's adapter. */
     public int remoteRegister(MemorySegment node, int adapter, int peer, int offset, Object subject)
             throws SisciException {
         return library.call(
@@ -345,7 +335,6 @@ public final class NodeFunctions {
                                         error));
     }
 
-    /** Stores into a control register of another node's adapter. */
     public void setRemoteRegister(
             MemorySegment node, int adapter, int peer, int offset, int value, Object subject)
             throws SisciException {
@@ -358,7 +347,7 @@ public final class NodeFunctions {
                 });
     }
 
-    /** Lets a device of this node's PCIe bus reach through the adapter. */
+    /** Allows a device on this node's PCIe bus to access other nodes through the adapter. */
     public void registerRequester(
             MemorySegment node, int adapter, int bus, int deviceFunction, Object subject)
             throws SisciException {
@@ -372,7 +361,6 @@ public final class NodeFunctions {
                 });
     }
 
-    /** Ends that. */
     public void unregisterRequester(
             MemorySegment node, int adapter, int bus, int deviceFunction, Object subject)
             throws SisciException {

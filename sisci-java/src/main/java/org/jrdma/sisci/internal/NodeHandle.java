@@ -5,8 +5,8 @@ import java.util.List;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * An open node, as the objects created from it need it: without a reference to the object of the
- * API, so that a leaked one can be detected.
+ * The state of an open node that its objects need. Does not refer to the API object of the node, so
+ * that a leaked node can be detected.
  *
  * @param functions the functions of the library
  * @param address the handle by which the library knows the node
@@ -24,7 +24,7 @@ public record NodeHandle(
         DeferredRemovals deferred) {
 
     /**
-     * An object that was created from this node, which must be held.
+     * The handle of an object that was created from this node. The node must be held.
      *
      * @param name the name of the object in messages
      * @param handle the object's handle
@@ -34,7 +34,7 @@ public record NodeHandle(
         return own(name, handle, lifetime, removal);
     }
 
-    /** As {@link #own(String, MemorySegment, RemovalRetry.Removal)}, for an object of an object. */
+    /** Like the previous method, for an object whose owner is another object of the node. */
     public ObjectHandle own(
             String name, MemorySegment handle, Lifetime owner, RemovalRetry.Removal removal) {
         var retry = new RemovalRetry(deferred);
@@ -43,11 +43,10 @@ public record NodeHandle(
     }
 
     /**
-     * As {@link #own(String, MemorySegment, Lifetime, RemovalRetry.Removal)}, for an object that
-     * reports events.
+     * Like the previous method, for an object that reports events.
      *
-     * @param listener the key of the object's listener, which ends with the object
-     * @param events the events, waits for which end when the object is closed
+     * @param listener the key of the object's listener, which is removed with the object
+     * @param events the event queue, which is closed when the close of the object starts
      */
     public ObjectHandle own(
             String name,
@@ -57,13 +56,25 @@ public record NodeHandle(
             EventQueue<?> events,
             RemovalRetry.Removal removal) {
         var retry = new RemovalRetry(deferred);
+        return own(name, handle, owner, listener, events, retry, () -> retry.remove(removal));
+    }
+
+    /** Like the previous method, with a removal that uses a given retry itself. */
+    public ObjectHandle own(
+            String name,
+            MemorySegment handle,
+            Lifetime owner,
+            long listener,
+            EventQueue<?> events,
+            RemovalRetry retry,
+            RemovalRetry.Removal retriedRemoval) {
         var owned =
                 new Lifetime(
                         name,
                         List.of(owner),
                         () -> {
                             try {
-                                retry.remove(removal);
+                                retriedRemoval.remove();
                             } finally {
                                 Callbacks.forget(listener);
                             }
@@ -72,7 +83,6 @@ public record NodeHandle(
         return new ObjectHandle(this, handle, owned, retry);
     }
 
-    /** The name of the node. */
     @Override
     public String toString() {
         return lifetime.toString();

@@ -6,7 +6,7 @@ import org.jrdma.abi.sisci.sci_query_local_segment_t;
 import org.jrdma.abi.sisci.sci_query_map_t;
 import org.jrdma.abi.sisci.sci_query_remote_segment_t;
 
-/** The structures in which an object is asked about, and which take the answer. */
+/** The C structures that contain the arguments and the result of a query about an object. */
 public enum QueryStructure {
     LOCAL_SEGMENT {
         @Override
@@ -18,7 +18,7 @@ public enum QueryStructure {
         }
 
         @Override
-        long answer(MemorySegment query) {
+        long result(MemorySegment query) {
             return sci_query_local_segment_t.data.ioaddr(sci_query_local_segment_t.data(query));
         }
     },
@@ -32,7 +32,7 @@ public enum QueryStructure {
         }
 
         @Override
-        long answer(MemorySegment query) {
+        long result(MemorySegment query) {
             return sci_query_remote_segment_t.data.ioaddr(sci_query_remote_segment_t.data(query));
         }
     },
@@ -46,7 +46,7 @@ public enum QueryStructure {
         }
 
         @Override
-        long answer(MemorySegment query) {
+        long result(MemorySegment query) {
             return sci_query_map_t.data(query);
         }
     };
@@ -54,5 +54,5 @@ public enum QueryStructure {
     abstract MemorySegment allocate(
             SegmentAllocator allocator, MemorySegment handle, int subcommand);
 
-    abstract long answer(MemorySegment query);
+    abstract long result(MemorySegment query);
 }

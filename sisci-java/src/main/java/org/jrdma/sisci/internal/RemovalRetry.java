@@ -9,7 +9,7 @@ import org.jrdma.sisci.model.SisciException;
  * Retries a removal until a deadline while the library reports the object as busy, for example
  * because a peer is about to disconnect. A removal that fails is deferred until the node is closed.
  *
- * <p>Does not refer to the object that is closed, so that a leaked object can be detected.
+ * <p>Does not refer to the API object, so that a leaked object can be detected.
  */
 public final class RemovalRetry {
 
@@ -19,24 +19,20 @@ public final class RemovalRetry {
     private final DeferredRemovals deferred;
     private volatile Duration timeout = Duration.ofSeconds(5);
 
-    /** A retry of five seconds. */
+    /** A retry with a timeout of five seconds. */
     public RemovalRetry(DeferredRemovals deferred) {
         this.deferred = deferred;
     }
 
-    /** A function of the library that removes an object. */
     @FunctionalInterface
     public interface Removal {
-        /** Removes the object. */
         void remove() throws SisciException;
     }
 
-    /** Sets how long removals are retried. */
     public void timeout(Duration newTimeout) {
         timeout = newTimeout;
     }
 
-    /** The deadline of a removal that starts now. */
     public Deadline start() {
         return Deadline.after(timeout);
     }
@@ -49,7 +45,7 @@ public final class RemovalRetry {
     /**
      * Removes the object, now or when the node is closed.
      *
-     * @param forced the removal if the object is still busy when the node is closed
+     * @param forced the removal that is used if the object is still busy when the node is closed
      */
     public void remove(Deadline deadline, Removal removal, Removal forced) throws SisciException {
         try {
@@ -60,7 +56,7 @@ public final class RemovalRetry {
         }
     }
 
-    /** Retries until the deadline. An interrupt does not end it, and stays set. */
+    /** Retries until the deadline. An interrupt does not end the retries, and stays set. */
     public static void retry(Deadline deadline, Removal removal) throws SisciException {
         var interrupted = false;
         try {
@@ -75,7 +71,7 @@ public final class RemovalRetry {
                         throw e;
                     }
                 }
-                interrupted |= Thread.interrupted(); // it would turn the pause into a spin
+                interrupted |= Thread.interrupted(); // otherwise parkNanos would return immediately
                 LockSupport.parkNanos(pause);
             }
         } finally {

@@ -13,7 +13,7 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.sisci.model.SisciException;
 
-/** Segments of this node and of others, and maps of both. */
+/** The functions for local segments, remote segments, maps and sequences. */
 public final class SegmentFunctions {
 
     private static final MethodHandle CREATE_SEGMENT =
@@ -35,7 +35,7 @@ public final class SegmentFunctions {
     private static final MethodHandle REMOTE_SEGMENT_SIZE =
             Downcalls.plain(sisci_h.SCIGetRemoteSegmentSize$descriptor());
 
-    /** Functions for local and remote segments. */
+    /** The functions for local and remote segments have the same signature. */
     private static final MethodHandle MAP_SEGMENT =
             capturingErrno(sisci_h.SCIMapLocalSegment$descriptor());
 
@@ -48,13 +48,12 @@ public final class SegmentFunctions {
 
     private final SisciLibrary library;
 
-    /** The functions of a library. */
     public SegmentFunctions(SisciLibrary library) {
         this.library = library;
     }
 
     /**
-     * Makes a segment.
+     * Creates a segment.
      *
      * @param listener the key of a listener in {@link Callbacks}, or 0
      */
@@ -73,18 +72,17 @@ public final class SegmentFunctions {
                             handle,
                             id,
                             bytes,
-                            callback(Callbacks.localSegment(), listener),
+                            Callbacks.orNull(Callbacks.localSegment(), listener),
                             MemorySegment.ofAddress(listener),
-                            flags | callbackFlag(listener),
+                            flags | library.callbackFlag(listener),
                             error);
                     return handle.get(ADDRESS, 0);
                 });
     }
 
-    /** A segment of another process of this node, and its size. */
     public record Attached(MemorySegment handle, long bytes) {}
 
-    /** Attaches to a shared segment; as {@link #create}. */
+    /** Attaches to a shared segment, with arguments like {@link #create}. */
     public Attached attach(MemorySegment node, int id, long listener, Object subject)
             throws SisciException {
         return library.call(
@@ -100,32 +98,30 @@ public final class SegmentFunctions {
                             handle,
                             id,
                             bytes,
-                            callback(Callbacks.localSegment(), listener),
+                            Callbacks.orNull(Callbacks.localSegment(), listener),
                             MemorySegment.ofAddress(listener),
-                            callbackFlag(listener),
+                            library.callbackFlag(listener),
                             error);
                     return new Attached(handle.get(ADDRESS, 0), bytes.get(JAVA_LONG, 0));
                 });
     }
 
-    /** Answers BUSY while it is mapped or connected. */
+    /** Removes a segment. Fails with BUSY while it is mapped or connected. */
     public void remove(MemorySegment segment, int flags, Object subject) throws SisciException {
         library.run("SCIRemoveSegment", segment, flags, subject);
     }
 
-    /** Makes it known to an adapter. */
     public void prepare(MemorySegment segment, int adapter, int flags, Object subject)
             throws SisciException {
         onAdapter("SCIPrepareSegment", segment, adapter, flags, subject);
     }
 
-    /** Lets peers connect. */
     public void setAvailable(MemorySegment segment, int adapter, Object subject)
             throws SisciException {
         onAdapter("SCISetSegmentAvailable", segment, adapter, 0, subject);
     }
 
-    /** Lets no more peers connect. May answer BUSY. */
+    /** Makes a segment unavailable to further peers. May fail with BUSY. */
     public void setUnavailable(MemorySegment segment, int adapter, int flags, Object subject)
             throws SisciException {
         onAdapter("SCISetSegmentUnavailable", segment, adapter, flags, subject);
@@ -142,18 +138,17 @@ public final class SegmentFunctions {
                 });
     }
 
-    /** The id, which the library may have chosen. */
+    /** The id of a segment, which the library may have chosen. */
     public int id(MemorySegment segment) {
         var function = library.require("SCIGetLocalSegmentId");
         return Downcalls.call(() -> (int) LOCAL_SEGMENT_ID.invokeExact(function, segment));
     }
 
-    /** Lets other processes of this node attach. */
     public void share(MemorySegment segment, Object subject) throws SisciException {
         library.run("SCIShareSegment", segment, 0, subject);
     }
 
-    /** Gives an empty segment memory of this process, which gets locked. */
+    /** Registers memory of this process with an empty segment. The library locks the memory. */
     public void register(MemorySegment segment, MemorySegment memory, Object subject)
             throws SisciException {
         var flags = library.number(Constant.SCI_FLAG_LOCK_USER_MEM);
@@ -166,7 +161,7 @@ public final class SegmentFunctions {
                 });
     }
 
-    /** Gives an empty segment memory outside of this process. */
+    /** Attaches memory outside this process to an empty segment. */
     public void attachPhysical(
             MemorySegment segment,
             long ioAddress,
@@ -193,7 +188,7 @@ public final class SegmentFunctions {
     }
 
     /**
-     * Connects to a segment of a node, at once or not at all: no release implements the timeout.
+     * Connects to a segment of a node without waiting: no release implements the timeout.
      *
      * @param listener the key of a listener in {@link Callbacks}
      */
@@ -220,19 +215,20 @@ public final class SegmentFunctions {
                             peer,
                             id,
                             adapter,
-                            callback(Callbacks.remoteSegment(), listener),
+                            Callbacks.orNull(Callbacks.remoteSegment(), listener),
                             MemorySegment.ofAddress(listener),
                             timeout,
-                            flags | callbackFlag(listener),
+                            flags | library.callbackFlag(listener),
                             error);
                     return handle.get(ADDRESS, 0);
                 });
     }
 
     /**
-     * Connects to memory of a node by its address there, which the caller answers for.
+     * Connects to memory of a node by its physical address. The caller is responsible for the
+     * address.
      *
-     * @param physical of 48 bits
+     * @param physical the physical address, which has 48 bits
      */
     public MemorySegment connectSpace(
             MemorySegment node, int peer, int adapter, long physical, long bytes, Object subject)
@@ -242,31 +238,37 @@ public final class SegmentFunctions {
                 subject,
                 (function, arena, error) -> {
                     var handle = arena.allocate(ADDRESS);
-                    var place = sci_address_t.allocate(arena);
-                    sci_address_t.nodeId(place, (short) peer);
-                    sci_address_t.offsHi(place, (short) (physical >>> Integer.SIZE));
-                    sci_address_t.offsLo(place, (int) physical);
+                    var sciAddress = sci_address_t.allocate(arena);
+                    sci_address_t.nodeId(sciAddress, (short) peer);
+                    sci_address_t.offsHi(sciAddress, (short) (physical >>> Integer.SIZE));
+                    sci_address_t.offsLo(sciAddress, (int) physical);
                     CONNECT_SPACE.invokeExact(
-                            function, segment(), node, adapter, handle, place, bytes, 0, error);
+                            function,
+                            segment(),
+                            node,
+                            adapter,
+                            handle,
+                            sciAddress,
+                            bytes,
+                            0,
+                            error);
                     return handle.get(ADDRESS, 0);
                 });
     }
 
-    /** Answers BUSY while it is mapped. */
+    /** Disconnects from a segment. Fails with BUSY while it is mapped. */
     public void disconnect(MemorySegment segment, Object subject) throws SisciException {
         library.run("SCIDisconnectSegment", segment, 0, subject);
     }
 
-    /** The size that the owner gave it. */
     public long remoteSize(MemorySegment segment) {
         var function = library.require("SCIGetRemoteSegmentSize");
         return Downcalls.call(() -> (long) REMOTE_SEGMENT_SIZE.invokeExact(function, segment));
     }
 
-    /** A map, and where its first byte is. */
+    /** A map and its memory, of which only the address is valid. */
     public record Mapped(MemorySegment handle, MemorySegment memory) {}
 
-    /** Maps a part of a segment of this node, or of a remote segment. */
     public Mapped map(
             boolean remote,
             MemorySegment segment,
@@ -294,19 +296,19 @@ public final class SegmentFunctions {
                                             flags,
                                             error);
                     if (memory.address() == 0 && error.get(JAVA_INT, 0) == 0) {
-                        throw new IllegalStateException(name + " gave no address and no error");
+                        throw new IllegalStateException(
+                                name + " returned neither an address nor an error.");
                     }
                     return new Mapped(handle.get(ADDRESS, 0), memory);
                 });
     }
 
-    /** Where a map is in the machine's physical memory. */
     public long physicalAddress(MemorySegment map) {
         var function = library.require("SCIGetMapPhysAddr");
         return Downcalls.call(() -> (long) MAP_PHYSICAL_ADDRESS.invokeExact(function, map));
     }
 
-    /** Brings caches and memory together, where the machine does not by itself. */
+    /** Flushes or invalidates the CPU's caches for a range of a map. */
     public void syncCache(MemorySegment map, MemorySegment memory, int flags, Object subject)
             throws SisciException {
         library.run(
@@ -318,12 +320,11 @@ public final class SegmentFunctions {
                 });
     }
 
-    /** Answers BUSY while it has a sequence. */
+    /** Removes a map. Fails with BUSY while it has a sequence. */
     public void unmap(MemorySegment map, Object subject) throws SisciException {
         library.run("SCIUnmapSegment", map, 0, subject);
     }
 
-    /** Makes a sequence of a map. */
     public MemorySegment createSequence(MemorySegment map, int flags, Object subject)
             throws SisciException {
         return library.call(
@@ -336,16 +337,7 @@ public final class SegmentFunctions {
                 });
     }
 
-    /** Removes it. */
     public void removeSequence(MemorySegment sequence, Object subject) throws SisciException {
         library.run("SCIRemoveSequence", sequence, 0, subject);
-    }
-
-    private static MemorySegment callback(MemorySegment stub, long listener) {
-        return listener == 0 ? MemorySegment.NULL : stub;
-    }
-
-    private int callbackFlag(long listener) {
-        return listener == 0 ? 0 : library.number(Constant.SCI_FLAG_USE_CALLBACK);
     }
 }

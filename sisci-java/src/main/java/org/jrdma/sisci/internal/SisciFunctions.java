@@ -1,14 +1,14 @@
 package org.jrdma.sisci.internal;
 
 /**
- * The functions of an open libsisci, by what they are about.
+ * The functions of an open libsisci, grouped by subject.
  *
- * @param library its names and numbers
- * @param nodes descriptors, nodes, adapters
- * @param segments segments, maps, sequences
- * @param stores what is called between stores
- * @param dma DMA queues and channels
- * @param interrupts interrupts
+ * @param library the library
+ * @param nodes the functions for descriptors, nodes and adapters
+ * @param segments the functions for segments, maps and sequences
+ * @param stores the functions of the hot path
+ * @param dma the functions for DMA queues and channels
+ * @param interrupts the functions for interrupts
  */
 public record SisciFunctions(
         SisciLibrary library,
@@ -18,7 +18,6 @@ public record SisciFunctions(
         DmaFunctions dma,
         InterruptFunctions interrupts) {
 
-    /** The functions of a library. */
     public SisciFunctions(SisciLibrary library) {
         this(
                 library,

@@ -10,30 +10,29 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.abi.sisci.sisci_query;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.LibraryName;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sisci.model.SisciException;
 
-/** An open libsisci: its names, its numbers, and its one way to report an error. */
+/** An open libsisci: its symbols, its constants, and its convention for errors. */
 public final class SisciLibrary {
 
-    /** What the library is called, and where its installer puts it. */
+    /** The name of the library, and the directory of its installer. */
     public static final LibraryName NAME =
             new LibraryName(
                     "libsisci.so",
                     List.of(Path.of("/opt/DIS/lib64")),
-                    "It comes with the driver of Dolphin's adapters (eXpressWare, DIS 5 or newer), not with a distribution; or name the file, with Sisci.load. Or go without: Sisci.software(), or Sisci.configured() and -Djrdma.fabric=software.");
+                    "The library comes with the driver of Dolphin's adapters (eXpressWare, DIS 5 or newer), not with a Linux distribution. To use another file, call Sisci.load. To use the software fabric, call Sisci.software(), or Sisci.configured() with -Djrdma.fabric=software.");
 
-    /** Under which names a function is exported: for programs with threads, without, and plain. */
+    /** The prefixes of exported functions: multithreaded, single-threaded, none. */
     private static final List<String> PREFIXES =
             List.of("_SISCI_PUBLIC_FUNC_MT_", "_SISCI_PUBLIC_FUNC_ST_", "");
 
@@ -58,13 +57,13 @@ public final class SisciLibrary {
         this.library = library;
         if (find("SCIEnqueueDMATransfer").isPresent() && find("SCIStartDmaTransfer").isEmpty()) {
             throw new LibraryNotFoundException(
-                    "%s is version 1 of SISCI (DIS 4.4 or older), whose sizes have 32 bits. DIS 5 or newer is needed."
+                    "%s is version 1 of SISCI (DIS 4.4 or older), whose sizes have 32 bits. Install DIS 5 or newer."
                             .formatted(library));
         }
         for (var name : List.of("SCIInitialize", "SCIOpen", "SCIClose")) {
             if (find(name).isEmpty()) {
                 throw new LibraryNotFoundException(
-                        "%s has no function %s, nor %s: it is another library."
+                        "%s has neither the function %s nor %s: it is not a libsisci."
                                 .formatted(
                                         library, PREFIXES.get(0) + name, PREFIXES.get(1) + name));
             }
@@ -85,37 +84,36 @@ public final class SisciLibrary {
                 .map(data -> data.get(JAVA_INT, 0));
     }
 
-    /** A function of C's, for {@link #call}. */
+    /** A call of a C function, for {@link #call}. */
     @FunctionalInterface
     public interface Call<T> {
         /**
-         * Invokes a handle that captures errno.
+         * Invokes a method handle that captures errno.
          *
-         * @param function the address
-         * @param arena for what C reads and writes; closed after the call
-         * @param error where C leaves its error code
+         * @param function the address of the function
+         * @param arena the arena for arguments and results in memory; closed after the call
+         * @param error the memory for the error code
          */
         T invoke(MemorySegment function, Arena arena, MemorySegment error) throws Throwable;
     }
 
-    /** One without a result, for {@link #run}. */
+    /** A call of a C function without a result, for {@link #run}. */
     @FunctionalInterface
     public interface VoidCall {
-        /** As {@link Call#invoke}. */
         void invoke(MemorySegment function, Arena arena, MemorySegment error) throws Throwable;
     }
 
     /**
-     * Calls a function that reports by its last argument. The result is thrown away where it
-     * reports an error. Never runs on a virtual thread: all these functions enter the driver.
+     * Calls a function that reports an error in its last argument. Runs on a platform thread,
+     * because all these functions enter the driver.
      *
-     * @param function its name in C, without prefix
+     * @param function the C name of the function, without prefix
      * @param subject the object of the call, such as {@code segment 7}, for the exception
      * @throws UnsupportedOperationException if this library has no such function
      */
     public <T> T call(String function, Object subject, Call<T> call) throws SisciException {
         var address = require(function);
-        return PlatformCalls.call(() -> {
+        return BlockingCalls.call(() -> {
             try (var arena = Arena.ofConfined()) {
                 var error = arena.allocate(JAVA_INT);
                 var result = Downcalls.call(() -> call.invoke(address, arena, error));
@@ -128,7 +126,7 @@ public final class SisciLibrary {
         });
     }
 
-    /** Calls a function without a result; as {@link #call}. */
+    /** Calls a function without a result, like {@link #call}. */
     public void run(String function, Object subject, VoidCall call) throws SisciException {
         var _ =
                 call(
@@ -140,7 +138,7 @@ public final class SisciLibrary {
                         });
     }
 
-    /** Calls a function that takes a handle and flags; as {@link #call}. */
+    /** Calls a function that takes a handle and flags, like {@link #call}. */
     public void run(String function, MemorySegment handle, int flags, Object subject)
             throws SisciException {
         run(
@@ -151,7 +149,6 @@ public final class SisciLibrary {
                 });
     }
 
-    /** The exception for an error code. */
     public SisciException failure(String function, Object subject, int code, int errno) {
         var explanation = library.explanation();
         return new SisciException(
@@ -162,7 +159,7 @@ public final class SisciLibrary {
                 explanation.isEmpty() ? text(code) : explanation);
     }
 
-    /** What the library itself says of an error code; empty where it says nothing. */
+    /** The library's text for an error code; empty if there is none. */
     private String text(int code) {
         return find("SCIGetErrorString")
                 .map(function ->
@@ -182,10 +179,10 @@ public final class SisciLibrary {
         return find(function)
                 .orElseThrow(() ->
                         new UnsupportedOperationException(
-                                "%s has no function %s".formatted(library, function)));
+                                "%s has no function %s.".formatted(library, function)));
     }
 
-    /** The address of a function, under whichever name it is exported. */
+    /** The address of a function, with the first exported prefix. */
     Optional<MemorySegment> find(String function) {
         return functions.computeIfAbsent(
                 function,
@@ -197,15 +194,24 @@ public final class SisciLibrary {
     }
 
     /**
-     * The number of a constant: what the library exports, or else what is publicly known.
+     * The number of a constant: the exported number, otherwise the publicly documented one.
      *
      * @throws UnsupportedOperationException if there is neither
      */
     public int number(Constant constant) {
-        return numberIfKnown(constant).orElseThrow(() -> unknown(constant.name()));
+        var number = constants.get(constant);
+        if (number == null) {
+            throw unknown(constant.name());
+        }
+        return number;
     }
 
-    /** The number of a query, as the library exports it: none is public. As for a constant. */
+    /**
+     * The number of a query, as exported by the library. No number of a query is publicly
+     * documented.
+     *
+     * @throws UnsupportedOperationException if the library does not export the number
+     */
     public int number(sisci_query query) {
         var number = queries.get(query);
         if (number == null) {
@@ -216,32 +222,29 @@ public final class SisciLibrary {
 
     private UnsupportedOperationException unknown(String name) {
         return new UnsupportedOperationException(
-                "%s does not export %s%s, and its number is not public"
+                "%s does not export %s%s, and its number is not publicly documented."
                         .formatted(library, DATA_PREFIX, name));
     }
 
-    /** The same, or empty. */
-    public OptionalInt numberIfKnown(Constant constant) {
-        var number = constants.get(constant);
-        return number == null ? OptionalInt.empty() : OptionalInt.of(number);
-    }
-
-    /** The flag word of several constants. */
     public int bits(Stream<Constant> flags) {
         return flags.mapToInt(this::number).reduce(0, (left, right) -> left | right);
     }
 
-    /** The same for the same library, however often it was opened. */
+    /** The flag for a callback; 0 if there is no listener. */
+    int callbackFlag(long listener) {
+        return listener == 0 ? 0 : number(Constant.SCI_FLAG_USE_CALLBACK);
+    }
+
+    /** An identifier of the library, which is the same if the library was loaded several times. */
     public long identity() {
         return require("SCIInitialize").address();
     }
 
-    /** Whether the functions may be Java. */
+    /** Returns true if the functions may be implemented in Java. */
     public boolean isProvided() {
         return library.isProvided();
     }
 
-    /** Where it was found. */
     @Override
     public String toString() {
         return library.toString();

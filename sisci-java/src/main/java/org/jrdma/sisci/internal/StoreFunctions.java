@@ -9,14 +9,14 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.StackRoom;
+import org.jrdma.ffi.linkage.StackSpace;
 import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * What is called between stores: nothing is allocated, and pointers are passed as numbers, since a
- * segment of a shared arena would be kept alive by an atomic instruction in each call. The caller's
- * guard keeps what they point to.
+ * The functions of the hot path, which allocate no memory. Handles are passed as {@code long}:
+ * passing a segment of a shared arena would cost an atomic instruction for each call. The caller's
+ * call guard keeps the objects alive.
  */
 public final class StoreFunctions {
 
@@ -32,22 +32,21 @@ public final class StoreFunctions {
 
     private static final SequenceStatus[] STATUSES = SequenceStatus.values();
 
-    /** Where the current thread's calls leave their error code. */
+    /** The memory for the error code of the current thread's calls. */
     private static final ThreadLocal<MemorySegment> ERROR =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(JAVA_INT));
 
     private final SisciLibrary library;
-    private final boolean intoJava;
+    private final boolean implementedInJava;
     private final MemorySegment flush;
     private final MemorySegment storeBarrier;
     private final MemorySegment startSequence;
     private final MemorySegment checkSequence;
     private final MemorySegment memCpy;
 
-    /** The functions of a library. */
     public StoreFunctions(SisciLibrary library) {
         this.library = library;
-        this.intoJava = library.isProvided();
+        this.implementedInJava = library.isProvided();
         this.flush = find("SCIFlush");
         this.storeBarrier = find("SCIStoreBarrier");
         this.startSequence = find("SCIStartSequence");
@@ -59,23 +58,25 @@ public final class StoreFunctions {
         return library.find(function).orElse(MemorySegment.NULL);
     }
 
-    /** Drains what this CPU still holds of stores; 0 for no sequence in particular. */
+    /**
+     * Drains the stores from the write buffers of this CPU.
+     *
+     * @param sequence the handle of a sequence; 0 for none
+     */
     public void flush(long sequence, int flags) {
         invoke(flush, "SCIFlush", sequence, flags);
     }
 
-    /** Waits besides until the stores of a sequence have left. */
+    /** Drains the write buffers, and waits until the stores have left this node. */
     public void storeBarrier(long sequence, int flags) {
         invoke(storeBarrier, "SCIStoreBarrier", sequence, flags);
     }
 
-    /** Starts a sequence, or starts it again. */
     public SequenceStatus startSequence(long sequence, int flags, Object subject)
             throws SisciException {
         return status(startSequence, "SCIStartSequence", sequence, flags, subject);
     }
 
-    /** The status of the stores since the last check. */
     public SequenceStatus checkSequence(long sequence, int flags, Object subject)
             throws SisciException {
         return status(checkSequence, "SCICheckSequence", sequence, flags, subject);
@@ -84,12 +85,12 @@ public final class StoreFunctions {
     /**
      * Copies between memory and a map of a remote segment.
      *
-     * @param sequence 0 for none
-     * @param memory a segment, since it is the user's, and kept alive by nothing else
+     * @param sequence the handle of a sequence; 0 for none
+     * @param memory the caller's memory, passed as a segment because nothing else keeps it alive
      * @return the error code; 0 for success
      */
     public int copy(long sequence, MemorySegment memory, long map, long offset, int flags) {
-        makeRoom(memCpy, "SCIMemCpy");
+        ensureStack(memCpy, "SCIMemCpy");
         var error = ERROR.get();
         error.set(JAVA_INT, 0, 0);
         try {
@@ -109,7 +110,7 @@ public final class StoreFunctions {
     }
 
     private void invoke(MemorySegment function, String name, long sequence, int flags) {
-        makeRoom(function, name);
+        ensureStack(function, name);
         try {
             VOID_OF_SEQUENCE.invokeExact(function, sequence, flags);
         } catch (Throwable e) {
@@ -120,7 +121,7 @@ public final class StoreFunctions {
     private SequenceStatus status(
             MemorySegment function, String name, long sequence, int flags, Object subject)
             throws SisciException {
-        makeRoom(function, name);
+        ensureStack(function, name);
         var error = ERROR.get();
         error.set(JAVA_INT, 0, 0);
         int status;
@@ -139,24 +140,25 @@ public final class StoreFunctions {
         return statusOf(status);
     }
 
-    /** The constants are in the order of C's numbers, 0 to 3; a test ensures it. */
+    /** The status of a C number. The ordinals are the numbers 0 to 3, which a test checks. */
     static SequenceStatus statusOf(int code) {
         if (code < 0 || code >= STATUSES.length) {
-            throw new IllegalStateException("No status of a sequence has the number " + code);
+            throw new IllegalStateException("Unknown sequence status " + code);
         }
         return STATUSES[code];
     }
 
     /**
-     * A library that is Java needs room on the stack: it may throw a {@link StackOverflowError}.
+     * Ensures that the stack is large enough for a library that is implemented in Java: a {@link
+     * StackOverflowError} in an upcall would terminate the JVM.
      */
-    private void makeRoom(MemorySegment function, String name) {
+    private void ensureStack(MemorySegment function, String name) {
         if (function.address() == 0) {
             var _ = library.require(name);
         }
-        if (intoJava) {
-            StackRoom.ensureForHotPath();
-            StackRoom.didSomething();
+        if (implementedInJava) {
+            StackSpace.ensureForHotPath();
+            StackSpace.recordWork();
         }
     }
 }

@@ -1,7 +1,6 @@
 /**
- * The functions of libsisci, linked, each with its calling convention; its callbacks, and the
- * handles, event queues and removals of the objects that it creates. Uses no type of the API beyond
- * {@link org.jrdma.sisci.model}.
+ * The linked functions and callbacks of libsisci, and the handles, event queues and removals of its
+ * objects. The only types of the API used here are those of {@link org.jrdma.sisci.model}.
  */
 @NullMarked
 package org.jrdma.sisci.internal;

@@ -24,7 +24,7 @@ public record DmaPiece(long localOffset, long remoteOffset, long bytes) {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "%,d bytes from %,d to %,d: numbers of a piece have 32 bits",
+                            "Invalid piece of a DMA transfer: %,d bytes, local offset %,d, remote offset %,d. Sizes and offsets have 32 bits, and the size is not 0.",
                             bytes,
                             localOffset,
                             remoteOffset));

@@ -11,97 +11,98 @@ import org.jrdma.abi.sisci.sisci_h;
  * the meaning depends on the function that failed. In C: {@code sci_error_t}.
  */
 public enum SisciError {
-    /** Something still uses it. */
+    /** The object is still in use. */
     BUSY(sisci_h.SCI_ERR_BUSY(), true),
-    /** The flag is legal, and not built into this release. */
+    /** The flag is valid but not implemented in this release. */
     FLAG_NOT_IMPLEMENTED(sisci_h.SCI_ERR_FLAG_NOT_IMPLEMENTED()),
-    /** The flag does not belong to this function. */
+    /** The function does not accept the flag. */
     ILLEGAL_FLAG(sisci_h.SCI_ERR_ILLEGAL_FLAG()),
-    /** The operating system has no room; of a data interrupt, the receiver is behind. */
+    /** No free resources; for a data interrupt, the receive queue of the peer is full. */
     NO_SPACE(sisci_h.SCI_ERR_NOSPC()),
-    /** The library has no room. */
+    /** The library has no free resources. */
     LIBRARY_FULL(sisci_h.SCI_ERR_API_NOSPC()),
-    /** The adapter has no room. */
+    /** The adapter has no free resources. */
     ADAPTER_FULL(
             sisci_h.SCI_ERR_HW_NOSPC(),
-            "The adapter's window limits what is mapped at a time: map less, or close other maps."),
-    /** The function is not built into this release. */
+            "The address window of the adapter limits the total size of maps: map less, or close other maps."),
+    /** The function is not implemented in this release. */
     NOT_IMPLEMENTED(sisci_h.SCI_ERR_NOT_IMPLEMENTED()),
-    /** No adapter can have that number. */
+    /** The number is not a valid adapter number. */
     ILLEGAL_ADAPTER(sisci_h.SCI_ERR_ILLEGAL_ADAPTERNO()),
-    /** There is no adapter of that number. */
+    /** No adapter has that number. */
     NO_SUCH_ADAPTER(
             sisci_h.SCI_ERR_NO_SUCH_ADAPTERNO(),
-            "Adapters count from 0; the driver must have found it."),
-    /** It took too long. */
+            "Adapters are numbered from 0. Check that the driver is loaded and has found the adapter."),
+    /** The operation timed out. */
     TIMEOUT(sisci_h.SCI_ERR_TIMEOUT(), true),
-    /** Beyond the end of the segment. */
+    /** The offset or size exceeds the segment. */
     OUT_OF_RANGE(sisci_h.SCI_ERR_OUT_OF_RANGE()),
-    /** The node offers no such segment. */
+    /** The node has no available segment of that id. */
     NO_SUCH_SEGMENT(sisci_h.SCI_ERR_NO_SUCH_SEGMENT(), true),
-    /** The node has no such interrupt. Shares its number with {@link #NO_SUCH_SEGMENT}. */
+    /** The node has no interrupt of that number. Has the same code as {@link #NO_SUCH_SEGMENT}. */
     NO_SUCH_INTERRUPT(sisci_h.SCI_ERR_NO_SUCH_INTNO(), true),
-    /** No node can have that id. */
+    /** The id is not a valid node id. */
     ILLEGAL_NODE(
             sisci_h.SCI_ERR_ILLEGAL_NODEID(),
-            "Node ids are multiples of 4, from 4 to what the fabric has; the software fabric ends at 248."),
-    /** The peer's driver refused. */
+            "Node ids are multiples of 4, starting at 4. The highest id of the software fabric is 248."),
+    /** The driver of the peer refused the connection. */
     CONNECTION_REFUSED(sisci_h.SCI_ERR_CONNECTION_REFUSED(), true),
     /** The segment is not connected. */
     SEGMENT_NOT_CONNECTED(sisci_h.SCI_ERR_SEGMENT_NOT_CONNECTED()),
-    /** A size is not a multiple of what it must be. */
+    /** A size is not a multiple of the required alignment. */
     SIZE_ALIGNMENT(sisci_h.SCI_ERR_SIZE_ALIGNMENT()),
-    /** An offset is not a multiple of what it must be. */
+    /** An offset is not a multiple of the required alignment. */
     OFFSET_ALIGNMENT(sisci_h.SCI_ERR_OFFSET_ALIGNMENT()),
-    /** An argument makes no sense. */
+    /** An argument is invalid. */
     ILLEGAL_PARAMETER(sisci_h.SCI_ERR_ILLEGAL_PARAMETER()),
-    /** No more maps, or no more entries in a DMA queue. */
+    /** The maximum number of maps, or of entries of a DMA queue, is reached. */
     TOO_MANY(sisci_h.SCI_ERR_MAX_ENTRIES()),
     /** The segment is not prepared for the adapter. */
     SEGMENT_NOT_PREPARED(sisci_h.SCI_ERR_SEGMENT_NOT_PREPARED()),
-    /** An address makes no sense. */
+    /** An address is invalid. */
     ILLEGAL_ADDRESS(sisci_h.SCI_ERR_ILLEGAL_ADDRESS()),
-    /** Not in this state. */
+    /** The operation is not valid in the current state of the object. */
     ILLEGAL_OPERATION(
             sisci_h.SCI_ERR_ILLEGAL_OPERATION(),
-            "It is not in a state for that: it has been done already, or something else must be done first."),
-    /** Nothing that can be asked. */
+            "The object is in the wrong state: the operation was already done, or another one must come first."),
+    /** The query is invalid. */
     ILLEGAL_QUERY(sisci_h.SCI_ERR_ILLEGAL_QUERY()),
     /** Another segment of this node has that id. */
     SEGMENT_ID_USED(
-            sisci_h.SCI_ERR_SEGMENTID_USED(), "Ids are unique among all processes of a node."),
+            sisci_h.SCI_ERR_SEGMENTID_USED(),
+            "Segment ids are unique among all processes of a node."),
     /**
-     * Another interrupt has that number. Taken to share its number with {@link #SEGMENT_ID_USED},
-     * as in the oldest public header it seems to: no public source says so of releases of today.
+     * Another interrupt has that number. Assumed to have the same code as {@link #SEGMENT_ID_USED},
+     * as the oldest public header suggests; no public source confirms it for current releases.
      */
     INTERRUPT_NUMBER_USED(sisci_h.SCI_ERR_SEGMENTID_USED()),
-    /** The operating system refused. */
+    /** A call of the operating system failed. */
     SYSTEM(sisci_h.SCI_ERR_SYSTEM()),
-    /** It was removed while it was waited for. */
+    /** The object was removed during the wait. */
     CANCELLED(sisci_h.SCI_ERR_CANCELLED()),
     /** There is no connection. */
     NOT_CONNECTED(sisci_h.SCI_ERR_NOT_CONNECTED()),
-    /** It cannot be had. */
+    /** The resource is not available. */
     NOT_AVAILABLE(sisci_h.SCI_ERR_NOT_AVAILABLE()),
-    /** Library and driver are of different releases. */
+    /** The library and the driver have different versions. */
     INCONSISTENT_VERSIONS(
             sisci_h.SCI_ERR_INCONSISTENT_VERSIONS(),
-            "Install library and driver of the same release."),
-    /** A conditional interrupt came too early. */
+            "Install the library and the driver of the same release."),
+    /** A conditional interrupt occurred while it was being enabled. */
     CONDITIONAL_INTERRUPT_RACE(sisci_h.SCI_ERR_COND_INT_RACE_PROBLEM()),
-    /** More than there was room for. */
+    /** A counter or buffer overflowed. */
     OVERFLOW(sisci_h.SCI_ERR_OVERFLOW()),
-    /** The library is not initialised. */
+    /** The library is not initialized. */
     NOT_INITIALIZED(sisci_h.SCI_ERR_NOT_INITIALIZED()),
-    /** This process may not attach to it. */
-    ACCESS(sisci_h.SCI_ERR_ACCESS(), "Its owner must have shared it, and it must exist."),
-    /** Links work, and the node is not there. */
+    /** This process is not allowed to attach to the segment. */
+    ACCESS(sisci_h.SCI_ERR_ACCESS(), "The segment must exist, and its owner must have shared it."),
+    /** The links are operational, but the node does not exist. */
     NO_SUCH_NODE(sisci_h.SCI_ERR_NO_SUCH_NODEID(), true),
-    /** The node does not answer. */
+    /** The node does not respond. */
     NODE_NOT_RESPONDING(sisci_h.SCI_ERR_NODE_NOT_RESPONDING(), true),
-    /** The peer's link is down. */
+    /** The link of the peer is down. */
     NO_REMOTE_LINK(sisci_h.SCI_ERR_NO_REMOTE_LINK_ACCESS(), true),
-    /** This side's link is down. */
+    /** The link of this node is down. */
     NO_LINK(sisci_h.SCI_ERR_NO_LINK_ACCESS(), true),
     /** A transfer failed. */
     TRANSFER_FAILED(sisci_h.SCI_ERR_TRANSFER_FAILED()),

@@ -11,22 +11,22 @@ import org.junit.jupiter.api.Test;
 
 class ConstantTest {
 
-    /** A name that is misspelt would never be found in a library. */
+    /** A misspelled name would never be found in a library. */
     @Test
-    void shouldNameWhatTheHeaderSaysIsExported() throws Exception {
+    void shouldHaveTheExportedConstantsOfTheHeader() throws Exception {
         var exported =
                 Pattern.compile("(?m)^SISCI_DATA\\((\\w+)\\)")
                         .matcher(Files.readString(Path.of("../headers/sisci/sisci.h")))
                         .results()
                         .map(match -> match.group(1))
-                        .filter(name -> !name.startsWith("SCI_Q_")) // these are generated
+                        .filter(name -> !name.startsWith("SCI_Q_")) // sisci_query is generated
                         .toList();
 
         assertThat(Arrays.stream(Constant.values()).map(Enum::name)).isEqualTo(exported);
     }
 
     @Test
-    void shouldKnowTheNumbersThatTheHeaderHas() {
+    void shouldHaveTheNumbersOfTheHeader() {
         for (var constant : Constant.values()) {
             try {
                 assertThat(constant.known())

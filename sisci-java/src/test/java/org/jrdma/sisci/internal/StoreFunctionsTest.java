@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class StoreFunctionsTest {
 
     @Test
-    void shouldNumberStatusesAsCDoes() {
+    void shouldNumberStatusesAsInC() {
         assertThat(StoreFunctions.statusOf(sisci_h.SCI_SEQ_OK())).isEqualTo(SequenceStatus.OK);
         assertThat(StoreFunctions.statusOf(sisci_h.SCI_SEQ_RETRIABLE()))
                 .isEqualTo(SequenceStatus.RETRIABLE);

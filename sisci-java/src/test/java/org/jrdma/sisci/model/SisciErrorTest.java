@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class SisciErrorTest {
 
     @Test
-    void shouldTakeTheMeaningOfASharedNumberFromTheCall() {
+    void shouldDeriveTheMeaningOfASharedCodeFromTheFunction() {
         var code = sisci_h.SCI_ERR_NO_SUCH_SEGMENT();
 
         assertThat(SisciError.of("SCIConnectSegment", code)).isEqualTo(SisciError.NO_SUCH_SEGMENT);

@@ -15,8 +15,8 @@ import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 
 /**
- * What the adaptors of channels to {@code java.net} have in common: options, a time-out, and
- * refusals as sockets have them. Safe for use by several threads.
+ * Common code of the {@code java.net} adaptors: options, timeouts, and the conversion of
+ * exceptions. Safe for use by multiple threads.
  */
 final class AdaptorOptions {
 
@@ -33,7 +33,7 @@ final class AdaptorOptions {
         }
     }
 
-    /** In milliseconds; 0 for none. */
+    /** Sets the timeout in milliseconds; 0 disables it. */
     void setTimeout(int timeout) throws SocketException {
         ensureOpen();
         if (timeout < 0) {
@@ -47,34 +47,36 @@ final class AdaptorOptions {
         return timeout;
     }
 
-    /** The end of the time-out, of what begins now. */
+    /** Returns the deadline of an operation that starts now. */
     Deadline deadline() {
         return deadline(timeout);
     }
 
     <T> void set(SocketOption<T> name, T value) throws SocketException {
-        setUp(() -> channel.setOption(name, value));
+        callAsSocket(() -> channel.setOption(name, value));
     }
 
     <T> T get(SocketOption<T> name) throws SocketException {
-        return setUp(() -> channel.getOption(name));
+        return callAsSocket(() -> channel.getOption(name));
     }
 
-    /** Sets a size, or says {@code refusal} of one that is none. */
-    void setSize(SocketOption<Integer> name, int size, String refusal) throws SocketException {
+    /**
+     * Sets a buffer size; throws IllegalArgumentException with the message {@code message} if it is
+     * not positive.
+     */
+    void setSize(SocketOption<Integer> name, int size, String message) throws SocketException {
         if (size <= 0) {
-            throw new IllegalArgumentException(refusal);
+            throw new IllegalArgumentException(message);
         }
         set(name, size);
     }
 
-    /** A call on a channel. */
     @FunctionalInterface
     interface Call<T> {
         T make() throws IOException;
     }
 
-    /** Makes a call on a channel, whose unchecked refusals become those of sockets. */
+    /** Makes a call on a channel; converts unchecked exceptions of channels to those of sockets. */
     static <T> T call(Call<T> call) throws IOException {
         try {
             return call.make();
@@ -83,38 +85,39 @@ final class AdaptorOptions {
         }
     }
 
-    /** The same where sockets declare this exception alone. */
-    static <T> T setUp(Call<T> call) throws SocketException {
+    /** Makes a call on a channel for a method that declares only SocketException. */
+    static <T> T callAsSocket(Call<T> call) throws SocketException {
         try {
             return call(call);
         } catch (SocketException e) {
             throw e;
         } catch (ClosedChannelException e) {
-            throw because("Socket is closed", e);
+            throw socketException("Socket is closed", e);
         } catch (IOException e) {
-            throw because(e.getMessage(), e);
+            throw socketException(e.getMessage(), e);
         }
     }
 
     private static SocketException asSocketException(RuntimeException e) {
         return switch (e) {
-            case NotYetConnectedException _ -> because("Socket is not connected", e);
-            case NotYetBoundException _ -> because("Socket is not bound yet", e);
-            case AlreadyBoundException _ -> because("Already bound", e);
-            case AlreadyConnectedException _ -> because("Already connected", e);
-            case UnsupportedAddressTypeException _ -> because("Unsupported address type", e);
-            case UnresolvedAddressException _ -> because("Unresolved address", e);
+            case NotYetConnectedException _ -> socketException("Socket is not connected", e);
+            case NotYetBoundException _ -> socketException("Socket is not bound yet", e);
+            case AlreadyBoundException _ -> socketException("Already bound", e);
+            case AlreadyConnectedException _ -> socketException("Already connected", e);
+            case UnsupportedAddressTypeException _ ->
+                    socketException("Unsupported address type", e);
+            case UnresolvedAddressException _ -> socketException("Unresolved address", e);
             default -> throw e;
         };
     }
 
-    private static SocketException because(String message, Exception cause) {
+    static SocketException socketException(String message, Exception cause) {
         var exception = new SocketException(message);
         exception.initCause(cause);
         return exception;
     }
 
-    /** The end of a time-out in milliseconds, of which 0 has none. */
+    /** Returns the deadline for a timeout in milliseconds, where 0 disables the timeout. */
     static Deadline deadline(int milliseconds) {
         return milliseconds == 0 ? Deadline.NEVER : Deadline.after(Duration.ofMillis(milliseconds));
     }

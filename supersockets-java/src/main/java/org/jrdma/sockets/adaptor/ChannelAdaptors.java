@@ -2,14 +2,14 @@ package org.jrdma.sockets.adaptor;
 
 import org.jrdma.sockets.channel.Adaptors;
 
-/** The sockets of {@code java.net} that adapt the channels of this module. */
+/** The adaptors from the channels of this module to the sockets of {@code java.net}. */
 public final class ChannelAdaptors {
 
-    /** For programs that ask a channel for its socket. */
+    /** The adaptors that the {@code socket} method of a channel returns. */
     public static final Adaptors OF_CHANNELS =
             new Adaptors(SocketAdaptor::of, ServerSocketAdaptor::new, DatagramSocketAdaptor::new);
 
-    /** For programs that ask a factory for a socket. */
+    /** The sockets that a socket factory returns. */
     public static final Adaptors OF_FACTORIES =
             new Adaptors(FactorySocket::of, FactoryServerSocket::new, DatagramSocketAdaptor::new);
 

@@ -23,25 +23,25 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.sockets.channel.FabricDatagramChannel;
 import org.jspecify.annotations.Nullable;
 
-/** A channel for datagrams as a {@link DatagramSocket}, with a time-out for receiving. */
+/** A datagram channel as a {@link DatagramSocket}, with a receive timeout. */
 final class DatagramSocketAdaptor extends DatagramSocket {
 
     private final FabricDatagramChannel channel;
     private final Map<Group, MembershipKey> memberships = new ConcurrentHashMap<>();
-    private final AdaptorOptions adapted;
+    private final AdaptorOptions options;
 
-    /** Of packets that are used again and again. */
+    /** The last datagrams received into packets that the program reuses. */
     private final Map<DatagramPacket, Received> received =
             Collections.synchronizedMap(new WeakHashMap<>());
 
-    private record Received(int length, int room) {}
+    private record Received(int length, int capacity) {}
 
-    private record Group(InetAddress address, @Nullable NetworkInterface on) {}
+    private record Group(InetAddress address, @Nullable NetworkInterface netIf) {}
 
     DatagramSocketAdaptor(FabricDatagramChannel channel) {
-        super(new NoDatagramImplementation());
+        super(new UnusedDatagramImplementation());
         this.channel = channel;
-        adapted = new AdaptorOptions(channel);
+        options = new AdaptorOptions(channel);
     }
 
     @Override
@@ -51,7 +51,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
 
     @Override
     public void bind(@Nullable SocketAddress address) throws SocketException {
-        AdaptorOptions.setUp(
+        AdaptorOptions.callAsSocket(
                 () -> channel.bind(address == null ? new InetSocketAddress(0) : address));
     }
 
@@ -69,7 +69,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
         if (address == null) {
             throw new IllegalArgumentException("Address can't be null");
         }
-        AdaptorOptions.setUp(() -> {
+        AdaptorOptions.callAsSocket(() -> {
             if (channel.isConnected()) {
                 channel.disconnect();
             }
@@ -158,88 +158,88 @@ final class DatagramSocketAdaptor extends DatagramSocket {
     public void receive(DatagramPacket packet) throws IOException {
         AdaptorOptions.call(() -> {
             synchronized (packet) {
-                var room = room(packet);
-                var target = ByteBuffer.wrap(packet.getData(), packet.getOffset(), room);
-                var sender = channel.receiveBlocking(target, adapted.deadline());
+                var capacity = capacity(packet);
+                var target = ByteBuffer.wrap(packet.getData(), packet.getOffset(), capacity);
+                var sender = channel.receiveBlocking(target, options.deadline());
                 packet.setSocketAddress(Objects.requireNonNull(sender));
                 packet.setLength(target.position() - packet.getOffset());
-                received.put(packet, new Received(packet.getLength(), room));
+                received.put(packet, new Received(packet.getLength(), capacity));
             }
             return null;
         });
     }
 
     /**
-     * How long a datagram may be. A packet that has taken a shorter one, and was not touched since,
-     * has all its room again.
+     * Returns the capacity for the next datagram. A packet that received a shorter datagram, and
+     * was not changed since, has its original capacity again.
      */
-    private int room(DatagramPacket packet) {
+    private int capacity(DatagramPacket packet) {
         var before = received.get(packet);
-        var room =
+        var capacity =
                 before != null && before.length == packet.getLength()
-                        ? before.room
+                        ? before.capacity
                         : packet.getLength();
-        return Math.min(room, packet.getData().length - packet.getOffset());
+        return Math.min(capacity, packet.getData().length - packet.getOffset());
     }
 
     @Override
     public void setSoTimeout(int timeout) throws SocketException {
-        adapted.setTimeout(timeout);
+        options.setTimeout(timeout);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        return adapted.timeout();
+        return options.timeout();
     }
 
     @Override
     public void setSendBufferSize(int size) throws SocketException {
-        adapted.setSize(StandardSocketOptions.SO_SNDBUF, size, "Invalid send size");
+        options.setSize(StandardSocketOptions.SO_SNDBUF, size, "Invalid send size");
     }
 
     @Override
     public int getSendBufferSize() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_SNDBUF);
+        return options.get(StandardSocketOptions.SO_SNDBUF);
     }
 
     @Override
     public void setReceiveBufferSize(int size) throws SocketException {
-        adapted.setSize(StandardSocketOptions.SO_RCVBUF, size, "Invalid receive size");
+        options.setSize(StandardSocketOptions.SO_RCVBUF, size, "Invalid receive size");
     }
 
     @Override
     public int getReceiveBufferSize() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_RCVBUF);
+        return options.get(StandardSocketOptions.SO_RCVBUF);
     }
 
     @Override
     public void setReuseAddress(boolean on) throws SocketException {
-        adapted.set(StandardSocketOptions.SO_REUSEADDR, on);
+        options.set(StandardSocketOptions.SO_REUSEADDR, on);
     }
 
     @Override
     public boolean getReuseAddress() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_REUSEADDR);
+        return options.get(StandardSocketOptions.SO_REUSEADDR);
     }
 
     @Override
     public void setBroadcast(boolean on) throws SocketException {
-        adapted.set(StandardSocketOptions.SO_BROADCAST, on);
+        options.set(StandardSocketOptions.SO_BROADCAST, on);
     }
 
     @Override
     public boolean getBroadcast() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_BROADCAST);
+        return options.get(StandardSocketOptions.SO_BROADCAST);
     }
 
     @Override
     public void setTrafficClass(int trafficClass) throws SocketException {
-        adapted.set(StandardSocketOptions.IP_TOS, trafficClass);
+        options.set(StandardSocketOptions.IP_TOS, trafficClass);
     }
 
     @Override
     public int getTrafficClass() throws SocketException {
-        return adapted.get(StandardSocketOptions.IP_TOS);
+        return options.get(StandardSocketOptions.IP_TOS);
     }
 
     @Override
@@ -259,18 +259,20 @@ final class DatagramSocketAdaptor extends DatagramSocket {
     }
 
     @Override
-    public void joinGroup(SocketAddress group, @Nullable NetworkInterface on) throws IOException {
+    public void joinGroup(SocketAddress group, @Nullable NetworkInterface netIf)
+            throws IOException {
         var address = groupAddress(group);
-        var key = new Group(address, on);
+        var key = new Group(address, netIf);
         if (memberships.containsKey(key)) {
             throw new SocketException("Already a member of group");
         }
-        memberships.put(key, AdaptorOptions.call(() -> channel.join(address, interfaceOf(on))));
+        memberships.put(key, AdaptorOptions.call(() -> channel.join(address, interfaceFor(netIf))));
     }
 
     @Override
-    public void leaveGroup(SocketAddress group, @Nullable NetworkInterface on) throws IOException {
-        var membership = memberships.remove(new Group(groupAddress(group), on));
+    public void leaveGroup(SocketAddress group, @Nullable NetworkInterface netIf)
+            throws IOException {
+        var membership = memberships.remove(new Group(groupAddress(group), netIf));
         if (membership == null) {
             throw new SocketException("Not a member of group");
         }
@@ -287,10 +289,13 @@ final class DatagramSocketAdaptor extends DatagramSocket {
         return internet.getAddress();
     }
 
-    /** Without one, that of the option for sending, or the first that can. */
-    private NetworkInterface interfaceOf(@Nullable NetworkInterface on) throws IOException {
-        if (on != null) {
-            return on;
+    /**
+     * Returns the interface to join on: {@code netIf} unless it is null, otherwise the interface of
+     * IP_MULTICAST_IF, otherwise the first one that supports multicast.
+     */
+    private NetworkInterface interfaceFor(@Nullable NetworkInterface netIf) throws IOException {
+        if (netIf != null) {
+            return netIf;
         }
         var chosen = channel.getOption(StandardSocketOptions.IP_MULTICAST_IF);
         if (chosen != null) {
@@ -301,7 +306,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
                 return each;
             }
         }
-        throw new SocketException("No network interface can take part in a group");
+        throw new SocketException("No network interface is up and supports multicast");
     }
 
     @Override

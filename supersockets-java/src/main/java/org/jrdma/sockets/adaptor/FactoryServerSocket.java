@@ -8,7 +8,10 @@ import java.net.SocketOption;
 import org.jrdma.sockets.channel.ListenerChannel;
 import org.jspecify.annotations.Nullable;
 
-/** A listener as the server socket of a factory, like {@link FactorySocket}. */
+/**
+ * The server socket of a factory: a {@link ServerSocketAdaptor} with the exceptions of {@link
+ * FactorySocket}.
+ */
 final class FactoryServerSocket extends ServerSocketAdaptor {
 
     FactoryServerSocket(ListenerChannel channel) {
@@ -17,17 +20,17 @@ final class FactoryServerSocket extends ServerSocketAdaptor {
 
     @Override
     public <T> ServerSocket setOption(SocketOption<T> name, T value) throws IOException {
-        return SocketMessages.ofSocket(() -> super.setOption(name, value));
+        return ClosedSocketExceptions.callOnSocket(() -> super.setOption(name, value));
     }
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
-        return SocketMessages.ofSocket(() -> super.getOption(name));
+        return ClosedSocketExceptions.callOnSocket(() -> super.getOption(name));
     }
 
     @Override
     public void bind(@Nullable SocketAddress address, int backlog) throws IOException {
-        SocketMessages.ofSocket(() -> {
+        ClosedSocketExceptions.callOnSocket(() -> {
             super.bind(address, backlog);
             return null;
         });
@@ -35,6 +38,6 @@ final class FactoryServerSocket extends ServerSocketAdaptor {
 
     @Override
     public Socket accept() throws IOException {
-        return SocketMessages.ofSocket(super::accept);
+        return ClosedSocketExceptions.callOnSocket(super::accept);
     }
 }

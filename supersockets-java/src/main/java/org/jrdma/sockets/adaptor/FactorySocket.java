@@ -10,12 +10,12 @@ import java.net.SocketOption;
 import org.jrdma.sockets.channel.StreamChannel;
 
 /**
- * A channel as the socket of a factory: for programs that use {@link Socket} alone. Where the JDK's
- * sockets differ from the sockets of channels, it behaves like the former.
+ * The socket of a factory. Where the JDK's sockets and the sockets of its channels behave
+ * differently, this class behaves like the JDK's sockets.
  */
 final class FactorySocket extends SocketAdaptor {
 
-    private static final int LONGEST_LINGER = 65_535;
+    private static final int MAX_LINGER_SECONDS = 65_535;
 
     private final StreamChannel channel;
 
@@ -28,13 +28,13 @@ final class FactorySocket extends SocketAdaptor {
         try {
             return new FactorySocket(channel);
         } catch (SocketException e) {
-            throw new AssertionError("nothing has been done yet", e);
+            throw new AssertionError("The constructor of Socket does not throw", e);
         }
     }
 
     @Override
     public void connect(SocketAddress address, int timeout) throws IOException {
-        SocketMessages.ofSocket(() -> {
+        ClosedSocketExceptions.callOnSocket(() -> {
             super.connect(address, timeout);
             return null;
         });
@@ -42,23 +42,23 @@ final class FactorySocket extends SocketAdaptor {
 
     @Override
     public <T> Socket setOption(SocketOption<T> name, T value) throws IOException {
-        return SocketMessages.ofSocket(() -> super.setOption(name, value));
+        return ClosedSocketExceptions.callOnSocket(() -> super.setOption(name, value));
     }
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
-        return SocketMessages.ofSocket(() -> super.getOption(name));
+        return ClosedSocketExceptions.callOnSocket(() -> super.getOption(name));
     }
 
     @Override
     public void bind(SocketAddress address) throws IOException {
-        SocketMessages.ofSocket(() -> {
+        ClosedSocketExceptions.callOnSocket(() -> {
             super.bind(address);
             return null;
         });
     }
 
-    /** Also of one that is closed. */
+    /** Returns true also for a closed socket that was connected. */
     @Override
     public boolean isConnected() {
         return channel.wasConnected();
@@ -69,7 +69,7 @@ final class FactorySocket extends SocketAdaptor {
         if (!isClosed() && isInputShutdown()) {
             throw new SocketException("Socket input is already shutdown");
         }
-        SocketMessages.ofSocket(() -> {
+        ClosedSocketExceptions.callOnSocket(() -> {
             super.shutdownInput();
             return null;
         });
@@ -80,7 +80,7 @@ final class FactorySocket extends SocketAdaptor {
         if (!isClosed() && isOutputShutdown()) {
             throw new SocketException("Socket output is already shutdown");
         }
-        SocketMessages.ofSocket(() -> {
+        ClosedSocketExceptions.callOnSocket(() -> {
             super.shutdownOutput();
             return null;
         });
@@ -88,7 +88,7 @@ final class FactorySocket extends SocketAdaptor {
 
     @Override
     public void sendUrgentData(int data) throws IOException {
-        SocketMessages.ofStream(() -> {
+        ClosedSocketExceptions.callOnStream(() -> {
             super.sendUrgentData(data);
             return null;
         });
@@ -107,7 +107,7 @@ final class FactorySocket extends SocketAdaptor {
         if (on && seconds < 0 && !isClosed()) {
             throw new IllegalArgumentException("invalid value for SO_LINGER");
         }
-        super.setSoLinger(on, Math.min(seconds, LONGEST_LINGER));
+        super.setSoLinger(on, Math.min(seconds, MAX_LINGER_SECONDS));
     }
 
     @Override
@@ -124,17 +124,17 @@ final class FactorySocket extends SocketAdaptor {
         return new InputStream() {
             @Override
             public int read() throws IOException {
-                return SocketMessages.ofStream(input::read);
+                return ClosedSocketExceptions.callOnStream(input::read);
             }
 
             @Override
             public int read(byte[] bytes, int offset, int length) throws IOException {
-                return SocketMessages.ofStream(() -> input.read(bytes, offset, length));
+                return ClosedSocketExceptions.callOnStream(() -> input.read(bytes, offset, length));
             }
 
             @Override
             public int available() throws IOException {
-                return SocketMessages.ofStream(input::available);
+                return ClosedSocketExceptions.callOnStream(input::available);
             }
 
             @Override
@@ -156,12 +156,14 @@ final class FactorySocket extends SocketAdaptor {
             @Override
             public void write(byte[] bytes, int offset, int length) throws IOException {
                 try {
-                    SocketMessages.ofStream(() -> {
+                    ClosedSocketExceptions.callOnStream(() -> {
                         output.write(bytes, offset, length);
                         return null;
                     });
                 } catch (SocketException e) {
-                    throw isOutputShutdown() && !isClosed() ? SocketMessages.brokenPipe(e) : e;
+                    throw isOutputShutdown() && !isClosed()
+                            ? ClosedSocketExceptions.brokenPipe(e)
+                            : e;
                 }
             }
 

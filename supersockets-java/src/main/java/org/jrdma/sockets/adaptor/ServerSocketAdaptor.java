@@ -16,16 +16,16 @@ import java.util.Set;
 import org.jrdma.sockets.channel.ListenerChannel;
 import org.jspecify.annotations.Nullable;
 
-/** A listening channel as a {@link ServerSocket}, with a time-out for accepting. */
+/** A listening channel as a {@link ServerSocket}, with an accept timeout. */
 class ServerSocketAdaptor extends ServerSocket {
 
     private final ListenerChannel channel;
-    private final AdaptorOptions adapted;
+    private final AdaptorOptions options;
 
     ServerSocketAdaptor(ListenerChannel channel) {
-        super(new NoSocketImplementation());
+        super(new UnusedSocketImplementation());
         this.channel = channel;
-        adapted = new AdaptorOptions(channel);
+        options = new AdaptorOptions(channel);
     }
 
     @Override
@@ -40,8 +40,8 @@ class ServerSocketAdaptor extends ServerSocket {
 
     @Override
     public void bind(@Nullable SocketAddress address, int backlog) throws IOException {
-        var wanted = address == null ? new InetSocketAddress(0) : address;
-        AdaptorOptions.call(() -> channel.bind(wanted, backlog));
+        var requested = address == null ? new InetSocketAddress(0) : address;
+        AdaptorOptions.call(() -> channel.bind(requested, backlog));
     }
 
     @Override
@@ -50,7 +50,7 @@ class ServerSocketAdaptor extends ServerSocket {
             if (!channel.isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
-            return Objects.requireNonNull(channel.accept(adapted.deadline())).socket();
+            return Objects.requireNonNull(channel.accept(options.deadline())).socket();
         });
     }
 
@@ -88,32 +88,32 @@ class ServerSocketAdaptor extends ServerSocket {
 
     @Override
     public void setSoTimeout(int timeout) throws SocketException {
-        adapted.setTimeout(timeout);
+        options.setTimeout(timeout);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        return adapted.timeout();
+        return options.timeout();
     }
 
     @Override
     public void setReuseAddress(boolean on) throws SocketException {
-        adapted.set(StandardSocketOptions.SO_REUSEADDR, on);
+        options.set(StandardSocketOptions.SO_REUSEADDR, on);
     }
 
     @Override
     public boolean getReuseAddress() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_REUSEADDR);
+        return options.get(StandardSocketOptions.SO_REUSEADDR);
     }
 
     @Override
     public void setReceiveBufferSize(int size) throws SocketException {
-        adapted.setSize(StandardSocketOptions.SO_RCVBUF, size, "size cannot be 0 or negative");
+        options.setSize(StandardSocketOptions.SO_RCVBUF, size, "size cannot be 0 or negative");
     }
 
     @Override
     public int getReceiveBufferSize() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_RCVBUF);
+        return options.get(StandardSocketOptions.SO_RCVBUF);
     }
 
     @Override
@@ -132,7 +132,7 @@ class ServerSocketAdaptor extends ServerSocket {
         return channel.supportedOptions();
     }
 
-    /** What it is, and where it listens, as any such socket says it. */
+    /** Returns the same text as the JDK's server sockets. */
     @Override
     public String toString() {
         return isBound()

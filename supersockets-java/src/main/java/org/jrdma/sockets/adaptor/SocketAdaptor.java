@@ -18,23 +18,23 @@ import org.jrdma.sockets.channel.ChannelOption;
 import org.jrdma.sockets.channel.StreamChannel;
 import org.jspecify.annotations.Nullable;
 
-/** A channel as a {@link Socket}. What it does, the channel does; what it adds are time-outs. */
+/** A channel as a {@link Socket}, with timeouts for connecting and reading. */
 class SocketAdaptor extends Socket {
 
     private final StreamChannel channel;
-    private final AdaptorOptions adapted;
+    private final AdaptorOptions options;
 
     SocketAdaptor(StreamChannel channel) throws SocketException {
-        super(new NoSocketImplementation());
+        super(new UnusedSocketImplementation());
         this.channel = channel;
-        adapted = new AdaptorOptions(channel);
+        options = new AdaptorOptions(channel);
     }
 
     static SocketAdaptor of(StreamChannel channel) {
         try {
             return new SocketAdaptor(channel);
         } catch (SocketException e) {
-            throw new AssertionError("nothing has been done yet", e);
+            throw new AssertionError("The constructor of Socket does not throw", e);
         }
     }
 
@@ -57,7 +57,7 @@ class SocketAdaptor extends Socket {
             throw new IllegalArgumentException("connect: timeout can't be negative");
         }
         if (address instanceof InetSocketAddress internet && internet.isUnresolved()) {
-            adapted.ensureOpen();
+            options.ensureOpen();
             if (isConnected()) {
                 throw new SocketException("Already connected");
             }
@@ -117,7 +117,7 @@ class SocketAdaptor extends Socket {
         if (isInputShutdown()) {
             throw new SocketException("Socket input is shutdown");
         }
-        return new SocketInput(channel, adapted::deadline);
+        return new SocketInput(channel, options::deadline);
     }
 
     @Override
@@ -130,7 +130,7 @@ class SocketAdaptor extends Socket {
     }
 
     private void ensureConnected() throws SocketException {
-        adapted.ensureOpen();
+        options.ensureOpen();
         if (!isConnected()) {
             throw new SocketException("Socket is not connected");
         }
@@ -138,32 +138,32 @@ class SocketAdaptor extends Socket {
 
     @Override
     public void setSoTimeout(int timeout) throws SocketException {
-        adapted.setTimeout(timeout);
+        options.setTimeout(timeout);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        return adapted.timeout();
+        return options.timeout();
     }
 
     @Override
     public void setTcpNoDelay(boolean on) throws SocketException {
-        adapted.set(StandardSocketOptions.TCP_NODELAY, on);
+        options.set(StandardSocketOptions.TCP_NODELAY, on);
     }
 
     @Override
     public boolean getTcpNoDelay() throws SocketException {
-        return adapted.get(StandardSocketOptions.TCP_NODELAY);
+        return options.get(StandardSocketOptions.TCP_NODELAY);
     }
 
     @Override
     public void setSoLinger(boolean on, int seconds) throws SocketException {
-        adapted.set(StandardSocketOptions.SO_LINGER, on ? seconds : -1);
+        options.set(StandardSocketOptions.SO_LINGER, on ? seconds : -1);
     }
 
     @Override
     public int getSoLinger() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_LINGER);
+        return options.get(StandardSocketOptions.SO_LINGER);
     }
 
     @Override
@@ -173,62 +173,62 @@ class SocketAdaptor extends Socket {
 
     @Override
     public void setOOBInline(boolean on) throws SocketException {
-        adapted.set(ChannelOption.URGENT_INLINE, on);
+        options.set(ChannelOption.URGENT_INLINE, on);
     }
 
     @Override
     public boolean getOOBInline() throws SocketException {
-        return adapted.get(ChannelOption.URGENT_INLINE);
+        return options.get(ChannelOption.URGENT_INLINE);
     }
 
     @Override
     public void setSendBufferSize(int size) throws SocketException {
-        adapted.setSize(StandardSocketOptions.SO_SNDBUF, size, "Invalid send size");
+        options.setSize(StandardSocketOptions.SO_SNDBUF, size, "Invalid send size");
     }
 
     @Override
     public int getSendBufferSize() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_SNDBUF);
+        return options.get(StandardSocketOptions.SO_SNDBUF);
     }
 
     @Override
     public void setReceiveBufferSize(int size) throws SocketException {
-        adapted.setSize(StandardSocketOptions.SO_RCVBUF, size, "Invalid receive size");
+        options.setSize(StandardSocketOptions.SO_RCVBUF, size, "Invalid receive size");
     }
 
     @Override
     public int getReceiveBufferSize() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_RCVBUF);
+        return options.get(StandardSocketOptions.SO_RCVBUF);
     }
 
     @Override
     public void setKeepAlive(boolean on) throws SocketException {
-        adapted.set(StandardSocketOptions.SO_KEEPALIVE, on);
+        options.set(StandardSocketOptions.SO_KEEPALIVE, on);
     }
 
     @Override
     public boolean getKeepAlive() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_KEEPALIVE);
+        return options.get(StandardSocketOptions.SO_KEEPALIVE);
     }
 
     @Override
     public void setTrafficClass(int trafficClass) throws SocketException {
-        adapted.set(StandardSocketOptions.IP_TOS, trafficClass);
+        options.set(StandardSocketOptions.IP_TOS, trafficClass);
     }
 
     @Override
     public int getTrafficClass() throws SocketException {
-        return adapted.get(StandardSocketOptions.IP_TOS);
+        return options.get(StandardSocketOptions.IP_TOS);
     }
 
     @Override
     public void setReuseAddress(boolean on) throws SocketException {
-        adapted.set(StandardSocketOptions.SO_REUSEADDR, on);
+        options.set(StandardSocketOptions.SO_REUSEADDR, on);
     }
 
     @Override
     public boolean getReuseAddress() throws SocketException {
-        return adapted.get(StandardSocketOptions.SO_REUSEADDR);
+        return options.get(StandardSocketOptions.SO_REUSEADDR);
     }
 
     @Override
@@ -287,7 +287,7 @@ class SocketAdaptor extends Socket {
         return channel.isOutputShut();
     }
 
-    /** What it is, and between which addresses, as any socket says it. */
+    /** Returns the same text as the JDK's sockets. */
     @Override
     public String toString() {
         return isConnected()

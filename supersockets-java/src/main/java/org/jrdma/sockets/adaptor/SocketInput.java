@@ -9,15 +9,18 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.sockets.channel.StreamChannel;
 
 /**
- * What an adaptor's socket reads; a writer of the same socket never waits for it. It refuses in the
- * words of channels.
+ * The input stream of a socket adaptor. A reader never blocks a writer of the same socket. The
+ * methods throw the exceptions of channels.
  */
 final class SocketInput extends InputStream {
 
     private final StreamChannel channel;
     private final Supplier<Deadline> deadline;
 
-    /** With when a read that begins now is to end, which may change at any time. */
+    /**
+     * Creates the stream. Each read asks {@code deadline} for its own deadline, because the timeout
+     * of the socket may change.
+     */
     SocketInput(StreamChannel channel, Supplier<Deadline> deadline) {
         this.channel = channel;
         this.deadline = deadline;

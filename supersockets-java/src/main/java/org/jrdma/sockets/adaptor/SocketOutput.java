@@ -5,7 +5,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import org.jrdma.sockets.channel.StreamChannel;
 
-/** What an adaptor's socket writes; a reader of the same socket never waits for it. */
+/** The output stream of a socket adaptor. A writer never blocks a reader of the same socket. */
 final class SocketOutput extends OutputStream {
 
     private final StreamChannel channel;

@@ -1,4 +1,4 @@
-/** The sockets of {@code java.net} that adapt the channels. */
+/** Adaptors from channels to the sockets of {@code java.net}. */
 @NullMarked
 package org.jrdma.sockets.adaptor;
 

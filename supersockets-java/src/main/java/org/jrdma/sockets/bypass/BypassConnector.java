@@ -14,18 +14,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A stream past the kernel that is being connected, on a thread of its own. Ready when there is an
- * outcome: a stream, or a reason why there is none.
+ * A connection attempt over a kernel bypass, on a thread of its own. Ready when it has completed:
+ * with a stream, or with the reason of its failure.
  */
 public abstract class BypassConnector extends ReadinessSource {
 
-    /** How long to wait for a peer that says nothing. */
+    /** The time to wait for a peer that does not respond. */
     public static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(BypassConnector.class);
 
     private final Executor threads;
-    private final Consumer<String> refused;
+    private final Consumer<String> onFailure;
 
     private @Nullable BypassStream stream;
     private String reason = "";
@@ -33,49 +33,52 @@ public abstract class BypassConnector extends ReadinessSource {
     private boolean abandoned;
 
     /**
-     * @param threads for what blocks
-     * @param refused told of the reason, on such a thread, before there is an outcome
+     * @param threads runs the blocking attempt
+     * @param onFailure receives the reason of a failure, on such a thread, before the attempt is
+     *     completed
      */
-    protected BypassConnector(Executor threads, Consumer<String> refused) {
+    protected BypassConnector(Executor threads, Consumer<String> onFailure) {
         this.threads = threads;
-        this.refused = refused;
+        this.onFailure = onFailure;
     }
 
     /**
-     * Begins. Does not block.
+     * Starts the attempt. Does not block.
      *
-     * @param deadline until when the program can wait for this way: asked when a thread has come to
-     *     it, since to wait for one, with many others, is not to wait for the peer
+     * @param deadline returns the deadline of the attempt. It is called on the thread of the
+     *     attempt, so that the time during which the attempt waits for a thread does not count as
+     *     time that the peer needs.
      */
-    public final void begin(Supplier<Deadline> deadline) {
+    public final void start(Supplier<Deadline> deadline) {
         threads.execute(() -> {
             try {
-                done(connect(deadline.get()), "");
-            } catch (Throwable e) { // whatever it is: somebody waits for an outcome
-                refuse(e);
+                complete(connect(deadline.get()), "");
+            } catch (Throwable e) { // completed in any case, because a caller may be waiting
+                fail(e);
             }
         });
     }
 
-    private void refuse(Throwable failure) {
+    private void fail(Throwable failure) {
         if (failure instanceof Error) {
-            LOG.error("A way past the kernel has failed", failure);
+            LOG.error(
+                    "Could not connect over a kernel bypass because of an internal error", failure);
         }
         var why = failure.getMessage() == null ? failure.toString() : failure.getMessage();
         try {
-            refused.accept(why);
+            onFailure.accept(why);
         } finally {
-            done(null, why);
+            complete(null, why);
         }
     }
 
     /**
-     * Connects; may block, until the deadline and with {@link #TIMEOUT}. The message of what is
-     * thrown is a reason.
+     * Connects. May block, at most until the deadline and for {@link #TIMEOUT}. The message of an
+     * exception is the reason of the failure.
      */
     protected abstract BypassStream connect(Deadline deadline) throws IOException;
 
-    private void done(@Nullable BypassStream connected, String why) {
+    private void complete(@Nullable BypassStream connected, String why) {
         synchronized (this) {
             stream = connected;
             reason = why;
@@ -87,30 +90,27 @@ public abstract class BypassConnector extends ReadinessSource {
         changed();
     }
 
-    /** Whether there is an outcome. */
     public final synchronized boolean isDone() {
         return done;
     }
 
-    /** Why there is no stream. */
     public final synchronized String reason() {
         return reason;
     }
 
-    /** The stream, which is the caller's from now on; empty if there is none. */
+    /** Returns the stream, which the caller now owns; empty if there is none. */
     public final synchronized Optional<BypassStream> take() {
         var taken = stream;
         stream = null;
         return Optional.ofNullable(taken);
     }
 
-    /** Nobody wants the outcome any more. */
+    /** Closes the stream that the attempt has established, or will establish. */
     public final synchronized void abandon() {
         abandoned = true;
         take().ifPresent(unwanted -> unwanted.close(true));
     }
 
-    /** Whether nobody wants it. */
     protected final synchronized boolean isAbandoned() {
         return abandoned;
     }
@@ -121,5 +121,5 @@ public abstract class BypassConnector extends ReadinessSource {
     }
 
     @Override
-    protected final void arm(int events) {} // the outcome is told in any case
+    protected final void arm(int events) {} // the completion is reported in any case
 }

@@ -4,20 +4,21 @@ import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
-import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.sockets.internal.ReadinessSource;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener at a port, for connections that bypass the kernel. Ready when a connection waits to be
- * accepted.
+ * A listener at a port, for connections that bypass the kernel. Ready when a connection is waiting
+ * to be accepted.
  */
 public abstract class BypassListener extends ReadinessSource {
 
     /**
-     * A connection that waits to be accepted.
+     * A connection that is waiting to be accepted.
      *
+     * @param stream the stream
      * @param local the address that the peer connected to
      * @param remote the address of the peer
      */
@@ -27,7 +28,7 @@ public abstract class BypassListener extends ReadinessSource {
     private final Queue<Arrival> arrivals = new ArrayDeque<>();
     private boolean closed;
 
-    /** Adds a connection to the queue; returns false if the listener is closed. */
+    /** Adds a connection to the accept queue; returns false if the listener is closed. */
     protected final boolean enqueue(Arrival arrival) {
         synchronized (this) {
             if (closed) {
@@ -39,12 +40,14 @@ public abstract class BypassListener extends ReadinessSource {
         return true;
     }
 
-    /** The number of connections in the queue. */
     protected final synchronized int queued() {
         return arrivals.size();
     }
 
-    /** The next connection; null if there is none now. Notifies this object's monitor. */
+    /**
+     * Removes the next connection from the accept queue; returns null if the queue is empty.
+     * Notifies the threads that wait on this object's monitor.
+     */
     public final synchronized @Nullable Arrival poll() {
         notifyAll();
         return arrivals.poll();
@@ -64,7 +67,7 @@ public abstract class BypassListener extends ReadinessSource {
 
     /**
      * Stops listening, and resets the connections that were not accepted. The port is free when
-     * this returns, which may take a moment.
+     * this method returns. May block.
      */
     public final void close() {
         List<Arrival> left;
@@ -75,7 +78,7 @@ public abstract class BypassListener extends ReadinessSource {
             notifyAll();
         }
         left.forEach(arrival -> arrival.stream().close(true));
-        PlatformCalls.call(() -> {
+        BlockingCalls.call(() -> {
             release();
             return null;
         });

@@ -17,11 +17,12 @@ public abstract class BypassStream extends ReadinessSource implements ByteStream
     /**
      * Closes this end, which no thread may be using. Does not block.
      *
-     * @param reset whether the peer sees the close as a failure, if the transport supports that
+     * @param reset true if the peer should see a reset instead of the end of the stream, if the
+     *     transport supports that
      */
     public abstract void close(boolean reset);
 
-    /** The local address, if the stream has one of its own. */
+    /** Returns the local address, if the stream has one of its own. */
     public Optional<InetSocketAddress> localAddress() {
         return Optional.empty();
     }

@@ -6,16 +6,17 @@ import java.net.InetSocketAddress;
 import java.util.Optional;
 
 /**
- * The address of who connects by a way past the kernel. Its methods may be called on any thread.
+ * The local address of a channel that connects over a kernel bypass. Any thread may call the
+ * methods.
  */
 public interface LocalAddress {
 
-    /** The one by which the kernel would reach the peer. */
+    /** Returns the source address that the kernel would use to reach the peer. */
     InetAddress source() throws IOException;
 
-    /** What the program has bound its channel to; empty if it has not. */
+    /** Returns the address that the program has bound the channel to; empty if it is not bound. */
     Optional<InetSocketAddress> bound() throws IOException;
 
-    /** Binds the channel to an address towards the peer, if it is not bound. */
+    /** Binds the channel to an address from which the peer can be reached, unless it is bound. */
     InetSocketAddress bind() throws IOException;
 }

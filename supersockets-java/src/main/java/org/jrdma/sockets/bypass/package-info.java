@@ -1,4 +1,4 @@
-/** What a bypass of the kernel implements: a stream, a listener and a connector. */
+/** The interface between channels and kernel bypasses: a stream, a listener and a connector. */
 @NullMarked
 package org.jrdma.sockets.bypass;
 

@@ -6,7 +6,7 @@ import java.net.Socket;
 import java.util.function.Function;
 
 /**
- * Creates the sockets of {@code java.net} that adapt channels.
+ * Creates the {@code java.net} sockets that adapt channels.
  *
  * @param stream adapts a stream
  * @param listener adapts a listener

@@ -7,42 +7,51 @@ import org.jrdma.sockets.internal.ByteMover;
 import org.jrdma.sockets.internal.Scratch;
 
 /**
- * Moves bytes between a program's buffers and a stream by one call.
+ * Moves bytes between buffers and a stream by one call.
  *
- * <p>A direct buffer's bytes are moved where they are. Those on the heap, and those of several
- * buffers at once, go through native memory, at most {@link Scratch#BYTES} at a time: the memory of
- * several buffers cannot be kept from being freed during a call that knows them by address only.
+ * <p>The bytes of a direct buffer are not copied. Bytes on the heap, and bytes of several buffers,
+ * are copied through native memory, at most {@link Scratch#BYTES} at a time. Several direct buffers
+ * are copied too, because a vectored native call has only their addresses and cannot keep their
+ * memory alive.
  */
 final class BufferTransfers {
 
-    /** Below this, a direct buffer is copied together with those after it. */
-    private static final int WORTH_A_CALL = 16 * 1024;
+    /**
+     * The number of bytes from which a direct buffer is sent alone instead of being copied together
+     * with the buffers after it.
+     */
+    private static final int SINGLE_CALL_BYTES = 16 * 1024;
 
     private BufferTransfers() {}
 
-    static void refuseReadOnly(ByteBuffer target) {
+    static void requireWritable(ByteBuffer target) {
         if (target.isReadOnly()) {
             throw new IllegalArgumentException("Read-only buffer");
         }
     }
 
-    static void refuseReadOnly(MemorySegment target) {
+    static void requireWritable(MemorySegment target) {
         if (target.isReadOnly()) {
-            throw new IllegalArgumentException("It is read-only: " + target);
+            throw new IllegalArgumentException(
+                    "Cannot read into a read-only memory segment: " + target);
         }
     }
 
-    /** Refuses memory that some transports would accept, and others would report late. */
-    static void refuseHeap(MemorySegment memory) {
+    /**
+     * Rejects heap and closed memory immediately, because some transports would accept it and
+     * others would report it late.
+     */
+    static void requireNative(MemorySegment memory) {
         if (!memory.isNative()) {
-            throw new IllegalArgumentException("It is on the heap, use a ByteBuffer: " + memory);
+            throw new IllegalArgumentException(
+                    "The memory segment is on the heap, use a ByteBuffer instead: " + memory);
         }
         if (!memory.scope().isAlive()) {
-            throw new IllegalStateException("Already closed: " + memory);
+            throw new IllegalStateException("The memory segment is closed: " + memory);
         }
     }
 
-    /** Reads into a buffer with room; 0 at the end. */
+    /** Reads into a buffer that has space remaining; returns 0 at the end of the stream. */
     static int receive(ByteMover mover, ByteBuffer target) {
         if (target.isDirect()) {
             var count = mover.receive(MemorySegment.ofBuffer(target), target.remaining());
@@ -50,8 +59,8 @@ final class BufferTransfers {
             return count;
         }
         try (var scratch = Scratch.take()) {
-            var most = Math.min(target.remaining(), Scratch.BYTES);
-            var count = mover.receive(scratch.bytes(), most);
+            var length = Math.min(target.remaining(), Scratch.BYTES);
+            var count = mover.receive(scratch.bytes(), length);
             if (count > 0) {
                 fill(target, scratch.bytes(), 0, count);
             }
@@ -59,15 +68,18 @@ final class BufferTransfers {
         }
     }
 
-    /** Reads into the buffers one after the other, of which some have room; 0 at the end. */
+    /**
+     * Reads into the buffers in order, of which at least one has space remaining; returns 0 at the
+     * end of the stream.
+     */
     static int receive(ByteMover mover, ByteBuffer[] targets, int from, int end) {
         var first = firstWithRemaining(targets, from, end);
-        if (isWorthACall(targets, first, end)) {
+        if (needsSingleCall(targets, first, end)) {
             return receive(mover, targets[first]);
         }
         try (var scratch = Scratch.take()) {
-            var most = Math.min(remaining(targets, first, end), Scratch.BYTES);
-            var count = mover.receive(scratch.bytes(), most);
+            var length = Math.min(remaining(targets, first, end), Scratch.BYTES);
+            var count = mover.receive(scratch.bytes(), length);
             var done = 0;
             for (var i = first; done < count; i++) {
                 var part = Math.min(targets[i].remaining(), count - done);
@@ -78,7 +90,7 @@ final class BufferTransfers {
         }
     }
 
-    /** Writes what a buffer has, or a part of it. */
+    /** Writes the remaining bytes of a buffer, or a part of them. */
     static int send(ByteMover mover, ByteBuffer source) {
         if (source.isDirect()) {
             var count = mover.send(MemorySegment.ofBuffer(source), source.remaining());
@@ -86,18 +98,18 @@ final class BufferTransfers {
             return count;
         }
         try (var scratch = Scratch.take()) {
-            var most = Math.min(source.remaining(), Scratch.BYTES);
-            MemorySegment.copy(MemorySegment.ofBuffer(source), 0, scratch.bytes(), 0, most);
-            var count = mover.send(scratch.bytes(), most);
+            var length = Math.min(source.remaining(), Scratch.BYTES);
+            MemorySegment.copy(MemorySegment.ofBuffer(source), 0, scratch.bytes(), 0, length);
+            var count = mover.send(scratch.bytes(), length);
             advance(source, count);
             return count;
         }
     }
 
-    /** Writes what the buffers have, one after the other, or a part of it. */
+    /** Writes the remaining bytes of the buffers in order, or a part of them. */
     static int send(ByteMover mover, ByteBuffer[] sources, int from, int end) {
         var first = firstWithRemaining(sources, from, end);
-        if (isWorthACall(sources, first, end)) {
+        if (needsSingleCall(sources, first, end)) {
             return send(mover, sources[first]);
         }
         try (var scratch = Scratch.take()) {
@@ -120,9 +132,10 @@ final class BufferTransfers {
     }
 
     /**
-     * Writes what the buffers have, and waits for room if the channel blocks.
+     * Writes the remaining bytes of the buffers. If the channel is blocking, waits until all are
+     * written.
      *
-     * @return the bytes written, or a negative errno if there are none
+     * @return the number of bytes written, or a negative errno if no byte was written
      */
     static long sendAll(
             ByteMover mover, Direction direction, ByteBuffer[] sources, int from, int end)
@@ -142,7 +155,7 @@ final class BufferTransfers {
         return done;
     }
 
-    /** How much the buffers have, or have room for. */
+    /** Returns the total number of bytes remaining in the buffers. */
     static long remaining(ByteBuffer[] buffers, int from, int end) {
         var bytes = 0L;
         for (var i = from; i < end; i++) {
@@ -159,9 +172,9 @@ final class BufferTransfers {
         return first;
     }
 
-    private static boolean isWorthACall(ByteBuffer[] buffers, int first, int end) {
+    private static boolean needsSingleCall(ByteBuffer[] buffers, int first, int end) {
         return first == end - 1
-                || (buffers[first].isDirect() && buffers[first].remaining() >= WORTH_A_CALL);
+                || (buffers[first].isDirect() && buffers[first].remaining() >= SINGLE_CALL_BYTES);
     }
 
     private static void advance(ByteBuffer buffer, int count) {

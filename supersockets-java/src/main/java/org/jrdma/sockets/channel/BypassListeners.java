@@ -10,20 +10,21 @@ import org.jrdma.sockets.internal.ReadinessSource;
 import org.jrdma.sockets.policy.TransportList.Bypass;
 import org.jspecify.annotations.Nullable;
 
-/** The bypasses by which clients can reach a listener, beside its socket. */
+/** The listeners of a channel's kernel bypasses, beside the listening socket. */
 final class BypassListeners extends ReadinessSource {
 
     static final BypassListeners NONE = new BypassListeners(List.of());
 
-    private static final String NOT_COME = "the client did not come by it";
+    private static final String UNUSED = "the client did not connect over it";
 
-    /** The listener of one bypass, or why it could not be opened. */
+    /** The listener of one bypass, or the reason why it could not be opened. */
     private record Entry(@Nullable BypassListener listener, String whyNot, boolean isPortTaken) {}
 
     /**
-     * A connection by one of the bypasses.
+     * A connection over one of the bypasses.
      *
      * @param index the index of the bypass
+     * @param arrival the connection
      */
     record Accepted(int index, BypassListener.Arrival arrival) {}
 
@@ -36,11 +37,11 @@ final class BypassListeners extends ReadinessSource {
     static BypassListeners open(
             List<Bypass> bypasses, InetSocketAddress address, int backlog, int receiveBuffer) {
         var entries = new ArrayList<Entry>();
-        for (var path : bypasses) {
+        for (var bypass : bypasses) {
             try {
                 entries.add(
                         new Entry(
-                                path.transport().listen(address, backlog, receiveBuffer),
+                                bypass.transport().listen(address, backlog, receiveBuffer),
                                 "",
                                 false));
             } catch (FabricException e) {
@@ -57,12 +58,12 @@ final class BypassListeners extends ReadinessSource {
         return all;
     }
 
-    /** Whether one more bypass might be available at another port. */
-    boolean lackTheirPort() {
+    /** Returns true if a bypass is unavailable because its port is in use. */
+    boolean isAnyPortTaken() {
         return entries.stream().anyMatch(Entry::isPortTaken);
     }
 
-    /** The next connection; null if there is none now. */
+    /** Returns the next connection; null if there is none now. */
     @Nullable Accepted poll() {
         for (var i = 0; i < entries.size(); i++) {
             var entry = entries.get(i).listener;
@@ -74,13 +75,13 @@ final class BypassListeners extends ReadinessSource {
         return null;
     }
 
-    /** The kind of a stream that was accepted without the first {@code count} bypasses. */
-    StreamKind past(StreamKind kind, int count) {
-        var past = kind;
+    /** Returns the kind of a stream that was accepted without the first {@code count} bypasses. */
+    StreamKind without(StreamKind kind, int count) {
+        var remaining = kind;
         for (var entry : entries.subList(0, Math.min(count, entries.size()))) {
-            past = past.pastBypass(entry.listener == null ? entry.whyNot : NOT_COME);
+            remaining = remaining.withoutBypass(entry.listener == null ? entry.whyNot : UNUSED);
         }
-        return past;
+        return remaining;
     }
 
     @Override
@@ -101,7 +102,7 @@ final class BypassListeners extends ReadinessSource {
         }
     }
 
-    /** Why clients cannot use the bypass at this index; empty if they can. */
+    /** Returns why clients cannot use the bypass at this index; empty if they can. */
     String whyNot(int index) {
         return entries.get(index).whyNot;
     }

@@ -20,16 +20,16 @@ import org.jrdma.sockets.internal.SocketFailure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An option of Java's, and what it is in C.
+ * A socket option of Java and its counterpart in C.
  *
- * @param name Java's
- * @param forms the level and number in C; where there are several, all are set and the first is
- *     read
- * @param value how its value looks there
+ * @param name the option in Java
+ * @param forms the levels and numbers of the option in C. All of them are set; the first one is
+ *     read.
+ * @param value the encoding of the value in C
  */
-public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> value) {
+public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<T> value) {
 
-    /** For the JDK's adaptors, which have no constant for it. */
+    /** SO_OOBINLINE for the adaptors; the JDK has no constant for it. */
     public static final SocketOption<Boolean> URGENT_INLINE = new AdaptorOption("SO_OOBINLINE");
 
     private static final int SOL_SOCKET = 1;
@@ -91,11 +91,11 @@ public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> 
     static final ChannelOption<Boolean> QUICK_ACK =
             at(ExtendedSocketOptions.TCP_QUICKACK, IPPROTO_TCP, TCP_QUICKACK, new Flag());
     static final ChannelOption<Integer> KEEP_IDLE =
-            at(ExtendedSocketOptions.TCP_KEEPIDLE, IPPROTO_TCP, TCP_KEEPIDLE, new Whole());
+            at(ExtendedSocketOptions.TCP_KEEPIDLE, IPPROTO_TCP, TCP_KEEPIDLE, new IntValue());
     static final ChannelOption<Integer> KEEP_INTERVAL =
-            at(ExtendedSocketOptions.TCP_KEEPINTERVAL, IPPROTO_TCP, TCP_KEEPINTVL, new Whole());
+            at(ExtendedSocketOptions.TCP_KEEPINTERVAL, IPPROTO_TCP, TCP_KEEPINTVL, new IntValue());
     static final ChannelOption<Integer> KEEP_COUNT =
-            at(ExtendedSocketOptions.TCP_KEEPCOUNT, IPPROTO_TCP, TCP_KEEPCNT, new Whole());
+            at(ExtendedSocketOptions.TCP_KEEPCOUNT, IPPROTO_TCP, TCP_KEEPCNT, new IntValue());
 
     private static final List<ChannelOption<?>> STREAM =
             List.of(
@@ -113,22 +113,18 @@ public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> 
                     KEEP_COUNT,
                     INCOMING_NAPI_ID);
 
-    /** Of a stream over the internet. */
     static ChannelOptions ofStream(InternetFamily family) {
         return ChannelOptions.of(STREAM).and(trafficClass(family));
     }
 
-    /** Of a stream within this machine. */
     static ChannelOptions ofUnixStream() {
         return ChannelOptions.of(List.of(SEND_BUFFER, RECEIVE_BUFFER, LINGER));
     }
 
-    /** Of what listens for those. */
     static ChannelOptions ofUnixListener() {
         return ChannelOptions.of(List.of(RECEIVE_BUFFER));
     }
 
-    /** Of what listens for such streams. */
     static ChannelOptions ofListener() {
         return ChannelOptions.of(
                 List.of(
@@ -142,7 +138,6 @@ public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> 
                         INCOMING_NAPI_ID));
     }
 
-    /** Of datagrams over the internet. */
     static ChannelOptions ofDatagrams(InternetFamily family) {
         return ChannelOptions.of(
                         List.of(
@@ -163,7 +158,7 @@ public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> 
         return new ChannelOption<>(
                 StandardSocketOptions.IP_TOS,
                 forms(family, IPV6_TCLASS, IP_TOS),
-                new Octet("Invalid IP_TOS value"));
+                new ByteValue("Invalid IP_TOS value"));
     }
 
     private static ChannelOption<NetworkInterface> multicastInterface(InternetFamily family) {
@@ -177,7 +172,7 @@ public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> 
         return new ChannelOption<>(
                 StandardSocketOptions.IP_MULTICAST_TTL,
                 forms(family, IPV6_MULTICAST_HOPS, IP_MULTICAST_TTL),
-                new Octet("Invalid TTL/hop value"));
+                new ByteValue("Invalid TTL/hop value"));
     }
 
     private static ChannelOption<Boolean> multicastLoop(InternetFamily family) {
@@ -194,19 +189,19 @@ public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> 
                 new PathMtuDiscovery());
     }
 
-    /** Of a socket of IPv6 the same is set for the mapped addresses of IPv4. */
-    private static List<Form> forms(InternetFamily family, int ipv6, int ipv4) {
-        var form = new Form(IPPROTO_IP, ipv4);
-        return family.isIpv6() ? List.of(new Form(IPPROTO_IPV6, ipv6), form) : List.of(form);
+    /** Returns the C options to set: for IPv6 also that of IPv4, for IPv4-mapped addresses. */
+    private static List<COption> forms(InternetFamily family, int ipv6, int ipv4) {
+        var form = new COption(IPPROTO_IP, ipv4);
+        return family.isIpv6() ? List.of(new COption(IPPROTO_IPV6, ipv6), form) : List.of(form);
     }
 
     private static <T> ChannelOption<T> at(
             SocketOption<T> name, int level, int number, Value<T> value) {
-        return new ChannelOption<>(name, List.of(new Form(level, number)), value);
+        return new ChannelOption<>(name, List.of(new COption(level, number)), value);
     }
 
-    /** Level and number in C. */
-    record Form(int level, int number) {}
+    /** The level and number of an option in C. */
+    record COption(int level, int number) {}
 
     @Nullable T read(int descriptor) throws IOException {
         var form = forms.getFirst();
@@ -223,85 +218,85 @@ public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> 
         }
     }
 
-    void write(int descriptor, T wanted) throws IOException {
+    void write(int descriptor, T newValue) throws IOException {
         try (var scratch = Scratch.take()) {
             for (var form : forms) {
                 var memory = scratch.value(value.bytes(form));
-                value.write(memory, wanted, form);
+                value.write(memory, newValue, form);
                 SocketFailure.check(
                         SocketCalls.setOption(descriptor, form.level, form.number, memory));
             }
         }
     }
 
-    /** How a value looks in C. Refuses with IllegalArgumentException what can be no value. */
+    /** The encoding of a value in C. Throws IllegalArgumentException if a value is invalid. */
     abstract static class Value<T> {
 
-        int bytes(Form form) {
+        int bytes(COption form) {
             return Integer.BYTES;
         }
 
-        abstract @Nullable T read(MemorySegment memory, Form form) throws IOException;
+        abstract @Nullable T read(MemorySegment memory, COption form) throws IOException;
 
-        abstract void write(MemorySegment memory, T value, Form form) throws IOException;
+        abstract void write(MemorySegment memory, T value, COption form) throws IOException;
     }
 
     private static final class Flag extends Value<Boolean> {
         @Override
-        Boolean read(MemorySegment memory, Form form) {
+        Boolean read(MemorySegment memory, COption form) {
             return memory.get(JAVA_INT, 0) != 0;
         }
 
         @Override
-        void write(MemorySegment memory, Boolean value, Form form) {
+        void write(MemorySegment memory, Boolean value, COption form) {
             memory.set(JAVA_INT, 0, value ? 1 : 0);
         }
     }
 
-    private static class Whole extends Value<Integer> {
+    private static class IntValue extends Value<Integer> {
         @Override
-        Integer read(MemorySegment memory, Form form) {
+        Integer read(MemorySegment memory, COption form) {
             return memory.get(JAVA_INT, 0);
         }
 
         @Override
-        void write(MemorySegment memory, Integer value, Form form) throws IOException {
+        void write(MemorySegment memory, Integer value, COption form) throws IOException {
             memory.set(JAVA_INT, 0, value);
         }
     }
 
-    private static final class ReadOnly extends Whole {
+    private static final class ReadOnly extends IntValue {
         @Override
-        void write(MemorySegment memory, Integer value, Form form) throws IOException {
-            throw new SocketException("The option can only be read");
+        void write(MemorySegment memory, Integer value, COption form) throws IOException {
+            throw new SocketException("The socket option is read-only");
         }
     }
 
-    private static final class Octet extends Whole {
-        private final String refusal;
+    private static final class ByteValue extends IntValue {
+        private final String message;
 
-        Octet(String refusal) {
-            this.refusal = refusal;
+        ByteValue(String message) {
+            this.message = message;
         }
 
         @Override
-        void write(MemorySegment memory, Integer value, Form form) throws IOException {
+        void write(MemorySegment memory, Integer value, COption form) throws IOException {
             if (value < 0 || value > 255) {
-                throw new IllegalArgumentException(refusal);
+                throw new IllegalArgumentException(message);
             }
             super.write(memory, value, form);
         }
     }
 
-    /** Linux keeps its own bookkeeping in a buffer too, and says twice what was asked for. */
-    private static final class BufferSize extends Whole {
+    /** A buffer size. Linux adds its own bookkeeping and reports twice the requested size. */
+    private static final class BufferSize extends IntValue {
         @Override
-        Integer read(MemorySegment memory, Form form) {
+        Integer read(MemorySegment memory, COption form) {
             return super.read(memory, form) / 2;
         }
 
         @Override
-        void write(MemorySegment memory, Integer value, Form form) throws IOException {
+        void write(MemorySegment memory, Integer value, COption form) throws IOException {
             if (value < 0) {
                 throw new IllegalArgumentException("Invalid send/receive buffer size");
             }
@@ -309,42 +304,45 @@ public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> 
         }
     }
 
-    /** In C: {@code struct linger}, on or off and seconds; a negative number is "off" in Java. */
+    /**
+     * A linger time. In C: {@code struct linger}, a flag and a number of seconds. A negative number
+     * disables lingering in Java.
+     */
     private static final class Linger extends Value<Integer> {
-        private static final int MOST_SECONDS = 65_535;
+        private static final int MAX_SECONDS = 65_535;
 
         @Override
-        int bytes(Form form) {
+        int bytes(COption form) {
             return 2 * Integer.BYTES;
         }
 
         @Override
-        Integer read(MemorySegment memory, Form form) {
+        Integer read(MemorySegment memory, COption form) {
             return memory.get(JAVA_INT, 0) == 0 ? -1 : memory.get(JAVA_INT, Integer.BYTES);
         }
 
         @Override
-        void write(MemorySegment memory, Integer value, Form form) {
+        void write(MemorySegment memory, Integer value, COption form) {
             memory.set(JAVA_INT, 0, value < 0 ? 0 : 1);
-            memory.set(JAVA_INT, Integer.BYTES, Math.clamp(value, 0, MOST_SECONDS));
+            memory.set(JAVA_INT, Integer.BYTES, Math.clamp(value, 0, MAX_SECONDS));
         }
     }
 
     /**
-     * In C: of IPv6 an index; of IPv4 {@code struct ip_mreqn}, of which the kernel gives back the
-     * interface's address alone.
+     * A network interface. In C: an index for IPv6, and {@code struct ip_mreqn} for IPv4, of which
+     * the kernel returns only the address of the interface.
      */
     private static final class Interface extends Value<NetworkInterface> {
         private static final int ADDRESS = 4;
         private static final int INDEX = 8;
 
         @Override
-        int bytes(Form form) {
+        int bytes(COption form) {
             return form.level == IPPROTO_IP ? INDEX + Integer.BYTES : Integer.BYTES;
         }
 
         @Override
-        @Nullable NetworkInterface read(MemorySegment memory, Form form) throws IOException {
+        @Nullable NetworkInterface read(MemorySegment memory, COption form) throws IOException {
             if (form.level == IPPROTO_IP) {
                 var address = InetAddress.getByAddress(memory.asSlice(0, 4).toArray(JAVA_BYTE));
                 return address.isAnyLocalAddress()
@@ -356,7 +354,7 @@ public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> 
         }
 
         @Override
-        void write(MemorySegment memory, NetworkInterface value, Form form) {
+        void write(MemorySegment memory, NetworkInterface value, COption form) {
             if (form.level != IPPROTO_IP) {
                 memory.set(JAVA_INT, 0, value.getIndex());
                 return;
@@ -371,18 +369,18 @@ public record ChannelOption<T>(SocketOption<T> name, List<Form> forms, Value<T> 
         }
     }
 
-    /** Never fragmented or as the route says. */
+    /** Path MTU discovery: never fragment, or fragment as the route requires. */
     private static final class PathMtuDiscovery extends Value<Boolean> {
         private static final int DONT = 0;
         private static final int DO = 2;
 
         @Override
-        Boolean read(MemorySegment memory, Form form) {
+        Boolean read(MemorySegment memory, COption form) {
             return memory.get(JAVA_INT, 0) == DO;
         }
 
         @Override
-        void write(MemorySegment memory, Boolean value, Form form) {
+        void write(MemorySegment memory, Boolean value, COption form) {
             memory.set(JAVA_INT, 0, value ? DO : DONT);
         }
     }

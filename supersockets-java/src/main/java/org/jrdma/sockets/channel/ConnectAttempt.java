@@ -19,11 +19,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One attempt to connect a stream: by each bypass in order, and then by the kernel's socket. */
+/**
+ * One attempt to connect a stream: over each bypass in order, and then with the kernel's socket.
+ */
 final class ConnectAttempt implements LocalAddress {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);
-    private static final long FULL_QUEUE_NANOS = 1_000_000;
+    private static final long FULL_QUEUE_RETRY_NANOS = 1_000_000;
 
     private final StreamConnection connection;
     private final Endpoint endpoint;
@@ -32,12 +34,11 @@ final class ConnectAttempt implements LocalAddress {
     private volatile @Nullable BypassAttempt current;
 
     /**
-     * The result of connect(2): 0 while it is in progress, {@link SocketCalls#AGAIN} if the socket
-     * has not been asked.
+     * The result of connect(2): 0 while it is in progress, {@link SocketCalls#AGAIN} if it was not
+     * called yet.
      */
     private volatile int socketResult = SocketCalls.AGAIN;
 
-    /** A bypass that is being connected. */
     private record BypassAttempt(Bypass bypass, BypassConnector connector) {}
 
     ConnectAttempt(
@@ -52,10 +53,11 @@ final class ConnectAttempt implements LocalAddress {
     }
 
     /**
-     * Starts to connect, or finds out whether the connection is established. Does not wait.
+     * Starts to connect, or checks whether the connection is established. Does not wait.
      *
-     * @param isBlocking whether the caller repeats this call until there is a result
-     * @return 1 if it is, {@link SocketCalls#AGAIN} if not yet, or a negative errno
+     * @param isBlocking true if the caller repeats this call until there is a result
+     * @return 1 if the connection is established, {@link SocketCalls#AGAIN} if not yet, or a
+     *     negative errno
      */
     int poll(boolean isBlocking) throws IOException {
         while (true) {
@@ -70,9 +72,9 @@ final class ConnectAttempt implements LocalAddress {
             }
             var stream = now.connector.take();
             if (stream.isPresent()) {
-                connection.become(connection.kind().overBypass(now.bypass));
+                connection.changeKind(connection.kind().overBypass(now.bypass));
                 connection.use(stream.get(), now.bypass.transport());
-                stream.get().localAddress().ifPresent(connection::hasLocal);
+                stream.get().localAddress().ifPresent(connection::recordLocal);
                 return 1;
             }
             if (current == now) {
@@ -81,7 +83,7 @@ final class ConnectAttempt implements LocalAddress {
         }
     }
 
-    /** Starts the first bypass that this machine can use; returns true if it can use none. */
+    /** Starts the first bypass that is usable on this machine; returns true if none is usable. */
     private boolean startBypass() throws IOException {
         var bypass = connection.kind().bypass();
         while (bypass != null) {
@@ -92,7 +94,8 @@ final class ConnectAttempt implements LocalAddress {
                 if (bypass.isLast()) {
                     throw new ConnectException(e.getMessage());
                 }
-                connection.become(connection.kind().pastBypass(String.valueOf(e.getMessage())));
+                connection.changeKind(
+                        connection.kind().withoutBypass(String.valueOf(e.getMessage())));
                 bypass = connection.kind().bypass();
             }
         }
@@ -106,13 +109,16 @@ final class ConnectAttempt implements LocalAddress {
                                 (InetSocketAddress) target,
                                 connection.receiveBuffer(),
                                 this,
-                                reason -> refused(bypass, reason));
+                                reason -> failed(bypass, reason));
         current = new BypassAttempt(bypass, connector);
-        endpoint.listenTo(connector, 0);
-        connector.begin(() -> deadline(bypass));
+        endpoint.watch(connector, 0);
+        connector.start(() -> deadline(bypass));
     }
 
-    /** Half of the time that is left; the other half is for the transports that follow. */
+    /**
+     * Returns a deadline after half of the remaining time; the other half is for the transports
+     * that follow.
+     */
     private Deadline deadline(Bypass bypass) {
         return bypass.isLast() || deadline.equals(Deadline.NEVER)
                 ? deadline
@@ -120,25 +126,25 @@ final class ConnectAttempt implements LocalAddress {
     }
 
     /**
-     * Continues with the next bypass, or with the socket. Called on a thread of the bypass: the
-     * program asks again only when a connection is established, or has failed.
+     * Continues with the next bypass, or with the socket. Called on a thread of the bypass, because
+     * the program asks again only after the attempt has succeeded or failed.
      */
-    private void refused(Bypass bypass, String reason) {
+    private void failed(Bypass bypass, String reason) {
         if (bypass.isLast()) {
             return;
         }
         try {
             endpoint.call(() -> {
-                connection.become(connection.kind().pastBypass(reason));
+                connection.changeKind(connection.kind().withoutBypass(reason));
                 if (startBypass()) {
                     connectSocket();
-                    endpoint.listenToDescriptor();
+                    endpoint.watchDescriptor();
                     current = null;
                 }
                 return null;
             });
         } catch (IOException e) {
-            LOG.debug("No other transport to {}: {}", target, e.getMessage());
+            LOG.debug("Cannot continue with the next transport to {}: {}", target, e.getMessage());
         }
     }
 
@@ -156,7 +162,8 @@ final class ConnectAttempt implements LocalAddress {
         if (socketResult == SocketCalls.AGAIN) {
             connectSocket();
             if (socketResult == SocketCalls.AGAIN && isBlocking) {
-                LockSupport.parkNanos(FULL_QUEUE_NANOS); // there is no event for a free place
+                // a free slot in the accept queue causes no event
+                LockSupport.parkNanos(FULL_QUEUE_RETRY_NANOS);
             }
         }
         return socketResult == 0 ? SocketCalls.AGAIN : socketResult;
@@ -168,7 +175,8 @@ final class ConnectAttempt implements LocalAddress {
                 switch (result) {
                     case -Errno.EINPROGRESS, -Errno.EINTR -> 0;
                     case 0 -> 1;
-                    default -> result; // AGAIN: the queue of a listener of this machine is full
+                    // AGAIN: the accept queue of a listener on this machine is full
+                    default -> result;
                 };
     }
 
@@ -189,7 +197,7 @@ final class ConnectAttempt implements LocalAddress {
                     connection
                             .kind()
                             .addressTowards(endpoint.descriptor(), (InetSocketAddress) target);
-            connection.hasLocal(address);
+            connection.recordLocal(address);
             return address;
         });
     }

@@ -10,15 +10,17 @@ import java.nio.ByteBuffer;
 import org.jrdma.abi.rdma.sockaddr_storage;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
+import org.jrdma.sockets.internal.SocketAddressBuffer;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
-import org.jrdma.sockets.internal.SocketName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls on a socket for datagrams. Those that are tried again answer the negative errno.
+ * The system calls on a datagram socket. A method that returns int returns a negative errno on
+ * failure.
  *
- * @param family what addresses look like
+ * @param descriptor the socket
+ * @param family the address family
  */
 public record DatagramCalls(int descriptor, InternetFamily family) {
 
@@ -30,8 +32,8 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
     private static final int IPV6_MULTICAST_HOPS = 18;
 
     /**
-     * Makes a socket that hears of the groups that it joins itself, and sends to groups no further
-     * than to the next router, as the JDK's do.
+     * Opens a socket that receives only from the multicast groups that it has joined, and sends
+     * multicast datagrams with a hop limit of 1, as the JDK's channels do.
      */
     static DatagramCalls open(InternetFamily family) throws IOException {
         var domain = family.isIpv6() ? SocketCalls.AF_INET6 : SocketCalls.AF_INET;
@@ -47,7 +49,7 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         return calls;
     }
 
-    /** Does without, where the kernel is older than the option. */
+    /** Sets an option. Ignores failures, because older kernels do not have the option. */
     private void set(int level, int option, int number) {
         try (var scratch = Scratch.take()) {
             var value = scratch.value(Integer.BYTES);
@@ -69,7 +71,7 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         try (var scratch = Scratch.take()) {
             var bytes = scratch.bytes();
             while (SocketCalls.receive(descriptor, bytes, bytes.byteSize()) >= 0) {
-                // what others have sent before
+                // discards the datagrams that other peers sent before
             }
         }
     }
@@ -84,12 +86,12 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         }
     }
 
-    /** Receives a datagram, of which what has no room is lost, and whose it is. */
+    /** Receives a datagram and its sender. The part that exceeds the buffer is lost. */
     int receive(ByteBuffer target, Sender sender) {
         try (var scratch = Scratch.take()) {
             var memory = target.isDirect() ? MemorySegment.ofBuffer(target) : scratch.bytes();
-            var room = Math.min(target.remaining(), memory.byteSize());
-            var count = SocketCalls.receiveFrom(descriptor, memory, room, scratch.name());
+            var length = Math.min(target.remaining(), memory.byteSize());
+            var count = SocketCalls.receiveFrom(descriptor, memory, length, scratch.name());
             if (count >= 0) {
                 sender.read(family, scratch.name());
                 if (!target.isDirect()) {
@@ -101,11 +103,10 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         }
     }
 
-    /** Whose a datagram is. */
     static final class Sender {
         private @Nullable InetSocketAddress address;
 
-        private void read(InternetFamily family, SocketName name) {
+        private void read(InternetFamily family, SocketAddressBuffer name) {
             address = family.read(name);
         }
 
@@ -114,33 +115,36 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         }
     }
 
-    /** Sends what {@code source} has as one datagram. */
+    /** Sends the remaining bytes of {@code source} as one datagram. */
     int send(ByteBuffer source, InetSocketAddress target) {
         try (var scratch = Scratch.take()) {
             var name = scratch.name().memory();
             var length = family.write(target, name);
-            var bytes = inNativeMemory(source, scratch);
+            var bytes = nativeBytes(source, scratch);
             return sent(
                     source, SocketCalls.sendTo(descriptor, bytes, bytes.byteSize(), name, length));
         }
     }
 
-    /** The same to the peer that it is connected to. */
+    /** Sends the remaining bytes of {@code source} as one datagram to the connected peer. */
     int write(ByteBuffer source) {
         try (var scratch = Scratch.take()) {
-            var bytes = inNativeMemory(source, scratch);
+            var bytes = nativeBytes(source, scratch);
             return sent(source, SocketCalls.send(descriptor, bytes, bytes.byteSize(), 0));
         }
     }
 
-    /** Not all of what is on the heap, if it is too long for a datagram by far. */
-    private static MemorySegment inNativeMemory(ByteBuffer source, Scratch scratch) {
+    /**
+     * Returns the bytes in native memory. Copies at most {@link Scratch#BYTES} from the heap, which
+     * is far more than a datagram can hold.
+     */
+    private static MemorySegment nativeBytes(ByteBuffer source, Scratch scratch) {
         var bytes = MemorySegment.ofBuffer(source);
         if (source.isDirect()) {
             return bytes;
         }
-        var most = Math.min(bytes.byteSize(), Scratch.BYTES);
-        return scratch.bytes().asSlice(0, most).copyFrom(bytes.asSlice(0, most));
+        var length = Math.min(bytes.byteSize(), Scratch.BYTES);
+        return scratch.bytes().asSlice(0, length).copyFrom(bytes.asSlice(0, length));
     }
 
     private static int sent(ByteBuffer source, int count) {

@@ -11,10 +11,12 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.Waiting;
 
 /**
- * One direction of a channel. One thread at a time operates on it, under the lock: it {@linkplain
- * #enter enters}, makes calls that do not wait for as long as {@link #retry} returns true, and
- * {@linkplain #leave leaves}. An operation on a blocking channel is repeated until it succeeds, the
- * deadline passes, the channel is closed, or the thread is interrupted, which closes the channel.
+ * One direction of a channel, input or output.
+ *
+ * <p>One thread at a time operates on it, while holding the lock. The thread {@linkplain #enter
+ * enters}, makes non-blocking calls as long as {@link #retry} returns true, and {@linkplain #leave
+ * leaves}. An operation on a blocking channel is repeated until it succeeds, the deadline passes,
+ * the channel is closed, or the thread is interrupted, which closes the channel.
  */
 final class Direction {
 
@@ -26,7 +28,7 @@ final class Direction {
     // Guarded by the lock
     private boolean blocking;
     private boolean started;
-    private boolean inside;
+    private boolean entered;
 
     Direction(Endpoint endpoint, int events) {
         this.endpoint = endpoint;
@@ -43,30 +45,31 @@ final class Direction {
     }
 
     /**
-     * Starts an operation, with the lock held. {@link #leave} follows in any case.
+     * Starts an operation. The caller holds the lock, and must call {@link #leave} afterwards in
+     * any case.
      *
-     * @param blocks whether the channel is in blocking mode
-     * @return false if a blocking channel is closed: then the descriptor must not be used
-     * @throws AsynchronousCloseException if another channel is closed
+     * @param blocks true if the channel is in blocking mode
+     * @return false if the channel is blocking and closed; the descriptor must not be used then
+     * @throws AsynchronousCloseException if the channel is non-blocking and closed
      */
     boolean enter(boolean blocks) throws AsynchronousCloseException {
         blocking = blocks;
         started = true;
-        inside = endpoint.enter();
-        if (!inside && !blocks) {
+        entered = endpoint.enter();
+        if (!entered && !blocks) {
             throw new AsynchronousCloseException();
         }
-        return inside;
+        return entered;
     }
 
     /**
-     * Ends the operation, if one was started, with the lock held.
+     * Ends the operation, if one was started. The caller holds the lock.
      *
-     * @return whether the operation was one that may wait
+     * @return true if the operation was one that may wait
      */
     boolean leave() {
-        if (inside) {
-            inside = false;
+        if (entered) {
+            entered = false;
             endpoint.leave();
         }
         var waits = started && blocking;
@@ -74,22 +77,21 @@ final class Direction {
         return waits;
     }
 
-    /** Whether the operation in progress may wait. */
     boolean isBlocking() {
         return blocking;
     }
 
-    /** Like {@link #retry(int, Deadline, String)} without a deadline. */
+    /** Does the same as {@link #retry(int, Deadline, String)} without a deadline. */
     boolean retry(int result) throws IOException {
         return retry(result, Deadline.NEVER, "");
     }
 
     /**
-     * Decides whether to make a call again. On a blocking channel, waits before that until the call
-     * may succeed.
+     * Decides whether to repeat a call. On a blocking channel, first waits until the call may
+     * succeed.
      *
-     * @param result what the call returned
-     * @throws SocketTimeoutException with {@code message} if the deadline passed first
+     * @param result the result of the call
+     * @throws SocketTimeoutException with {@code message} if the deadline passes
      */
     boolean retry(int result, Deadline deadline, String message) throws IOException {
         if (result == -Errno.EINTR) {
@@ -105,29 +107,27 @@ final class Direction {
     }
 
     /**
-     * Replaces the way of waiting. Called by a thread that is inside, so that a concurrent close
-     * either ends the new wait or is seen.
+     * Replaces the object that waits. Called by a thread that has entered, so that a concurrent
+     * close either ends the new wait or is noticed by it.
      */
     void waitBy(Waiting other) {
         waiting = other;
     }
 
-    /** Waits for the descriptor from now on. */
     void waitByDescriptor() {
         waiting = byDescriptor;
     }
 
-    /** Ends one wait for the descriptor, because something else has happened. */
-    void nudge() {
-        byDescriptor.nudge();
+    /** Ends one wait for the descriptor, because a bypass may be ready. */
+    void wakeUpOnce() {
+        byDescriptor.wakeUpOnce();
     }
 
-    /** Ends the current wait, because the channel is closed. */
     void wake() {
         waiting.end();
     }
 
-    /** Releases what waits used. No thread waits any more, and the descriptor is still open. */
+    /** Releases the resources for waiting. No thread waits, and the descriptor is still open. */
     void release() {
         byDescriptor.release();
     }

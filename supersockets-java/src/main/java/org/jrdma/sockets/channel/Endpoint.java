@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.sockets.internal.ReadinessSource;
 import org.jrdma.sockets.internal.ReadinessWaiting;
 import org.jrdma.sockets.internal.SocketCalls;
@@ -15,11 +15,11 @@ import org.jrdma.sockets.internal.SocketFailure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel's descriptor, which never waits: who may use it, and how it ends.
+ * The non-blocking descriptor of a channel, and its lifetime.
  *
- * <p>Calls that are made again and again are made by a {@link Direction}, whose thread is counted
- * here as inside; all others under this object's gate. The close wakes the threads inside, and
- * takes the number away when all have left.
+ * <p>Repeated calls are made by a {@link Direction}, which is counted here while its thread may use
+ * the descriptor. All other calls are made while holding this object's lock. Closing wakes up the
+ * threads in a direction, waits until all have left, and then closes the descriptor.
  */
 final class Endpoint {
 
@@ -34,13 +34,13 @@ final class Endpoint {
     private final Direction input;
     private final Direction output;
 
-    private final ReentrantLock gate = new ReentrantLock();
-    private final Condition allHaveLeft = gate.newCondition();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition noActiveCalls = lock.newCondition();
     private final List<Registration> registrations = new ArrayList<>(1);
-    private int inside;
+    private int activeCalls;
     private boolean closed;
     private @Nullable ReadinessSource source;
-    private boolean sourceIsAlone;
+    private boolean sourceReplacesDescriptor;
     private volatile boolean lingers;
 
     Endpoint(SelectableChannel channel, int descriptor) {
@@ -54,22 +54,24 @@ final class Endpoint {
         return channel;
     }
 
-    /** The descriptor's number, for whoever is inside or in a {@link #call}. */
+    /**
+     * Returns the number of the descriptor. The caller must have entered, or be in a {@link #call}.
+     */
     int descriptor() {
         return descriptor;
     }
 
-    /** For what reads or accepts. */
+    /** Returns the direction for reading and accepting. */
     Direction input() {
         return input;
     }
 
-    /** For what writes. */
+    /** Returns the direction for writing. */
     Direction output() {
         return output;
     }
 
-    /** For what concerns both directions. */
+    /** Locks both directions. */
     void lockBoth() {
         input.lock();
         output.lock();
@@ -80,132 +82,139 @@ final class Endpoint {
         input.unlock();
     }
 
-    /** Whether the descriptor may be used until {@link #leave()}. */
+    /**
+     * Enters, unless the descriptor is closed.
+     *
+     * @return true if the descriptor may be used until {@link #leave()}
+     */
     boolean enter() {
-        gate.lock();
+        lock.lock();
         try {
             if (!closed) {
-                inside++;
+                activeCalls++;
             }
             return !closed;
         } finally {
-            gate.unlock();
+            lock.unlock();
         }
     }
 
     void leave() {
-        gate.lock();
+        lock.lock();
         try {
-            inside--;
-            if (closed && inside == 0) {
-                allHaveLeft.signalAll();
+            activeCalls--;
+            if (closed && activeCalls == 0) {
+                noActiveCalls.signalAll();
             }
         } finally {
-            gate.unlock();
+            lock.unlock();
         }
     }
 
     /** Makes a call on the open descriptor. */
     <T extends @Nullable Object> T call(Call<T> call) throws IOException {
-        gate.lock();
+        lock.lock();
         try {
             ensureOpen();
             return call.make();
         } finally {
-            gate.unlock();
+            lock.unlock();
         }
     }
 
-    /** Refuses what is asked of a closed channel. */
+    /** Throws ClosedChannelException if the channel is closed. */
     void ensureOpen() throws ClosedChannelException {
         if (closed || !channel.isOpen()) {
             throw new ClosedChannelException();
         }
     }
 
-    /** Whether the close may take long: until the peer has what was sent. */
+    /** Records whether the close may block until the peer has received what was sent. */
     void lingers(boolean lingers) {
         this.lingers = lingers;
     }
 
-    /** Makes a selector's epoll descriptor tell of this one; nothing if the channel is closed. */
-    void listen(Registration registration, int events) throws IOException {
-        gate.lock();
+    /** Registers with the epoll descriptor of a selector. Does nothing if the channel is closed. */
+    void register(Registration registration, int events) throws IOException {
+        lock.lock();
         try {
-            // A selector may end while a close waits, which must then know nothing of it any more.
+            // The selector may be closed while the close of this channel waits. The registration
+            // must then be removed here.
             var known = registrations.remove(registration);
             if (known || !closed) {
-                registration.want(closed ? 0 : events);
-                ask(registration);
+                registration.setEvents(closed ? 0 : events);
+                update(registration);
             }
             if (events != 0 && !closed) {
                 registrations.add(registration);
             }
             if (source != null) {
-                source.remove(registration.told());
+                source.remove(registration.onReady());
                 if (events != 0 && !closed) {
-                    source.add(registration.told());
-                    registration.told().run();
+                    source.add(registration.onReady());
+                    registration.onReady().run();
                 }
             }
         } finally {
-            gate.unlock();
+            lock.unlock();
         }
     }
 
-    private void ask(Registration registration) throws IOException {
-        if (sourceIsAlone) {
-            registration.listenNoMore(descriptor);
+    private void update(Registration registration) throws IOException {
+        if (sourceReplacesDescriptor) {
+            registration.remove(descriptor);
         } else {
-            registration.listen(descriptor);
+            registration.update(descriptor);
         }
     }
 
     /**
-     * What the source is ready for of {@code events}; if for nothing, the registered hear of it.
+     * Returns the operations among {@code events} that the source is ready for. If it is ready for
+     * none, it will notify the registered selectors.
      */
     int readyBySource(int events) {
-        gate.lock();
+        lock.lock();
         try {
             return source == null || closed ? 0 : source.readyOrArmed(events);
         } finally {
-            gate.unlock();
+            lock.unlock();
         }
     }
 
-    /** From now on {@code next} tells what the channel is ready for, beside the descriptor. */
-    void listenAlsoTo(ReadinessSource next) throws IOException {
-        listenTo(next, false);
+    /** Uses {@code next} as a source of readiness beside the descriptor. */
+    void watchAlso(ReadinessSource next) throws IOException {
+        watch(next, false);
     }
 
-    /** From now on {@code next} tells what the channel is ready for, and not the descriptor. */
-    void listenTo(ReadinessSource next, long spinNanos) throws IOException {
-        listenTo(next, true);
+    /** Uses {@code next} as the only source of readiness, instead of the descriptor. */
+    void watch(ReadinessSource next, long spinNanos) throws IOException {
+        watch(next, true);
         input.waitBy(new ReadinessWaiting(next, SocketCalls.POLLIN, spinNanos));
         output.waitBy(new ReadinessWaiting(next, SocketCalls.POLLOUT, spinNanos));
     }
 
-    /** From now on the descriptor tells again, alone. */
-    void listenToDescriptor() throws IOException {
-        listenTo(null, false);
+    /** Uses the descriptor as the only source of readiness again. */
+    void watchDescriptor() throws IOException {
+        watch(null, false);
         input.waitByDescriptor();
         output.waitByDescriptor();
     }
 
-    private void listenTo(@Nullable ReadinessSource next, boolean alone) throws IOException {
+    private void watch(@Nullable ReadinessSource next, boolean replacesDescriptor)
+            throws IOException {
         call(() -> {
             for (var registration : registrations) {
                 if (source != null) {
-                    source.remove(registration.told());
+                    source.remove(registration.onReady());
                 }
             }
             source = next;
-            sourceIsAlone = alone;
+            sourceReplacesDescriptor = replacesDescriptor;
             for (var registration : registrations) {
-                ask(registration);
+                update(registration);
                 if (next != null) {
-                    next.add(registration.told());
-                    registration.told().run();
+                    next.add(registration.onReady());
+                    registration.onReady().run();
                 }
             }
             return null;
@@ -213,50 +222,52 @@ final class Endpoint {
     }
 
     /**
-     * Puts another socket in place of this one, under its number, when neither is connected; what
-     * selectors want of it they want of the new one.
+     * Replaces this socket by another under the same descriptor number, while neither is connected.
+     * The registrations of selectors are transferred.
      */
     void replace(int other) throws IOException {
         call(() -> {
             for (var registration : registrations) {
-                registration.listenNoMore(descriptor);
+                registration.remove(descriptor);
             }
             SocketFailure.check(SocketCalls.replace(other, descriptor));
             SocketCalls.close(other);
             for (var registration : registrations) {
-                ask(registration);
+                update(registration);
             }
             return null;
         });
     }
 
     /**
-     * Ends the descriptor, after all waits on it. Does not wait for anything else, but where the
-     * program has asked for that by SO_LINGER.
+     * Closes the descriptor after all waits on it have ended. Otherwise blocks only if the program
+     * has set SO_LINGER.
      */
     void close() throws IOException {
-        gate.lock();
+        lock.lock();
         try {
             closed = true;
             input.wake();
             output.wake();
-            while (inside > 0) {
-                allHaveLeft.awaitUninterruptibly();
+            while (activeCalls > 0) {
+                noActiveCalls.awaitUninterruptibly();
             }
             input.release();
             output.release();
             for (var registration : registrations) {
-                registration.listenNoMore(descriptor);
+                registration.remove(descriptor);
                 if (source != null) {
-                    source.remove(registration.told());
+                    source.remove(registration.onReady());
                 }
             }
             registrations.clear();
         } finally {
-            gate.unlock();
+            lock.unlock();
         }
-        if (lingers) { // a selector that asks about this channel need not wait as well
-            PlatformCalls.call(() -> SocketCalls.close(descriptor));
+        // outside the lock, so that a selector that uses this channel does not wait for a lingering
+        // close
+        if (lingers) {
+            BlockingCalls.call(() -> SocketCalls.close(descriptor));
         } else {
             SocketCalls.close(descriptor);
         }

@@ -27,10 +27,10 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 import org.jspecify.annotations.Nullable;
 
-/** Datagrams over UDP, for the selector of the streams. */
+/** A datagram channel over UDP, which {@link FabricSelector} can select. */
 public final class FabricDatagramChannel extends DatagramChannel implements Selectable {
 
-    private static final int LONGEST = 65_535;
+    private static final int MAX_DATAGRAM_BYTES = 65_535;
 
     private final InternetFamily family;
     private final DatagramCalls calls;
@@ -45,7 +45,9 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     private volatile @Nullable InetSocketAddress local;
     private volatile @Nullable InetSocketAddress remote;
 
-    /** What {@code local} was before it was connected, and is to be again. */
+    /**
+     * The value of {@code local} before the channel was connected, restored by {@link #disconnect}.
+     */
     private @Nullable InetSocketAddress localBefore;
 
     public FabricDatagramChannel(
@@ -92,7 +94,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
                 });
     }
 
-    /** With the lock of a side: what sends or receives has an address. */
+    /** Binds the channel unless it is bound. The caller holds the lock of a direction. */
     private void ensureBound() throws IOException {
         endpoint.ensureOpen();
         synchronized (calls) {
@@ -125,7 +127,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return this;
     }
 
-    /** The kernel forgets a port of its own choice, which is taken again. */
+    /** Disconnects, and binds to the previous port again if the kernel released it. */
     @Override
     public FabricDatagramChannel disconnect() throws IOException {
         endpoint.lockBoth();
@@ -182,7 +184,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return receive(target, Deadline.NEVER);
     }
 
-    /** For the adaptor. */
+    /** Receives a datagram in blocking mode, for the adaptor. */
     public @Nullable InetSocketAddress receiveBlocking(ByteBuffer target, Deadline deadline)
             throws IOException {
         if (!isBlocking()) {
@@ -193,7 +195,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
 
     private @Nullable InetSocketAddress receive(ByteBuffer target, Deadline deadline)
             throws IOException {
-        BufferTransfers.refuseReadOnly(target);
+        BufferTransfers.requireWritable(target);
         input.lock();
         try {
             ensureBound();
@@ -225,7 +227,10 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return count;
     }
 
-    /** Starts an operation, with the lock of the direction held; false if the channel is closed. */
+    /**
+     * Starts an operation; returns false if the channel is closed. The caller holds the lock of the
+     * direction.
+     */
     private boolean begin(Direction direction) throws AsynchronousCloseException {
         var blocking = isBlocking();
         if (blocking) {
@@ -243,7 +248,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     @Override
     public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, targets.length);
-        var whole = ByteBuffer.allocate(LONGEST);
+        var whole = ByteBuffer.allocate(MAX_DATAGRAM_BYTES);
         var count = read(whole);
         whole.flip();
         var taken = 0L;
@@ -258,7 +263,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
 
     @Override
     public int read(ByteBuffer target) throws IOException {
-        BufferTransfers.refuseReadOnly(target);
+        BufferTransfers.requireWritable(target);
         input.lock();
         try {
             ensureConnected();
@@ -297,7 +302,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         }
     }
 
-    /** For the adaptor, which may be used without blocking here. */
+    /** Sends a datagram in blocking mode, for the adaptor. */
     public void sendBlocking(ByteBuffer source, InetSocketAddress address) throws IOException {
         if (!isBlocking()) {
             throw new IllegalBlockingModeException();
@@ -341,13 +346,13 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         }
     }
 
-    /** The buffers' bytes are one datagram. */
+    /** Writes the bytes of all buffers as one datagram. */
     @Override
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
         var end = offset + length;
         var bytes = BufferTransfers.remaining(sources, offset, end);
-        var whole = ByteBuffer.allocate((int) Math.min(bytes, LONGEST + 1));
+        var whole = ByteBuffer.allocate((int) Math.min(bytes, MAX_DATAGRAM_BYTES + 1));
         for (var i = offset; i < end && whole.hasRemaining(); i++) {
             var part = Math.min(sources[i].remaining(), whole.remaining());
             whole.put(sources[i].slice().limit(part));
@@ -374,17 +379,19 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     // Groups
 
     @Override
-    public MembershipKey join(InetAddress group, NetworkInterface on) throws IOException {
-        return memberships.join(group, on, null);
+    public MembershipKey join(InetAddress group, NetworkInterface networkInterface)
+            throws IOException {
+        return memberships.join(group, networkInterface, null);
     }
 
     @Override
-    public MembershipKey join(InetAddress group, NetworkInterface on, InetAddress source)
+    public MembershipKey join(
+            InetAddress group, NetworkInterface networkInterface, InetAddress source)
             throws IOException {
-        return memberships.join(group, on, Objects.requireNonNull(source));
+        return memberships.join(group, networkInterface, Objects.requireNonNull(source));
     }
 
-    // Ending, mode, options, adaptor
+    // Closing, blocking mode, options, adaptor
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
@@ -392,7 +399,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         memberships.forget();
     }
 
-    /** Waits for what is in progress, as it began in the other mode. */
+    /** Waits for the operations in progress, which started in the previous mode. */
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
         endpoint.lockBoth();
@@ -427,7 +434,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return Objects.requireNonNull(socket.get());
     }
 
-    /** What it is, and between which addresses. */
+    /** Returns the type of the channel and its addresses. */
     @Override
     public String toString() {
         if (!isOpen()) {

@@ -13,7 +13,7 @@ import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 
-/** A pipe within this process, both of whose ends can be selected. In C: {@code pipe2}. */
+/** A pipe within this process, both ends of which can be selected. In C: {@code pipe2}. */
 public final class FabricPipe extends Pipe {
 
     private final PipeSource source;
@@ -44,7 +44,7 @@ public final class FabricPipe extends Pipe {
         return sink;
     }
 
-    /** The bytes that a call has moved, none if it would have had to wait. */
+    /** Returns the number of bytes that a call has transferred; 0 if the call would have waited. */
     private static long transferred(long result) throws IOException {
         if (result == SocketCalls.AGAIN) {
             return 0;
@@ -55,11 +55,10 @@ public final class FabricPipe extends Pipe {
         return result;
     }
 
-    /** One end of the pipe, which is used in one direction. */
     private record PipeEnd(int descriptor) implements ByteMover {
         @Override
-        public int receive(MemorySegment target, long most) {
-            return SocketCalls.read(descriptor, target, most);
+        public int receive(MemorySegment target, long maxBytes) {
+            return SocketCalls.read(descriptor, target, maxBytes);
         }
 
         @Override

@@ -5,30 +5,30 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.spi.AbstractSelectionKey;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** What a selector is to tell of a channel, and what it has told. */
+/** A channel's registration with a selector: its interest set and its ready set. */
 final class FabricSelectionKey extends AbstractSelectionKey {
 
     private final FabricSelector selector;
     private final Selectable channel;
     private final Registration registration;
-    private final AtomicBoolean awaitsLook = new AtomicBoolean();
+    private final AtomicBoolean queued = new AtomicBoolean();
     private volatile int interest;
     private volatile int ready;
 
-    /** For the thread in a selection. */
+    /** The last selection round in which the key was processed. Used by the selecting thread. */
     private long lastRound;
 
-    /** Whether the selector has yet to hear of the interest. For the selector, under its lock. */
+    /** True if the selector has not read the current interest set. Guarded by the selector. */
     private boolean changed;
 
     /**
-     * @param epoll the selector's
-     * @param number by which the kernel is to tell of the channel
+     * @param epoll the selector's epoll descriptor
+     * @param number identifies the channel in events of the kernel
      */
     FabricSelectionKey(FabricSelector selector, Selectable channel, int epoll, long number) {
         this.selector = selector;
         this.channel = channel;
-        this.registration = new Registration(epoll, number, () -> selector.told(this));
+        this.registration = new Registration(epoll, number, () -> selector.notifyReady(this));
     }
 
     @Override
@@ -47,7 +47,7 @@ final class FabricSelectionKey extends AbstractSelectionKey {
         return interest;
     }
 
-    /** Synchronized as the superclass's methods that set and clear single bits. */
+    /** Synchronized like the superclass's methods that set and clear single bits. */
     @Override
     public synchronized FabricSelectionKey interestOps(int operations) {
         ensureValid();
@@ -81,38 +81,38 @@ final class FabricSelectionKey extends AbstractSelectionKey {
         return registration;
     }
 
-    /** Marks the interest as not yet heard of; false if it was so already. */
+    /** Marks the interest set as changed; returns false if it was marked already. */
     boolean markChanged() {
         var first = !changed;
         changed = true;
         return first;
     }
 
-    /** What is wanted, which the selector now hears of. */
+    /** Returns the interest set and clears the mark. */
     int takeInterest() {
         changed = false;
         return interest;
     }
 
-    /** Whether it has not been asked this of that selection before. */
+    /** Returns true if this is the first call in a selection round. */
     boolean isFirstIn(long round) {
         var first = lastRound != round;
         lastRound = round;
         return first;
     }
 
-    /** Marks the channel as one to be looked at; false if it was so already. */
-    boolean markToBeLookedAt() {
-        return awaitsLook.compareAndSet(false, true);
+    /** Marks the key as queued for a readiness check; returns false if it was queued already. */
+    boolean markQueued() {
+        return queued.compareAndSet(false, true);
     }
 
-    /** Looks at the channel: what of epoll's events it is ready for, where epoll does not tell. */
-    int look() {
-        awaitsLook.set(false);
+    /** Returns the epoll events that the channel's readiness source is ready for. */
+    int checkReadiness() {
+        queued.set(false);
         return isValid() ? channel.endpoint().readyBySource(Selectable.events(interest)) : 0;
     }
 
-    /** What of epoll's answer this key is interested in. */
+    /** Returns the operations of the interest set that correspond to events of epoll. */
     int readyFor(int events) {
         return channel.ready(events, interest);
     }
@@ -121,7 +121,7 @@ final class FabricSelectionKey extends AbstractSelectionKey {
         ready = operations;
     }
 
-    /** Adds to what is ready; false if it was there already. */
+    /** Adds to the ready set; returns false if it did not change. */
     boolean addReady(int operations) {
         var before = ready;
         ready = before | operations;

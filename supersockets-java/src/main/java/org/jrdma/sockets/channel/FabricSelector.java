@@ -26,20 +26,20 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.EventDescriptor;
-import org.jrdma.ffi.linkage.Linux;
-import org.jrdma.ffi.linkage.Linux.EpollEvent;
+import org.jrdma.ffi.linkage.LinuxCalls;
+import org.jrdma.ffi.linkage.LinuxCalls.EpollEvent;
 import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.WakeablePoll;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A selector on epoll(7), for all channels of the provider's. Interests that change are told to the
- * kernel at the beginning of the next selection, as with the JDK's selectors.
+ * A selector on epoll(7), for all channels of the provider. Changes of interest sets are passed to
+ * the kernel at the start of the next selection, as in the JDK's selectors.
  */
 public final class FabricSelector extends AbstractSelector {
 
@@ -55,26 +55,29 @@ public final class FabricSelector extends AbstractSelector {
     private final Set<SelectionKey> selected = new HashSet<>();
     private final Set<SelectionKey> selectedView = new SelectedKeys(selected);
 
-    /** By the number that the kernel has; guarded by {@code changes}, as they are. */
+    /**
+     * The keys by the number that identifies them in epoll events. Guarded by {@code changes}, like
+     * the fields below.
+     */
     private final Map<Long, FabricSelectionKey> byNumber = new HashMap<>();
 
     private final Queue<FabricSelectionKey> changes = new ArrayDeque<>();
     private long nextNumber;
 
-    /** Those of which something has been told in Java, on any thread. */
-    private final Queue<FabricSelectionKey> told = new ConcurrentLinkedQueue<>();
+    /** The keys whose readiness source has notified the selector, from any thread. */
+    private final Queue<FabricSelectionKey> notified = new ConcurrentLinkedQueue<>();
 
     private final Object signalLock = new Object();
     private boolean signaled;
-    private boolean signaledForProgram;
+    private boolean signaledByProgram;
     private boolean signalClosed;
 
-    /** For the thread in a selection, under the selector's monitor, as what follows. */
+    /** The thread in a selection. Guarded by the selector's monitor, like the fields below. */
     private volatile @Nullable Thread selecting;
 
     private long round;
     private boolean wokenUp;
-    private final List<Look> looks = new ArrayList<>();
+    private final List<ReadyKey> readyKeys = new ArrayList<>();
 
     private @Nullable DescriptorWaiter waiter;
 
@@ -82,8 +85,8 @@ public final class FabricSelector extends AbstractSelector {
         super(provider);
         signal = EventDescriptor.open();
         try {
-            epoll = Linux.epollCreate();
-            new Registration(epoll, WAKE_UP, () -> {}).listen(signal.number(), Linux.EPOLLIN);
+            epoll = LinuxCalls.epollCreate();
+            new Registration(epoll, WAKE_UP, () -> {}).update(signal.number(), LinuxCalls.EPOLLIN);
         } catch (FabricException e) {
             signal.close();
             throw e;
@@ -123,19 +126,19 @@ public final class FabricSelector extends AbstractSelector {
         key.attach(attachment);
         keys.add(key);
         if (!isOpen()) {
-            forget(key); // the close may have gone past it already
+            forget(key); // a concurrent close may have missed the new key
             throw new ClosedSelectorException();
         }
         try {
             key.interestOps(operations);
         } catch (CancelledKeyException e) {
-            ensureOpen(); // whose close cancels all keys
+            ensureOpen(); // a concurrent close cancels all keys
             throw e;
         }
         return key;
     }
 
-    /** Called on any thread when a key's interest is another. */
+    /** Queues a key whose interest set has changed. Called on any thread. */
     void interestChanged(FabricSelectionKey key) {
         synchronized (changes) {
             if (key.markChanged()) {
@@ -182,7 +185,7 @@ public final class FabricSelector extends AbstractSelector {
         return timeout == 0 ? Deadline.NEVER : Deadline.after(Duration.ofMillis(timeout));
     }
 
-    /** Selects: waits until {@code deadline}, or not at all where there is none. */
+    /** Selects. Waits until {@code deadline}, or not at all if it is null. */
     private int select(@Nullable Consumer<SelectionKey> action, @Nullable Deadline deadline)
             throws IOException {
         synchronized (this) {
@@ -194,8 +197,8 @@ public final class FabricSelector extends AbstractSelector {
             try {
                 synchronized (selectedView) {
                     dropCancelledKeys();
-                    tellChanges();
-                    return waitAndTell(deadline, action);
+                    processChanges();
+                    return waitAndProcess(deadline, action);
                 }
             } finally {
                 selecting = null;
@@ -203,77 +206,81 @@ public final class FabricSelector extends AbstractSelector {
         }
     }
 
-    /** A program must take no notice of a wake-up that was not its own, and told of nothing. */
-    private int waitAndTell(@Nullable Deadline deadline, @Nullable Consumer<SelectionKey> action)
+    /**
+     * Waits for events and updates the keys. Repeats the wait if only the wake-up descriptor was
+     * signaled, the program did not call {@link #wakeup}, and no key was updated.
+     */
+    private int waitAndProcess(@Nullable Deadline deadline, @Nullable Consumer<SelectionKey> action)
             throws IOException {
         while (true) {
             round++;
             wokenUp = false;
-            look();
-            var count = deadline == null || !looks.isEmpty() ? poll(0) : await(deadline);
+            checkNotified();
+            var count = deadline == null || !readyKeys.isEmpty() ? poll(0) : await(deadline);
             dropCancelledKeys();
-            if (looks.isEmpty()) {
-                look(); // at what was told of meanwhile
+            if (readyKeys.isEmpty()) {
+                checkNotified(); // for channels that have notified the selector meanwhile
             }
             var isSignalAlone = count == 1 && EpollEvent.data(events, 0) == WAKE_UP;
-            var updated = tell(count, action) + tellLooks(action);
+            var updated = processEvents(count, action) + processReadyKeys(action);
             if (updated > 0 || deadline == null || !isSignalAlone || wokenUp || !isOpen()) {
                 return updated;
             }
         }
     }
 
-    /** What a channel was ready for when it was looked at. */
-    private record Look(FabricSelectionKey key, int events) {}
+    private record ReadyKey(FabricSelectionKey key, int events) {}
 
     /**
-     * Looks at the channels that were told of, and at those that were ready before, as the kernel
-     * does: who is ready stays so until it is found not to be.
+     * Checks the channels that have notified the selector, and those that were ready before. Like a
+     * level-triggered event of the kernel, a channel stays ready until a check finds that it is
+     * not.
      */
-    private void look() {
-        for (var left = told.size(); left > 0; left--) {
-            var key = told.poll();
+    private void checkNotified() {
+        for (var left = notified.size(); left > 0; left--) {
+            var key = notified.poll();
             if (key == null) {
                 return;
             }
-            var ready = key.look();
+            var ready = key.checkReadiness();
             if (ready != 0) {
-                looks.add(new Look(key, ready));
+                readyKeys.add(new ReadyKey(key, ready));
             }
         }
     }
 
-    private int tellLooks(@Nullable Consumer<SelectionKey> action) {
+    private int processReadyKeys(@Nullable Consumer<SelectionKey> action) {
         var updated = 0;
         try {
-            for (var look : looks) {
-                if (look.key.isValid()) {
-                    updated += tell(look.key, look.events, action) ? 1 : 0;
+            for (var entry : readyKeys) {
+                if (entry.key.isValid()) {
+                    updated += updateReadySet(entry.key, entry.events, action) ? 1 : 0;
                 }
             }
         } finally {
-            for (var look : looks) {
-                if (look.key.markToBeLookedAt()) {
-                    told.add(look.key); // in the next selection
+            for (var entry : readyKeys) {
+                if (entry.key.markQueued()) {
+                    notified.add(entry.key); // checked in the next selection
                 }
             }
-            looks.clear();
+            readyKeys.clear();
         }
         return updated;
     }
 
-    /** Called on any thread when a channel may be ready of which the kernel does not tell. */
-    void told(FabricSelectionKey key) {
-        if (key.markToBeLookedAt()) {
-            told.add(key);
-            if (Thread.currentThread() != selecting) { // which looks before it waits
+    /** Queues a key whose readiness source may be ready. Called on any thread. */
+    void notifyReady(FabricSelectionKey key) {
+        if (key.markQueued()) {
+            notified.add(key);
+            // the selecting thread checks the queue before it waits
+            if (Thread.currentThread() != selecting) {
                 signal(false);
             }
         }
     }
 
     private int poll(int milliseconds) throws FabricException {
-        return Linux.epollWait(epoll, events, BATCH, milliseconds);
+        return LinuxCalls.epollWait(epoll, events, BATCH, milliseconds);
     }
 
     private int await(Deadline deadline) throws IOException {
@@ -285,29 +292,16 @@ public final class FabricSelector extends AbstractSelector {
         }
     }
 
-    /**
-     * In the kernel. A signal ends an epoll_wait early, which a program must not take notice of.
-     */
+    /** Waits in the kernel. Repeats epoll_wait if a signal ends it early. */
     private int block(Deadline deadline) throws FabricException {
         int count;
         do {
-            count = poll(milliseconds(deadline));
+            count = poll(WakeablePoll.milliseconds(deadline));
         } while (count == 0 && !deadline.hasPassed());
         return count;
     }
 
-    private static int milliseconds(Deadline deadline) {
-        if (deadline.equals(Deadline.NEVER)) {
-            return -1;
-        }
-        var remaining = Math.max(0, deadline.remainingNanos());
-        return (int)
-                Math.min(
-                        Integer.MAX_VALUE,
-                        Math.ceilDiv(remaining, TimeUnit.MILLISECONDS.toNanos(1)));
-    }
-
-    /** In Java: an epoll descriptor is itself readable when it has something to tell. */
+    /** Parks a virtual thread until the epoll descriptor, itself pollable, is readable. */
     private int park(Deadline deadline) throws IOException {
         if (waiter == null) {
             waiter = DescriptorWaiter.on(epoll);
@@ -323,26 +317,26 @@ public final class FabricSelector extends AbstractSelector {
                     return 0;
                 }
             } catch (InterruptedIOException _) {
-                return poll(0); // the interrupt has raised the signal
+                return poll(0); // the interrupt has signaled the wake-up descriptor
             }
         }
     }
 
-    private void tellChanges() throws IOException {
+    private void processChanges() throws IOException {
         synchronized (changes) {
             for (var key = changes.poll(); key != null; key = changes.poll()) {
                 var interest = key.takeInterest();
                 if (key.isValid()) {
                     key.selectable()
                             .endpoint()
-                            .listen(key.registration(), Selectable.events(interest));
+                            .register(key.registration(), Selectable.events(interest));
                 }
             }
         }
     }
 
-    /** Tells the program what the kernel has told; how many keys have become ready for more. */
-    private int tell(int count, @Nullable Consumer<SelectionKey> action) {
+    /** Updates the ready sets from the events of the kernel; returns the number of keys updated. */
+    private int processEvents(int count, @Nullable Consumer<SelectionKey> action) {
         var updated = 0;
         for (var i = 0; i < count; i++) {
             var number = EpollEvent.data(events, i);
@@ -355,20 +349,21 @@ public final class FabricSelector extends AbstractSelector {
                 key = byNumber.get(number);
             }
             if (key != null && key.isValid()) {
-                updated += tell(key, EpollEvent.events(events, i), action) ? 1 : 0;
+                updated += updateReadySet(key, EpollEvent.events(events, i), action) ? 1 : 0;
             }
         }
         return updated;
     }
 
-    private boolean tell(
-            FabricSelectionKey key, int happened, @Nullable Consumer<SelectionKey> action) {
-        var ready = key.readyFor(happened);
+    private boolean updateReadySet(
+            FabricSelectionKey key, int occurred, @Nullable Consumer<SelectionKey> action) {
+        var ready = key.readyFor(occurred);
         if (action == null && selected.contains(key)) {
             return key.addReady(ready);
         }
         if (action != null && !key.isFirstIn(round)) {
-            return false; // by the kernel and in Java
+            // processed already: both the kernel and the readiness source have reported it
+            return false;
         }
         key.replaceReady(ready);
         if (ready == 0) {
@@ -388,18 +383,19 @@ public final class FabricSelector extends AbstractSelector {
         synchronized (cancelled) {
             for (var keys = cancelled.iterator(); keys.hasNext(); ) {
                 var key = (FabricSelectionKey) keys.next();
-                keys.remove(); // first: what fails must not fail with every select
+                // removed first, so that a failure does not repeat in every selection
+                keys.remove();
                 forget(key);
             }
         }
     }
 
-    /** The channel may be closed by now; then the kernel knows nothing of it any more. */
+    /** Removes a key. If its channel is closed, the kernel has removed the registration already. */
     private void forget(FabricSelectionKey key) {
         try {
-            key.selectable().endpoint().listen(key.registration(), 0);
+            key.selectable().endpoint().register(key.registration(), 0);
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // it was there, so the kernel cannot refuse
+            throw new UncheckedIOException(e); // removing an existing registration does not fail
         }
         synchronized (changes) {
             byNumber.remove(key.registration().number());
@@ -415,9 +411,9 @@ public final class FabricSelector extends AbstractSelector {
         return this;
     }
 
-    private void signal(boolean forTheProgram) {
+    private void signal(boolean byProgram) {
         synchronized (signalLock) {
-            signaledForProgram |= forTheProgram;
+            signaledByProgram |= byProgram;
             if (!signaled && !signalClosed) {
                 signaled = true;
                 signal.raise();
@@ -428,8 +424,8 @@ public final class FabricSelector extends AbstractSelector {
     private void clearSignal() {
         synchronized (signalLock) {
             signaled = false;
-            wokenUp |= signaledForProgram;
-            signaledForProgram = false;
+            wokenUp |= signaledByProgram;
+            signaledByProgram = false;
             signal.lower();
         }
     }

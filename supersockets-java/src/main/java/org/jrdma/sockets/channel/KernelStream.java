@@ -11,8 +11,8 @@ import org.jrdma.sockets.internal.SocketFailure;
 record KernelStream(int descriptor) implements ByteStream {
 
     @Override
-    public int receive(MemorySegment target, long most) {
-        return SocketCalls.receive(descriptor, target, most);
+    public int receive(MemorySegment target, long maxBytes) {
+        return SocketCalls.receive(descriptor, target, maxBytes);
     }
 
     @Override

@@ -27,18 +27,19 @@ import org.jrdma.sockets.transport.FamilyTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener for streams over sockets of the kernel, and over each bypass that has the port too.
+ * A listener for streams over the kernel's sockets, and over each bypass that can use the same
+ * port.
  */
 public final class ListenerChannel extends ServerSocketChannel implements Selectable {
 
     private static final int DEFAULT_BACKLOG = 50;
 
-    /** How many ports the system chooses before a transport goes without its own. */
-    private static final int MOST_CHOICES = 16;
+    /** The maximum number of attempts to find a port that is free for all bypasses. */
+    private static final int MAX_PORT_CHOICES = 16;
 
     private final Endpoint endpoint;
     private final Direction input;
-    private final @Nullable AddressChoice choice;
+    private final @Nullable SocketReplacement replacement;
     private final ChannelOptions options;
     private final Adaptors adaptors;
     private final AtomicReference<@Nullable ServerSocket> socket = new AtomicReference<>();
@@ -49,26 +50,27 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     private volatile int receiveBuffer;
 
     /**
-     * An unbound one.
+     * Creates an unbound listener.
      *
-     * @param choice what becomes of the socket when its address is known; null if it stays
+     * @param replacement replaces the socket when its address becomes known; null if the socket is
+     *     never replaced
      */
     public ListenerChannel(
             SelectorProvider provider,
             int descriptor,
             StreamKind kind,
-            @Nullable AddressChoice choice,
+            @Nullable SocketReplacement replacement,
             Adaptors adaptors)
             throws IOException {
         super(provider);
         this.adaptors = adaptors;
         this.kind = kind;
-        this.choice = choice;
+        this.replacement = replacement;
         endpoint = new Endpoint(this, descriptor);
         input = endpoint.input();
         if (kind.addresses() instanceof InternetFamily) {
             options = ChannelOption.ofListener();
-            // As the JDK does: or a server could not be started again for a minute.
+            // As the JDK does. Otherwise a server could not be restarted at its port for a minute.
             setOption(StandardSocketOptions.SO_REUSEADDR, true);
         } else {
             options = ChannelOption.ofUnixListener();
@@ -87,20 +89,20 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
             if (local != null) {
                 throw new AlreadyBoundException();
             }
-            var wanted = address == null ? anyAddress() : address;
-            if (choice != null) {
-                kind = choice.forListener(kind, endpoint, wanted);
+            var requested = address == null ? anyAddress() : address;
+            if (replacement != null) {
+                kind = replacement.forListener(kind, endpoint, requested);
             }
-            local = listen(wanted, backlog < 1 ? DEFAULT_BACKLOG : backlog);
+            local = listen(requested, backlog < 1 ? DEFAULT_BACKLOG : backlog);
             return null;
         });
         return this;
     }
 
-    /** Where the system chooses the port, until it is free for every way past the kernel too. */
-    private SocketAddress listen(SocketAddress wanted, int backlog) throws IOException {
+    /** Listens. If the system chooses the port, repeats until it is free for each bypass. */
+    private SocketAddress listen(SocketAddress requested, int backlog) throws IOException {
         for (var choices = 1; ; choices++) {
-            var bound = kind.bind(endpoint.descriptor(), wanted);
+            var bound = kind.bind(endpoint.descriptor(), requested);
             SocketFailure.check(SocketCalls.listen(endpoint.descriptor(), backlog));
             if (kind.bypasses().isEmpty()) {
                 return bound;
@@ -108,15 +110,17 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
             var opened =
                     BypassListeners.open(
                             kind.bypasses(), (InetSocketAddress) bound, backlog, receiveBuffer);
-            var internet = (InetSocketAddress) wanted;
-            if (internet.getPort() != 0 || !opened.lackTheirPort() || choices == MOST_CHOICES) {
+            var internet = (InetSocketAddress) requested;
+            if (internet.getPort() != 0
+                    || !opened.isAnyPortTaken()
+                    || choices == MAX_PORT_CHOICES) {
                 listeners = opened;
-                opened.add(input::nudge);
-                endpoint.listenAlsoTo(opened);
+                opened.add(input::wakeUpOnce);
+                endpoint.watchAlso(opened);
                 return bound;
             }
             opened.close();
-            kind = Objects.requireNonNull(choice).forListenerAgain(kind, endpoint, internet);
+            kind = Objects.requireNonNull(replacement).reopenListener(kind, endpoint, internet);
         }
     }
 
@@ -134,7 +138,9 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         return accept(Deadline.NEVER);
     }
 
-    /** As {@link #accept()}, of a blocking channel until {@code deadline}. */
+    /**
+     * Does the same as {@link #accept()}. If the channel is blocking, waits until {@code deadline}.
+     */
     public @Nullable StreamChannel accept(Deadline deadline) throws IOException {
         input.lock();
         try {
@@ -174,7 +180,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         return result;
     }
 
-    /** Takes the next connection that still exists. */
+    /** Takes the next connection that is still open. */
     private final class Accepting {
 
         private int descriptor;
@@ -191,7 +197,8 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
                 var name = scratch.name();
                 do {
                     descriptor =
-                            SocketCalls.accept(endpoint.descriptor(), name.memory(), name.room());
+                            SocketCalls.accept(
+                                    endpoint.descriptor(), name.memory(), name.capacity());
                 } while (descriptor == -Errno.ECONNABORTED);
                 if (descriptor < 0) {
                     return descriptor;
@@ -213,23 +220,23 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
                 accepted.arrival().stream().close(true);
                 throw e;
             }
-            var past = listeners.past(kind, accepted.index());
-            var bypass = Objects.requireNonNull(past.bypass());
-            var channel = newStream(optionsSocket, past.overBypass(bypass));
+            var remaining = listeners.without(kind, accepted.index());
+            var bypass = Objects.requireNonNull(remaining.bypass());
+            var channel = newStream(optionsSocket, remaining.overBypass(bypass));
             channel.accepted(accepted.arrival(), bypass.transport());
             return channel;
         }
 
         private StreamChannel overSocket() throws IOException {
-            SocketAddress own;
+            SocketAddress localAddress;
             try {
-                own = kind.localAddress(descriptor);
+                localAddress = kind.localAddress(descriptor);
             } catch (IOException e) {
                 SocketCalls.close(descriptor);
                 throw e;
             }
-            var channel = newStream(descriptor, listeners.past(kind, kind.bypasses().size()));
-            channel.accepted(own, Objects.requireNonNull(peer));
+            var channel = newStream(descriptor, listeners.without(kind, kind.bypasses().size()));
+            channel.accepted(localAddress, Objects.requireNonNull(peer));
             return channel;
         }
 
@@ -244,7 +251,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         return local;
     }
 
-    /** The local address, of a closed channel too. */
+    /** Returns the local address, also if the channel is closed. */
     public @Nullable InetSocketAddress lastLocalAddress() {
         return (InetSocketAddress) local;
     }
@@ -255,7 +262,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         listeners.close();
     }
 
-    /** Waits for an accept in progress, as it began in the other mode. */
+    /** Waits for an accept in progress, which started in the previous mode. */
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
         input.lock();
@@ -277,9 +284,9 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         if (name == StandardSocketOptions.SO_RCVBUF) {
             receiveBuffer = (Integer) value;
         }
-        if (choice != null && local == null) {
+        if (replacement != null && local == null) {
             endpoint.call(() -> {
-                choice.remember(name, value);
+                replacement.remember(name, value);
                 return null;
             });
         }
@@ -302,21 +309,23 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         return Objects.requireNonNull(socket.get());
     }
 
-    /** What it is, where it listens, and which other ways lead there, or why not. */
+    /** Returns the transport, the address, and which bypasses are available, or why not. */
     @Override
     public String toString() {
-        var where = !isOpen() ? "closed" : local == null ? "unbound" : "at " + local + otherWays();
+        var where = !isOpen() ? "closed" : local == null ? "unbound" : "at " + local + bypasses();
         return "FabricServerSocketChannel[%s %s]".formatted(kind.transport().name(), where);
     }
 
-    private String otherWays() {
-        var ways = new StringBuilder();
+    private String bypasses() {
+        var text = new StringBuilder();
         for (var i = 0; i < kind.bypasses().size(); i++) {
             var name = kind.bypasses().get(i).transport().name();
             var whyNot = listeners.whyNot(i);
-            ways.append(
-                    whyNot.isEmpty() ? "; by " + name : "; not by %s: %s".formatted(name, whyNot));
+            text.append(
+                    whyNot.isEmpty()
+                            ? "; over " + name
+                            : "; not over %s: %s".formatted(name, whyNot));
         }
-        return ways.toString();
+        return text.toString();
     }
 }

@@ -23,7 +23,7 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 import org.jspecify.annotations.Nullable;
 
-/** The groups that a channel for datagrams is a member of. */
+/** The multicast memberships of a datagram channel. */
 public final class MulticastMemberships {
 
     private static final int IPPROTO_IP = 0;
@@ -35,7 +35,9 @@ public final class MulticastMemberships {
     private static final int MCAST_JOIN_SOURCE_GROUP = 46;
     private static final int MCAST_LEAVE_SOURCE_GROUP = 47;
 
-    /** In C: {@code struct group_req} is the number of the interface and an aligned address. */
+    /**
+     * The offset of the group in {@code struct group_req} of C, after the index of the interface.
+     */
     private static final long GROUP = 8;
 
     private static final long SOURCE = GROUP + sockaddr_storage.sizeof();
@@ -51,38 +53,43 @@ public final class MulticastMemberships {
         this.family = family;
     }
 
-    /** Joins a group, or what one source sends to it; the key that there is if it has done so. */
-    MembershipKey join(InetAddress group, NetworkInterface on, @Nullable InetAddress source)
+    /**
+     * Joins a group, or the datagrams of one source to the group. Returns the existing key if the
+     * channel is a member already.
+     */
+    MembershipKey join(
+            InetAddress group, NetworkInterface networkInterface, @Nullable InetAddress source)
             throws IOException {
-        Objects.requireNonNull(on);
+        Objects.requireNonNull(networkInterface);
         if (!group.isMulticastAddress()) {
             throw new IllegalArgumentException("Group not a multicast address");
         }
         if (!family.isIpv6() && !(group instanceof Inet4Address)) {
-            throw new UnsupportedOperationException("IPv6 groups need a channel for IPv6");
+            throw new UnsupportedOperationException("An IPv6 group requires an IPv6 channel");
         }
         if (source != null) {
-            refuseSource(group, source);
+            checkSource(group, source);
         }
         return endpoint.call(() -> {
             for (var key : keys) {
-                if (key.group.equals(group) && key.on.equals(on)) {
+                if (key.group.equals(group) && key.networkInterface.equals(networkInterface)) {
                     if ((key.source == null) != (source == null)) {
-                        throw new IllegalStateException("Already a member, otherwise");
+                        throw new IllegalStateException(
+                                "Already a member of the group, with a different source filter");
                     }
                     if (Objects.equals(key.source, source)) {
                         return key;
                     }
                 }
             }
-            var key = new Key(group, on, source);
+            var key = new Key(group, networkInterface, source);
             key.set(source == null ? MCAST_JOIN_GROUP : MCAST_JOIN_SOURCE_GROUP, source);
             keys.add(key);
             return key;
         });
     }
 
-    private static void refuseSource(InetAddress group, InetAddress source) {
+    private static void checkSource(InetAddress group, InetAddress source) {
         if (source.isAnyLocalAddress()) {
             throw new IllegalArgumentException("Source address is a wildcard address");
         }
@@ -94,25 +101,23 @@ public final class MulticastMemberships {
         }
     }
 
-    /** The channel is closed, and with it all memberships. */
     void forget() {
         for (var key : keys) {
             key.valid = false;
         }
     }
 
-    /** One of them. */
     private final class Key extends MembershipKey {
 
         private final InetAddress group;
-        private final NetworkInterface on;
+        private final NetworkInterface networkInterface;
         private final @Nullable InetAddress source;
         private final Set<InetAddress> blocked = new HashSet<>();
         private volatile boolean valid = true;
 
-        Key(InetAddress group, NetworkInterface on, @Nullable InetAddress source) {
+        Key(InetAddress group, NetworkInterface networkInterface, @Nullable InetAddress source) {
             this.group = group;
-            this.on = on;
+            this.networkInterface = networkInterface;
             this.source = source;
         }
 
@@ -133,16 +138,16 @@ public final class MulticastMemberships {
                     return null;
                 });
             } catch (ClosedChannelException _) {
-                valid = false; // it ended with the channel
+                valid = false; // the membership ended with the channel
             } catch (IOException e) {
-                throw new AssertionError("a membership that there is cannot be left", e);
+                throw new AssertionError("Could not leave a multicast group", e);
             }
         }
 
         @Override
         public MembershipKey block(InetAddress sender) throws IOException {
-            refuseBlocking();
-            refuseSource(group, sender);
+            checkSourcesCanBeBlocked();
+            checkSource(group, sender);
             endpoint.call(() -> {
                 if (!blocked.contains(sender)) {
                     set(MCAST_BLOCK_SOURCE, sender);
@@ -155,7 +160,7 @@ public final class MulticastMemberships {
 
         @Override
         public MembershipKey unblock(InetAddress sender) {
-            refuseBlocking();
+            checkSourcesCanBeBlocked();
             try {
                 endpoint.call(() -> {
                     if (!blocked.remove(sender)) {
@@ -170,7 +175,7 @@ public final class MulticastMemberships {
             return this;
         }
 
-        private void refuseBlocking() {
+        private void checkSourcesCanBeBlocked() {
             if (!valid) {
                 throw new IllegalStateException("key is no longer valid");
             }
@@ -179,14 +184,17 @@ public final class MulticastMemberships {
             }
         }
 
-        /** Within a call of the endpoint's. A group of IPv4 is joined as such by IPv6 too. */
+        /**
+         * Sets a membership option, within a call of the endpoint. An IPv4 group is joined as an
+         * IPv4 group also on an IPv6 socket.
+         */
         private void set(int option, @Nullable InetAddress sender) throws IOException {
             var kind = group instanceof Inet4Address ? InternetFamily.IPV4 : InternetFamily.IPV6;
             var level = kind == InternetFamily.IPV4 ? IPPROTO_IP : IPPROTO_IPV6;
             try (var arena = Arena.ofConfined()) {
                 var bytes = sender == null ? SOURCE : SOURCE + sockaddr_storage.sizeof();
                 var request = arena.allocate(bytes, Long.BYTES);
-                request.set(JAVA_INT, 0, on.getIndex());
+                request.set(JAVA_INT, 0, networkInterface.getIndex());
                 kind.write(
                         new InetSocketAddress(group, 0),
                         request.asSlice(GROUP, sockaddr_storage.sizeof()));
@@ -210,7 +218,7 @@ public final class MulticastMemberships {
 
         @Override
         public NetworkInterface networkInterface() {
-            return on;
+            return networkInterface;
         }
 
         @Override
@@ -218,13 +226,13 @@ public final class MulticastMemberships {
             return source;
         }
 
-        /** The group, the interface and the source. */
+        /** Returns the group, the interface and the source. */
         @Override
         public String toString() {
             return "<%s,%s,%s>"
                     .formatted(
                             group.getHostAddress(),
-                            on.getName(),
+                            networkInterface.getName(),
                             source == null ? "any" : source.getHostAddress());
         }
     }

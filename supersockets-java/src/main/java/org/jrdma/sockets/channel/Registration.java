@@ -3,76 +3,77 @@ package org.jrdma.sockets.channel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * What one epoll descriptor has been told of one channel. A channel of which nothing is wanted is
- * not known there at all, or its failure would be reported without end.
+ * The events of one channel that one epoll descriptor reports. A channel without events is removed
+ * from epoll, because epoll would report its failure endlessly.
  */
 final class Registration {
 
     private final int epoll;
     private final long number;
-    private final Runnable told;
-    private final MemorySegment event = Arena.ofAuto().allocate(Linux.EpollEvent.BYTES, 8);
-    private int wanted;
+    private final Runnable onReady;
+    private final MemorySegment event = Arena.ofAuto().allocate(LinuxCalls.EpollEvent.BYTES, 8);
+    private int requested;
     private int events;
 
     /**
-     * Of nothing yet.
+     * Creates a registration without events.
      *
-     * @param number by which the kernel is to tell of the channel; never used twice
-     * @param told to be run where it is not the kernel that tells
+     * @param epoll the epoll descriptor
+     * @param number identifies the channel in events of the kernel; never reused
+     * @param onReady runs when a readiness source other than the kernel may be ready
      */
-    Registration(int epoll, long number, Runnable told) {
+    Registration(int epoll, long number, Runnable onReady) {
         this.epoll = epoll;
         this.number = number;
-        this.told = told;
+        this.onReady = onReady;
     }
 
     long number() {
         return number;
     }
 
-    /** What is run where it is not the kernel that tells. */
-    Runnable told() {
-        return told;
+    Runnable onReady() {
+        return onReady;
     }
 
-    /** Wants these events alone, and asks the kernel for them. */
-    void listen(int descriptor, int events) throws FabricException {
-        want(events);
-        listen(descriptor);
+    void update(int descriptor, int events) throws FabricException {
+        setEvents(events);
+        update(descriptor);
     }
 
-    /** Wants these events alone. For the {@link Endpoint}, under its lock, as all that follows. */
-    void want(int events) {
-        wanted = events;
+    /**
+     * Sets the events. Called by the {@link Endpoint} while it holds its lock, like the methods
+     * below.
+     */
+    void setEvents(int events) {
+        requested = events;
     }
 
-    /** Asks the kernel for what is wanted. */
-    void listen(int descriptor) throws FabricException {
-        ask(descriptor, wanted);
+    void update(int descriptor) throws FabricException {
+        apply(descriptor, requested);
     }
 
-    /** Asks the kernel for nothing, whatever is wanted. */
-    void listenNoMore(int descriptor) throws FabricException {
-        ask(descriptor, 0);
+    /** Removes the channel from epoll; the events of this registration are kept. */
+    void remove(int descriptor) throws FabricException {
+        apply(descriptor, 0);
     }
 
-    private void ask(int descriptor, int next) throws FabricException {
+    private void apply(int descriptor, int next) throws FabricException {
         if (next == events) {
             return;
         }
-        Linux.EpollEvent.set(event, next, number);
-        Linux.epollControl(epoll, operation(next), descriptor, event);
+        LinuxCalls.EpollEvent.set(event, next, number);
+        LinuxCalls.epollControl(epoll, operation(next), descriptor, event);
         events = next;
     }
 
     private int operation(int next) {
         if (next == 0) {
-            return Linux.EPOLL_CTL_DEL;
+            return LinuxCalls.EPOLL_CTL_DEL;
         }
-        return events == 0 ? Linux.EPOLL_CTL_ADD : Linux.EPOLL_CTL_MOD;
+        return events == 0 ? LinuxCalls.EPOLL_CTL_ADD : LinuxCalls.EPOLL_CTL_MOD;
     }
 }

@@ -5,7 +5,10 @@ import java.util.AbstractSet;
 import java.util.Iterator;
 import java.util.Set;
 
-/** The selected keys as a program sees them: it may remove some, but not add any. */
+/**
+ * The selected-key set of a selector, from which a program may remove keys but to which it cannot
+ * add any.
+ */
 final class SelectedKeys extends AbstractSet<SelectionKey> {
 
     private final Set<SelectionKey> keys;

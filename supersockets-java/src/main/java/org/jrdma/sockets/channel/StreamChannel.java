@@ -27,10 +27,11 @@ import org.jrdma.sockets.transport.BypassTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream over a socket of the kernel, or over a bypass of the kernel. Serializes the operations
- * of each direction, and has the interruption of {@link java.nio.channels.InterruptibleChannel}.
- * The {@link StreamConnection} connects, a {@link StreamReader} reads and a {@link StreamWriter}
- * writes.
+ * A stream over a socket of the kernel, or over a kernel bypass.
+ *
+ * <p>This class serializes the operations of each direction, and implements the interruption of
+ * {@link java.nio.channels.InterruptibleChannel}. A {@link StreamConnection} connects, a {@link
+ * StreamReader} reads and a {@link StreamWriter} writes.
  */
 public final class StreamChannel extends FabricSocketChannel implements Selectable {
 
@@ -44,38 +45,39 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     private final AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
 
     /**
-     * An unconnected stream.
+     * Creates an unconnected stream.
      *
-     * @param choice replaces the socket when its address is known; null if the socket stays
+     * @param replacement replaces the socket when its address becomes known; null if the socket is
+     *     never replaced
      */
     public StreamChannel(
             SelectorProvider provider,
             int descriptor,
             StreamKind kind,
-            @Nullable AddressChoice choice,
+            @Nullable SocketReplacement replacement,
             Adaptors adaptors) {
         super(provider);
         this.adaptors = adaptors;
         endpoint = new Endpoint(this, descriptor);
-        connection = new StreamConnection(endpoint, kind, choice);
+        connection = new StreamConnection(endpoint, kind, replacement);
         input = endpoint.input();
         output = endpoint.output();
         reader = new StreamReader(connection, input);
         writer = new StreamWriter(connection, output);
     }
 
-    /** Makes this an accepted connection, over the socket. */
+    /** Makes this channel an accepted connection, over the socket. */
     void accepted(SocketAddress local, SocketAddress remote) throws IOException {
         connection.accepted(local, remote);
     }
 
-    /** Makes this an accepted connection, over a bypass. */
+    /** Makes this channel an accepted connection, over a bypass. */
     void accepted(BypassListener.Arrival arrival, BypassTransport transport) throws IOException {
         connection.use(arrival.stream(), transport);
         connection.accepted(arrival.local(), arrival.remote());
     }
 
-    /** How the stream is connected; empty if it is not. */
+    /** Returns the connection of the stream; empty if it is not connected. */
     public Optional<Connection> connection() {
         return connection.describe();
     }
@@ -96,7 +98,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     }
 
     /**
-     * Starts an operation, with the lock of the direction held.
+     * Starts an operation. The caller holds the lock of the direction.
      *
      * @return false if the channel is closed, which {@link #end(Direction, boolean)} reports
      */
@@ -108,7 +110,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return direction.enter(blocking);
     }
 
-    /** Ends an operation, and throws if the channel was closed before the operation succeeded. */
+    /** Ends an operation; throws if the channel was closed before the operation succeeded. */
     private void end(Direction direction, boolean succeeded) throws AsynchronousCloseException {
         if (direction.leave()) {
             end(succeeded);
@@ -131,7 +133,10 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return connect(address, Deadline.NEVER);
     }
 
-    /** Like {@link #connect(SocketAddress)}; a blocking channel waits until {@code deadline}. */
+    /**
+     * Does the same as {@link #connect(SocketAddress)}. If the channel is blocking, waits until
+     * {@code deadline}.
+     */
     public boolean connect(SocketAddress address, Deadline deadline) throws IOException {
         return connect(() -> connection.start(address, deadline), deadline);
     }
@@ -184,7 +189,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return wasConnected() && isOpen();
     }
 
-    /** Whether the stream is connected, or was when it was closed. */
+    /** Returns true if the stream is connected, or was connected when it was closed. */
     public boolean wasConnected() {
         return connection.wasConnected();
     }
@@ -206,25 +211,25 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return connection.remote();
     }
 
-    /** The local address, of a closed channel too. */
+    /** Returns the local address, also if the channel is closed. */
     public @Nullable InetSocketAddress lastLocalAddress() {
         return (InetSocketAddress) connection.local();
     }
 
-    /** The address of the peer, of a closed channel too. */
+    /** Returns the address of the peer, also if the channel is closed. */
     public @Nullable InetSocketAddress lastRemoteAddress() {
         return (InetSocketAddress) connection.remote();
     }
 
     @Override
     public int read(ByteBuffer target) throws IOException {
-        BufferTransfers.refuseReadOnly(target);
+        BufferTransfers.requireWritable(target);
         return read(target, Deadline.NEVER);
     }
 
-    /** For an adaptor: reads until {@code deadline}. */
+    /** Reads until {@code deadline}, for an adaptor. */
     public int readBlocking(ByteBuffer target, Deadline deadline) throws IOException {
-        refuseNonBlocking();
+        requireBlocking();
         return read(target, deadline);
     }
 
@@ -244,7 +249,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         Objects.checkFromIndexSize(offset, length, targets.length);
         var to = offset + length;
         for (var i = offset; i < to; i++) {
-            BufferTransfers.refuseReadOnly(targets[i]);
+            BufferTransfers.requireWritable(targets[i]);
         }
         var count = SocketCalls.AGAIN;
         var open = beginRead(BufferTransfers.remaining(targets, offset, to));
@@ -258,8 +263,8 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     @Override
     public long read(MemorySegment target) throws IOException {
-        BufferTransfers.refuseHeap(target);
-        BufferTransfers.refuseReadOnly(target);
+        BufferTransfers.requireNative(target);
+        BufferTransfers.requireWritable(target);
         var count = SocketCalls.AGAIN;
         var open = beginRead(target.byteSize());
         try {
@@ -271,16 +276,16 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     }
 
     /**
-     * Locks the reading side and starts a read. {@link #endRead} follows, unless this method
-     * throws.
+     * Locks the input direction and starts a read. The caller calls {@link #endRead}, unless this
+     * method throws.
      *
-     * @return false if there is nothing to read from
+     * @return false if there is nothing to read
      */
-    private boolean beginRead(long room) throws IOException {
+    private boolean beginRead(long bytes) throws IOException {
         input.lock();
         try {
             connection.ensureConnected();
-            return reader.canRead(room) && begin(input);
+            return reader.canRead(bytes) && begin(input);
         } catch (IOException | RuntimeException e) {
             input.unlock();
             throw e;
@@ -295,13 +300,12 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         }
     }
 
-    private void refuseNonBlocking() {
+    private void requireBlocking() {
         if (!isBlocking()) {
             throw new IllegalBlockingModeException();
         }
     }
 
-    /** The number of bytes that can be read without waiting. */
     public int available() throws IOException {
         return endpoint.call(() -> {
             connection.ensureConnected();
@@ -336,7 +340,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     @Override
     public long write(MemorySegment source) throws IOException {
-        BufferTransfers.refuseHeap(source);
+        BufferTransfers.requireNative(source);
         var result = (long) SocketCalls.AGAIN;
         var open = beginWrite();
         try {
@@ -347,7 +351,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return writer.finish(result);
     }
 
-    /** Locks the writing side and starts a write, like {@link #beginRead}. */
+    /** Locks the output direction and starts a write, like {@link #beginRead}. */
     private boolean beginWrite() throws IOException {
         output.lock();
         try {
@@ -360,7 +364,10 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         }
     }
 
-    /** Ends a write. A close after some bytes were written is reported by the next write. */
+    /**
+     * Ends a write. If some bytes were written before the channel was closed, the next write
+     * reports the close.
+     */
     private void endWrite(long result) throws AsynchronousCloseException {
         try {
             end(output, result >= 0);
@@ -373,21 +380,22 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         }
     }
 
-    /** For an adaptor: writes all bytes. */
+    /** Writes all bytes, for an adaptor. */
     public void writeBlocking(ByteBuffer source) throws IOException {
-        refuseNonBlocking();
+        requireBlocking();
         while (source.hasRemaining()) {
             write(source);
         }
     }
 
-    /** Sends one byte that overtakes the others. */
+    /** Sends one byte of urgent (out-of-band) data. */
     public void writeOutOfBand(int value) throws IOException {
         output.lock();
         try {
             connection.ensureConnected();
             if (connection.isBypassed()) {
-                throw new SocketException("Urgent data cannot go over " + transport());
+                throw new SocketException(
+                        "The transport %s does not support urgent data".formatted(transport()));
             }
             var result = SocketCalls.AGAIN;
             var open = begin(output);
@@ -435,14 +443,14 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
-        var resets =
+        var reset =
                 connection.isBypassed()
                         && Objects.equals(ChannelOption.LINGER.read(endpoint.descriptor()), 0);
         endpoint.close();
-        connection.close(resets);
+        connection.close(reset);
     }
 
-    /** Waits for the operations in progress, which started in the other mode. */
+    /** Waits for the operations in progress, which started in the previous mode. */
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
         endpoint.lockBoth();
@@ -461,7 +469,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     @Override
     public <T> StreamChannel setOption(SocketOption<T> name, T value) throws IOException {
         connection.kind().options().set(endpoint, name, value);
-        connection.optionSet(name, value);
+        connection.optionChanged(name, value);
         return this;
     }
 
@@ -481,7 +489,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return Objects.requireNonNull(socket.get());
     }
 
-    /** The transport, the state and the addresses. */
+    /** Returns the transport, the state and the addresses. */
     @Override
     public String toString() {
         return "StreamChannel[%s %s]"

@@ -16,15 +16,15 @@ import java.util.Optional;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.sockets.bypass.BypassStream;
 import org.jrdma.sockets.internal.ByteStream;
-import org.jrdma.sockets.internal.SmcSockets;
+import org.jrdma.sockets.internal.SmcFallbacks;
 import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.report.StreamReport;
 import org.jrdma.sockets.transport.BypassTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection of a stream: its addresses, the transport that was chosen, and what carries the
- * bytes. Changed under the locks of both directions, and read by any thread.
+ * The connection of a stream: its addresses, its transport, and the object that transfers the
+ * bytes. Modified under the locks of both directions, and read by any thread.
  */
 final class StreamConnection {
 
@@ -36,8 +36,8 @@ final class StreamConnection {
 
     private final Endpoint endpoint;
 
-    /** Replaces the socket when the address is known; null if the socket stays. */
-    private final @Nullable AddressChoice choice;
+    /** Replaces the socket when its address becomes known; null if the socket is never replaced. */
+    private final @Nullable SocketReplacement replacement;
 
     private volatile StreamKind kind;
     private volatile State state = State.UNCONNECTED;
@@ -49,22 +49,20 @@ final class StreamConnection {
     private volatile @Nullable StreamReport report;
     private boolean accepted;
 
-    /** The size that the program has set; 0 if none. */
+    /** The size that the program has set; 0 if it has set none. */
     private volatile int receiveBuffer;
 
-    StreamConnection(Endpoint endpoint, StreamKind kind, @Nullable AddressChoice choice) {
+    StreamConnection(Endpoint endpoint, StreamKind kind, @Nullable SocketReplacement replacement) {
         this.endpoint = endpoint;
         this.kind = kind;
-        this.choice = choice;
+        this.replacement = replacement;
         this.stream = new KernelStream(endpoint.descriptor());
     }
 
-    /** The stream that carries the bytes. */
     ByteStream stream() {
         return stream;
     }
 
-    /** Whether the bytes bypass the kernel's socket. */
     boolean isBypassed() {
         return bypass != null;
     }
@@ -73,7 +71,7 @@ final class StreamConnection {
         return kind;
     }
 
-    void become(StreamKind other) {
+    void changeKind(StreamKind other) {
         kind = other;
     }
 
@@ -81,7 +79,7 @@ final class StreamConnection {
         return local;
     }
 
-    void hasLocal(SocketAddress address) {
+    void recordLocal(SocketAddress address) {
         local = address;
     }
 
@@ -93,7 +91,6 @@ final class StreamConnection {
         return receiveBuffer;
     }
 
-    /** The report of a stream that is connected. */
     StreamReport report() {
         return Objects.requireNonNull(report);
     }
@@ -102,12 +99,12 @@ final class StreamConnection {
         return state == State.PENDING;
     }
 
-    /** Whether there is a connection, or was one when the channel was closed. */
+    /** Returns true if there is a connection, or was one when the channel was closed. */
     boolean wasConnected() {
         return state == State.CONNECTED;
     }
 
-    /** The operations for which a selector can wait. */
+    /** Returns the operations that a selector can wait for. */
     int possible() {
         return switch (state) {
             case UNCONNECTED -> 0;
@@ -131,17 +128,16 @@ final class StreamConnection {
         if (local != null) {
             throw new AlreadyBoundException();
         }
-        if (choice != null) {
-            kind = choice.forOwn(kind, endpoint, address);
+        if (replacement != null) {
+            kind = replacement.forLocal(kind, endpoint, address);
         }
         local = endpoint.call(() -> kind.bindClient(endpoint.descriptor(), address));
     }
 
-    /** Starts to connect. */
     ConnectAttempt start(SocketAddress address, Deadline deadline) throws IOException {
         endpoint.ensureOpen();
-        if (choice != null && state == State.UNCONNECTED) {
-            kind = choice.forPeer(kind, endpoint, address, local);
+        if (replacement != null && state == State.UNCONNECTED) {
+            kind = replacement.forPeer(kind, endpoint, address, local);
         }
         var target = kind.addresses().reach(kind.addresses().check(address));
         state =
@@ -156,7 +152,7 @@ final class StreamConnection {
         return started;
     }
 
-    /** The attempt in progress; null if it has succeeded. */
+    /** Returns the attempt in progress; null if it has succeeded. */
     @Nullable ConnectAttempt pending() throws ClosedChannelException {
         endpoint.ensureOpen();
         return switch (state) {
@@ -166,22 +162,22 @@ final class StreamConnection {
         };
     }
 
-    /** Carries the bytes by {@code taken} from now on. The channel is not connected yet. */
-    void use(BypassStream taken, BypassTransport transport) throws IOException {
-        bypass = taken; // from now on, the close of the channel closes it
-        stream = taken;
-        endpoint.listenTo(taken, transport.spinNanos());
+    /** Transfers the bytes over {@code newStream} from now on. The channel is not connected yet. */
+    void use(BypassStream newStream, BypassTransport transport) throws IOException {
+        bypass = newStream; // from now on, the close of the channel closes it
+        stream = newStream;
+        endpoint.watch(newStream, transport.spinNanos());
     }
 
     /** Makes this a connection that a listener has accepted. */
-    void accepted(SocketAddress ownAddress, SocketAddress peer) {
-        local = ownAddress;
+    void accepted(SocketAddress localAddress, SocketAddress peer) {
+        local = localAddress;
         remote = peer;
         accepted = true;
         established();
     }
 
-    /** The attempt to connect has succeeded. */
+    /** Called when the attempt to connect has succeeded. */
     void connected() throws IOException {
         if (bypass == null) {
             local = endpoint.call(() -> kind.localAddress(endpoint.descriptor()));
@@ -205,42 +201,42 @@ final class StreamConnection {
         return new StreamReport.Path(kind.transport().name(), kind.reasons());
     }
 
-    private StreamReport.Path path(SmcSockets smc) throws IOException {
+    private StreamReport.Path path(SmcFallbacks smc) throws IOException {
         return isBypassed() ? chosenPath() : kind.kernelPath(endpoint.descriptor(), smc);
     }
 
-    /** The connection for a report; empty if it is not established, or closed. */
+    /** Returns the connection for a report; empty if it is not established, or closed. */
     Optional<Connection> describe() {
         var connected = report;
-        return connected == null ? Optional.empty() : connected.connection(new SmcSockets());
+        return connected == null ? Optional.empty() : connected.connection(new SmcFallbacks());
     }
 
-    /** An option was set. */
-    void optionSet(SocketOption<?> name, Object value) throws IOException {
+    /** Called after the program has set an option. */
+    void optionChanged(SocketOption<?> name, Object value) throws IOException {
         if (name == StandardSocketOptions.SO_RCVBUF) {
             receiveBuffer = (Integer) value;
         }
-        if (choice != null && state == State.UNCONNECTED) {
+        if (replacement != null && state == State.UNCONNECTED) {
             endpoint.call(() -> {
-                choice.remember(name, value);
+                replacement.remember(name, value);
                 return null;
             });
         }
     }
 
     /**
-     * Ends the connection, after the endpoint.
+     * Closes the connection. Called after the endpoint was closed.
      *
-     * @param reset whether a bypass is to be reset
+     * @param reset true if a stream over a bypass is reset
      */
     void close(boolean reset) {
         var pending = attempt;
         if (pending != null) {
             pending.abandon();
         }
-        var bypassing = bypass;
-        if (bypassing != null) {
-            bypassing.close(reset);
+        var openBypass = bypass;
+        if (openBypass != null) {
+            openBypass.close(reset);
         }
         var connected = report;
         if (connected != null) {

@@ -13,30 +13,31 @@ import java.util.stream.Stream;
 import org.jrdma.sockets.internal.AddressFamily;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
-import org.jrdma.sockets.internal.SmcSockets;
+import org.jrdma.sockets.internal.SmcFallbacks;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 import org.jrdma.sockets.internal.UnixFamily;
 import org.jrdma.sockets.policy.TransportList;
 import org.jrdma.sockets.policy.TransportList.Bypass;
-import org.jrdma.sockets.policy.TransportList.Refusal;
+import org.jrdma.sockets.policy.TransportList.UnusedTransport;
 import org.jrdma.sockets.report.StreamReport;
 import org.jrdma.sockets.transport.FamilyTransport;
 import org.jrdma.sockets.transport.StreamTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What kind of stream sockets a channel is made of, and the calls on them that depend on it.
+ * The kind of a stream: its transport, its address family, and the system calls that depend on
+ * them.
  *
- * @param transport the way that the bytes take
- * @param refusals the transports that were preferred
- * @param addresses what addresses look like
- * @param options the options that a stream has
- * @param bypasses what to try first when it is connected, in order
+ * @param transport the transport of the socket
+ * @param unused the transports that were preferred but not used
+ * @param addresses the address family
+ * @param options the options of the stream
+ * @param bypasses the bypasses to try before the socket is connected, in order
  */
 public record StreamKind(
         StreamTransport transport,
-        List<Refusal> refusals,
+        List<UnusedTransport> unused,
         AddressFamily addresses,
         ChannelOptions options,
         List<Bypass> bypasses) {
@@ -48,7 +49,7 @@ public record StreamKind(
     public static StreamKind internet(TransportList.OpenedSocket opened) {
         return new StreamKind(
                 opened.transport(),
-                opened.refusals(),
+                opened.unused(),
                 opened.family(),
                 ChannelOption.ofStream(opened.family()),
                 opened.bypasses());
@@ -63,24 +64,24 @@ public record StreamKind(
                 List.of());
     }
 
-    /** What is to be tried before the socket; null if there is nothing. */
+    /** Returns the bypass to try next; null if only the socket is left. */
     @Nullable Bypass bypass() {
         return bypasses.isEmpty() ? null : bypasses.getFirst();
     }
 
-    /** The same connection attempt, after it has used the bypass. */
-    StreamKind overBypass(Bypass taken) {
-        return new StreamKind(taken.transport(), taken.refusals(), addresses, options, List.of());
+    /** Returns the kind of a stream that is connected over a bypass. */
+    StreamKind overBypass(Bypass bypass) {
+        return new StreamKind(bypass.transport(), bypass.unused(), addresses, options, List.of());
     }
 
-    /** The same attempt, after the first bypass has failed. */
-    StreamKind pastBypass(String reason) {
-        var refused = bypasses.getFirst();
-        var place = refused.refusals().size();
-        var refusal = new Refusal(refused.transport(), reason);
+    /** Returns the kind to continue with after the first bypass has failed. */
+    StreamKind withoutBypass(String reason) {
+        var failed = bypasses.getFirst();
+        var index = failed.unused().size();
+        var added = new UnusedTransport(failed.transport(), reason);
         return new StreamKind(
                 transport,
-                with(refusals, place, refusal),
+                with(unused, index, added),
                 addresses,
                 options,
                 bypasses.stream()
@@ -88,28 +89,29 @@ public record StreamKind(
                         .map(next ->
                                 new Bypass(
                                         next.transport(),
-                                        with(next.refusals(), place, refusal),
+                                        with(next.unused(), index, added),
                                         next.isLast()))
                         .toList());
     }
 
-    private static List<Refusal> with(List<Refusal> refusals, int place, Refusal refusal) {
-        var all = new ArrayList<>(refusals);
-        all.add(place, refusal);
+    private static List<UnusedTransport> with(
+            List<UnusedTransport> unused, int index, UnusedTransport added) {
+        var all = new ArrayList<>(unused);
+        all.add(index, added);
         return List.copyOf(all);
     }
 
-    /** The transports that were preferred, and why each was not taken. */
+    /** Returns the transports that were preferred, each with the reason why it is not used. */
     List<String> reasons() {
-        return refusals.stream().map(Refusal::toString).toList();
+        return unused.stream().map(UnusedTransport::toString).toList();
     }
 
-    /** The same socket, with other transports that were preferred to it, and without bypass. */
-    StreamKind withRefusals(List<Refusal> refusals) {
-        return new StreamKind(transport, refusals, addresses, options, List.of());
+    /** Returns this kind with other unused transports, and without bypasses. */
+    StreamKind withUnused(List<UnusedTransport> unused) {
+        return new StreamKind(transport, unused, addresses, options, List.of());
     }
 
-    /** Binds what is to be connected; null for an address of the system's choice. */
+    /** Binds a socket that will be connected; null lets the system choose the address. */
     SocketAddress bindClient(int descriptor, @Nullable SocketAddress address) throws IOException {
         return switch (addresses) {
             case InternetFamily internet ->
@@ -131,9 +133,10 @@ public record StreamKind(
     }
 
     /**
-     * The address by which the kernel would reach another.
+     * Returns the local address from which the kernel would reach a peer.
      *
-     * @param descriptor a socket, which is bound to that address and a port if it is not bound
+     * @param descriptor a socket; if it is not bound, this method binds it to that address and a
+     *     port
      */
     InetSocketAddress addressTowards(int descriptor, InetSocketAddress target) throws IOException {
         var bound = (InetSocketAddress) localAddress(descriptor);
@@ -148,27 +151,30 @@ public record StreamKind(
     }
 
     /**
-     * The address that the kernel would have sent from. A socket of datagrams that is connected
-     * sends nothing, and knows.
+     * Returns the source address that the kernel would use. Connects a datagram socket, which sends
+     * nothing, and reads its local address.
      */
     InetAddress sourceTowards(InetSocketAddress target) throws IOException {
         var family =
                 ((InternetFamily) addresses).isIpv6() ? SocketCalls.AF_INET6 : SocketCalls.AF_INET;
-        var datagrams = SocketFailure.check(SocketCalls.socket(family, SocketCalls.SOCK_DGRAM, 0));
+        var socket = SocketFailure.check(SocketCalls.socket(family, SocketCalls.SOCK_DGRAM, 0));
         try {
-            SocketFailure.check(connect(datagrams, target));
-            return ((InetSocketAddress) localAddress(datagrams)).getAddress();
+            SocketFailure.check(connect(socket, target));
+            return ((InetSocketAddress) localAddress(socket)).getAddress();
         } finally {
-            SocketCalls.close(datagrams);
+            SocketCalls.close(socket);
         }
     }
 
-    /** Begins to connect. */
+    /** Starts to connect. */
     int connect(int descriptor, SocketAddress address) throws IOException {
         return addresses.connect(descriptor, address);
     }
 
-    /** Whether a connection that was begun is there: 1, not yet, or why not. */
+    /**
+     * Returns the state of a connection attempt: 1 if it is established, {@link SocketCalls#AGAIN}
+     * if it is in progress, or a negative errno.
+     */
     int connected(int descriptor) throws IOException {
         if (!SocketCalls.isReady(descriptor, SocketCalls.POLLOUT)) {
             return SocketCalls.AGAIN;
@@ -178,17 +184,18 @@ public record StreamKind(
     }
 
     /**
-     * The path that a connected socket takes, as the kernel reports it: a preloaded library may
-     * have replaced the socket, and SMC falls back to TCP by itself.
+     * Returns the transport that the kernel reports for a connected socket. A preloaded library may
+     * have replaced the socket, and SMC may have fallen back to TCP.
      */
-    StreamReport.Path kernelPath(int descriptor, SmcSockets smc) throws IOException {
+    StreamReport.Path kernelPath(int descriptor, SmcFallbacks smc) throws IOException {
         var name = transportOf(descriptor);
         var reasons = new ArrayList<>(reasons());
         if (transport.equals(FamilyTransport.SMC)) {
             var why = smc.whyOverTcp(descriptor);
             if (why.isPresent()) {
-                name = FamilyTransport.TCP.name(); // newer kernels say so of the descriptor too
-                reasons.add("smc: over TCP by itself: " + why.get());
+                // newer kernels report the TCP family for the descriptor too
+                name = FamilyTransport.TCP.name();
+                reasons.add("smc: fell back to TCP: " + why.get());
             }
         }
         return new StreamReport.Path(name, reasons);

@@ -9,7 +9,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.sockets.internal.SocketFailure;
 
 /**
- * The reading side of a stream. One thread at a time reads, with the lock of the direction held.
+ * The input direction of a stream. One thread at a time reads, while holding the lock of the
+ * direction.
  */
 final class StreamReader {
 
@@ -19,7 +20,7 @@ final class StreamReader {
     private final Direction direction;
     private volatile boolean shut;
 
-    /** The kernel reports a reset once, and a channel each time. */
+    /** True after a reset. The kernel reports a reset once, a channel reports it in each read. */
     private volatile boolean reset;
 
     StreamReader(StreamConnection connection, Direction direction) {
@@ -28,16 +29,16 @@ final class StreamReader {
     }
 
     /**
-     * Whether there is a reason to read from the connection.
+     * Returns true if a read must ask the connection.
      *
-     * @param room the number of bytes that can be read
-     * @throws SocketException if the connection was reset before
+     * @param bytes the space in the program's buffers
+     * @throws SocketException if the connection was reset
      */
-    boolean canRead(long room) throws SocketException {
+    boolean canRead(long bytes) throws SocketException {
         if (reset) {
             throw new SocketException("Connection reset");
         }
-        return room > 0 && !shut;
+        return bytes > 0 && !shut;
     }
 
     int read(ByteBuffer target, Deadline deadline) throws IOException {
@@ -64,7 +65,7 @@ final class StreamReader {
         return count;
     }
 
-    /** Counts the bytes that were read, and translates the end and failures for a channel. */
+    /** Counts the bytes that were read, and converts the end and failures to a result. */
     int finish(int count) throws IOException {
         if (count > 0) {
             connection.report().addReceived(count);
@@ -83,7 +84,6 @@ final class StreamReader {
         };
     }
 
-    /** The number of bytes that can be read without waiting. */
     int available() throws IOException {
         return shut ? 0 : SocketFailure.check(connection.stream().available());
     }

@@ -8,8 +8,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.sockets.internal.SocketFailure;
 
 /**
- * The writing side of a stream. One thread at a time writes, with the lock of the direction held.
- * Writes return the number of bytes, or a negative errno if there are none.
+ * The output direction of a stream. One thread at a time writes, while holding the lock of the
+ * direction. Writes return the number of bytes, or a negative errno if no byte was written.
  */
 final class StreamWriter {
 
@@ -66,14 +66,14 @@ final class StreamWriter {
         return result;
     }
 
-    /** Refuses to write after the shutdown, as the channels of the JDK do. */
+    /** Throws if the output was shut down, with the exception of the JDK's channels. */
     void ensureNotShut() throws AsynchronousCloseException {
         if (shut) {
             throw new AsynchronousCloseException();
         }
     }
 
-    /** Counts the bytes that were written, and translates failures for a channel. */
+    /** Counts the bytes that were written, and converts failures to a channel's exceptions. */
     long finish(long result) throws IOException {
         if (result >= 0) {
             connection.report().addSent(result);
@@ -88,7 +88,7 @@ final class StreamWriter {
 
     void shutdown() throws IOException {
         if (!shut) {
-            shut = true; // first, so that a concurrent write fails with the right exception
+            shut = true; // set first, so that a concurrent write fails with the right exception
             connection.stream().shutdownOutput();
         }
     }

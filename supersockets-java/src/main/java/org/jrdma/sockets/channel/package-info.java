@@ -1,4 +1,4 @@
-/** The channels, their selector, and their options. */
+/** The channels, their selector and their options. */
 @NullMarked
 package org.jrdma.sockets.channel;
 

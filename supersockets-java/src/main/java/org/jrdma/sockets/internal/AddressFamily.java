@@ -4,29 +4,35 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketAddress;
 
-/** How addresses of one kind look in Java and in C. */
+/** An address family: the representation of its addresses in Java and in C. */
 public abstract sealed class AddressFamily permits InternetFamily, UnixFamily {
 
     AddressFamily() {}
 
     /**
-     * The address itself, if it is one of this family.
+     * Checks that an address belongs to this family.
      *
-     * @throws java.nio.channels.UnsupportedAddressTypeException if not
-     * @throws java.nio.channels.UnresolvedAddressException if it is a name that leads nowhere
+     * @return the address
+     * @throws java.nio.channels.UnsupportedAddressTypeException if the address belongs to another
+     *     family
+     * @throws java.nio.channels.UnresolvedAddressException if the host name is unresolved
      */
     public abstract SocketAddress check(SocketAddress address);
 
-    /** What to connect to for {@code address}, which has been checked. */
+    /** Returns the address to connect to for {@code address}, which has been checked. */
     public SocketAddress reach(SocketAddress address) {
         return address;
     }
 
-    /** Writes an address that has been checked, and answers its length. */
+    /**
+     * Writes an address that has been checked.
+     *
+     * @return its length
+     */
     public abstract int write(SocketAddress address, MemorySegment name) throws IOException;
 
-    /** Reads what the kernel has written. */
-    public abstract SocketAddress read(SocketName name);
+    /** Reads an address that the kernel has written. */
+    public abstract SocketAddress read(SocketAddressBuffer name);
 
     /** Binds a socket to an address that has been checked. */
     public final void bind(int descriptor, SocketAddress address) throws IOException {
@@ -36,7 +42,6 @@ public abstract sealed class AddressFamily permits InternetFamily, UnixFamily {
         }
     }
 
-    /** Starts to connect a socket; returns 0 or the negative errno. */
     public final int connect(int descriptor, SocketAddress address) throws IOException {
         try (var scratch = Scratch.take()) {
             var name = scratch.name().memory();
@@ -44,11 +49,10 @@ public abstract sealed class AddressFamily permits InternetFamily, UnixFamily {
         }
     }
 
-    /** The address to which a socket is bound. */
     public final SocketAddress localAddress(int descriptor) throws IOException {
         try (var scratch = Scratch.take()) {
             var name = scratch.name();
-            SocketFailure.check(SocketCalls.localName(descriptor, name.memory(), name.room()));
+            SocketFailure.check(SocketCalls.localName(descriptor, name.memory(), name.capacity()));
             return read(name);
         }
     }

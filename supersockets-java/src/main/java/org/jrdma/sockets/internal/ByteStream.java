@@ -3,15 +3,14 @@ package org.jrdma.sockets.internal;
 import java.io.IOException;
 
 /**
- * One end of a connected stream of bytes. One thread at a time sends and one receives; the other
+ * One end of a connected byte stream. One thread at a time may send and one may receive; the other
  * methods are safe for use by multiple threads.
  */
 public interface ByteStream extends ByteMover {
 
-    /** The number of bytes that can be received without waiting, or a negative errno. */
     int available();
 
-    /** Ends receiving; the peer is not notified. */
+    /** Stops receiving; the peer is not notified. */
     void shutdownInput() throws IOException;
 
     /** Notifies the peer that no more bytes follow. Does not block. */

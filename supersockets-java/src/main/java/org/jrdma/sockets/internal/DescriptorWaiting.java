@@ -7,8 +7,8 @@ import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits until a descriptor can be read from, or written to. A platform thread waits in poll(2); a
- * virtual one parks, and leaves its carrier to others.
+ * Waits until a descriptor is readable or writable. A platform thread waits in poll(2); a virtual
+ * thread parks and releases its carrier thread.
  */
 public final class DescriptorWaiting implements Waiting {
 
@@ -16,11 +16,11 @@ public final class DescriptorWaiting implements Waiting {
     private final int events;
 
     private boolean ended;
-    private boolean nudged;
+    private boolean wakeUpPending;
     private @Nullable WakeablePoll poll;
     private @Nullable DescriptorWaiter waiter;
 
-    /** For {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}. */
+    /** Waits for {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}. */
     public DescriptorWaiting(int descriptor, int events) {
         this.descriptor = descriptor;
         this.events = events;
@@ -35,7 +35,7 @@ public final class DescriptorWaiting implements Waiting {
         var mine = WakeablePoll.take();
         try {
             synchronized (this) {
-                if (ended || takeNudge()) {
+                if (ended || takeWakeUp()) {
                     return true;
                 }
                 poll = mine;
@@ -50,13 +50,13 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     private boolean park(Deadline deadline) throws IOException {
-        if (hasComeMeanwhile()) {
+        if (isReadyAfterYield()) {
             return true;
         }
         DescriptorWaiter mine;
         long ticket;
         synchronized (this) {
-            if (ended || takeNudge()) {
+            if (ended || takeWakeUp()) {
                 return true;
             }
             if (waiter == null) {
@@ -76,34 +76,35 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     /**
-     * Lets other virtual threads run once, one of which may be whom this one waits for: an answer
-     * that comes meanwhile spares two threads their wake-ups. The look itself does not wait.
+     * Yields once to other virtual threads, one of which may produce the awaited event. An event
+     * that occurs meanwhile saves two threads a wake-up. The check itself does not wait.
      */
-    @SuppressWarnings("ThreadPriorityCheck") // nothing relies on who runs next
-    private boolean hasComeMeanwhile() {
+    // correctness does not depend on which thread runs next
+    @SuppressWarnings("ThreadPriorityCheck")
+    private boolean isReadyAfterYield() {
         Thread.yield();
         return SocketCalls.isReady(descriptor, events);
     }
 
-    private boolean takeNudge() {
-        var was = nudged;
-        nudged = false;
-        return was;
+    private boolean takeWakeUp() {
+        var pending = wakeUpPending;
+        wakeUpPending = false;
+        return pending;
     }
 
     @Override
     public synchronized void end() {
         ended = true;
-        wake();
+        wakeUp();
     }
 
-    /** Ends the wait that there is, or else the next one at once: something else has happened. */
-    public synchronized void nudge() {
-        nudged = true;
-        wake();
+    /** Ends the current wait, or the next one immediately. */
+    public synchronized void wakeUpOnce() {
+        wakeUpPending = true;
+        wakeUp();
     }
 
-    private void wake() {
+    private void wakeUp() {
         if (poll != null) {
             poll.raise();
         }
@@ -112,7 +113,7 @@ public final class DescriptorWaiting implements Waiting {
         }
     }
 
-    /** To be called when nobody waits any more, before the descriptor is closed. */
+    /** Closes the waiter. Called when no thread is waiting, before the descriptor is closed. */
     public synchronized void release() {
         if (waiter != null) {
             waiter.close();

@@ -4,7 +4,7 @@ import static org.jrdma.ffi.linkage.Downcalls.unchecked;
 
 import org.jrdma.ffi.linkage.CapturedErrno;
 
-/** Calls of C functions that return a negative number on failure, and set errno. */
+/** Calls of C functions that return a negative number on failure and set errno. */
 public final class ErrnoCalls {
 
     private ErrnoCalls() {}
@@ -12,7 +12,7 @@ public final class ErrnoCalls {
     /** A call that captures errno. */
     @FunctionalInterface
     public interface Call {
-        /** Invokes a handle exactly. */
+        /** Invokes a method handle exactly. */
         long invoke() throws Throwable;
     }
 
@@ -25,7 +25,7 @@ public final class ErrnoCalls {
         }
     }
 
-    /** The result of the call that this thread has made last, or the negative errno. */
+    /** Returns the result of the last call of this thread, or the negative errno. */
     public static int result(long returned) {
         return returned < 0 ? -CapturedErrno.value() : (int) returned;
     }

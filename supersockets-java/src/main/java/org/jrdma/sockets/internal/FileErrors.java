@@ -6,7 +6,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** Why a file that a property names is of no use, in the words of a line that has its name. */
+/** Describes why a file cannot be read or written, as part of a message that names the file. */
 public final class FileErrors {
 
     private FileErrors() {}
@@ -16,7 +16,7 @@ public final class FileErrors {
             case NoSuchFileException missing -> "there is no " + missing.getFile();
             case AccessDeniedException _ -> "permission denied";
             case FileSystemException other when other.getReason() != null -> other.getReason();
-            case MalformedInputException _ -> "it is no text in UTF-8";
+            case MalformedInputException _ -> "the file is not UTF-8 text";
             default -> e.getMessage() == null ? e.toString() : e.getMessage();
         };
     }

@@ -23,8 +23,8 @@ import org.jrdma.abi.rdma.sockaddr_in;
 import org.jrdma.abi.rdma.sockaddr_in6;
 
 /**
- * Internet addresses: those of IPv4 alone, or of both, where a socket of IPv6 reaches IPv4 by
- * mapped addresses, which programs never see.
+ * Internet addresses: IPv4 only, or IPv6 and IPv4. An IPv6 socket reaches IPv4 peers by IPv4-mapped
+ * addresses, which this class hides from programs.
  */
 public final class InternetFamily extends AddressFamily {
 
@@ -41,12 +41,12 @@ public final class InternetFamily extends AddressFamily {
         this.ipv6 = ipv6;
     }
 
-    /** The family of a channel that is opened without one: as wide as this machine allows. */
+    /** Returns the default family of a channel: IPv6 if this machine supports it. */
     public static InternetFamily standard() {
         return Standard.FAMILY;
     }
 
-    /** Asked once, as by the JDK. */
+    /** Determines the family once, as the JDK does. */
     private static final class Standard {
         static final InternetFamily FAMILY = hasIpv6() ? IPV6 : IPV4;
 
@@ -67,7 +67,6 @@ public final class InternetFamily extends AddressFamily {
         }
     }
 
-    /** The family that a program names. */
     public static InternetFamily of(ProtocolFamily family) {
         if (family == StandardProtocolFamily.INET) {
             return IPV4;
@@ -82,7 +81,6 @@ public final class InternetFamily extends AddressFamily {
         return ipv6;
     }
 
-    /** Any address of this machine, and a port of the system's choice. */
     public InetSocketAddress wildcard() {
         return new InetSocketAddress(address(new byte[ipv6 ? 16 : 4], 0), 0);
     }
@@ -103,7 +101,7 @@ public final class InternetFamily extends AddressFamily {
         return internet;
     }
 
-    /** A connection to the wildcard address is one to this machine. */
+    /** Replaces the wildcard address by the loopback address. */
     @Override
     public InetSocketAddress reach(SocketAddress address) {
         var internet = (InetSocketAddress) address;
@@ -135,7 +133,7 @@ public final class InternetFamily extends AddressFamily {
         if (ip instanceof Inet6Address ip6) {
             copy(ip, name, offset);
             sockaddr_in6.sin6_scope_id(name, ip6.getScopeId());
-        } else if (!ip.isAnyLocalAddress()) { // whose mapped form would leave IPv6 out
+        } else if (!ip.isAnyLocalAddress()) { // the mapped form of the wildcard would exclude IPv6
             name.set(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 10, (short) 0xffff);
             copy(ip, name, offset + MAPPED_PREFIX_BYTES);
         }
@@ -148,7 +146,7 @@ public final class InternetFamily extends AddressFamily {
     }
 
     @Override
-    public InetSocketAddress read(SocketName from) {
+    public InetSocketAddress read(SocketAddressBuffer from) {
         var name = from.memory();
         if (sockaddr.sa_family(name) == SocketCalls.AF_INET6) {
             var bytes = name.asSlice(sockaddr_in6.sin6_addr$offset(), 16).toArray(JAVA_BYTE);
@@ -161,14 +159,14 @@ public final class InternetFamily extends AddressFamily {
                 address(bytes, 0), name.get(PORT, sockaddr_in.sin_port$offset()) & 0xffff);
     }
 
-    /** That of IPv4 where it is a mapped one. */
+    /** Returns the address; an IPv4-mapped address becomes an IPv4 address. */
     private static InetAddress address(byte[] bytes, int scope) {
         try {
             return scope == 0
                     ? InetAddress.getByAddress(bytes)
                     : Inet6Address.getByAddress(null, bytes, scope);
         } catch (UnknownHostException e) {
-            throw new AssertionError("an address of %d bytes".formatted(bytes.length), e);
+            throw new AssertionError("Invalid address of %d bytes".formatted(bytes.length), e);
         }
     }
 }

@@ -7,8 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What addresses mean to this process: containers of one machine have each their own, and all a
- * loopback.
+ * The network namespace of this process. Containers of one machine have different namespaces, in
+ * which the same address can belong to different hosts.
  */
 public final class NetworkNamespace {
 
@@ -16,7 +16,7 @@ public final class NetworkNamespace {
 
     private NetworkNamespace() {}
 
-    /** Tells this one from the others of its kernel; 0 where the system does not say. */
+    /** Returns the identifier of the namespace in its kernel; 0 if it is unknown. */
     public static long id() {
         return ID;
     }
@@ -29,7 +29,7 @@ public final class NetworkNamespace {
         }
     }
 
-    /** Whether an address is one of this machine's, as far as this process sees it. */
+    /** Returns true if an address belongs to this machine in this namespace. */
     public static boolean has(InetAddress address) {
         try {
             return address.isLoopbackAddress()

@@ -4,30 +4,36 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * What becomes ready in Java, where no descriptor tells of it: a stream over shared memory, say.
- * Safe for use by several threads.
+ * An object whose readiness Java code determines, not the kernel: a stream over shared memory, for
+ * example. Safe for use by multiple threads.
  */
 public abstract class ReadinessSource {
 
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
-    /** What it is ready for, as poll(2) would say: {@link SocketCalls#POLLIN}, POLLOUT. */
+    /** Returns the current readiness as events of poll(2): {@link SocketCalls#POLLIN}, POLLOUT. */
     public abstract int ready();
 
-    /** From now until it is ready for one of these, {@link #changed()} has to be called then. */
+    /**
+     * Requests that {@link #changed()} is called when the source becomes ready for one of these
+     * events.
+     */
     protected abstract void arm(int events);
 
-    /** What of {@code events} it is ready for; if for nothing, its listeners hear when it is. */
+    /**
+     * Returns the events among {@code events} that the source is ready for. If there are none, the
+     * listeners are notified when the source becomes ready.
+     */
     public final int readyOrArmed(int events) {
         var ready = ready() & events;
         if (ready != 0) {
             return ready;
         }
         arm(events);
-        return ready() & events; // it may have happened before who makes it happen knew of us
+        return ready() & events; // an event may have occurred before the source was armed
     }
 
-    /** Calls {@code listener}, which must not wait, when it may have become ready. */
+    /** Adds a listener that runs when the source may have become ready, and must not wait. */
     public final void add(Runnable listener) {
         listeners.add(listener);
     }

@@ -5,19 +5,19 @@ import org.jrdma.ffi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for a {@link ReadinessSource}: spins for a while, since what comes soon costs less so than
- * a wake-up, then parks.
+ * Waits for a {@link ReadinessSource}. Spins first, because an event that occurs soon is cheaper to
+ * detect by spinning than by a wake-up. Then parks.
  */
 public final class ReadinessWaiting implements Waiting {
 
     private final ReadinessSource source;
     private final int events;
     private final long spinNanos;
-    private final Runnable wake = this::wake;
+    private final Runnable listener = this::wakeUp;
     private volatile @Nullable Thread parked;
     private volatile boolean ended;
 
-    /** For {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}. */
+    /** Waits for {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}. */
     public ReadinessWaiting(ReadinessSource source, int events, long spinNanos) {
         this.source = source;
         this.events = events;
@@ -43,14 +43,14 @@ public final class ReadinessWaiting implements Waiting {
     private boolean park(Deadline deadline) {
         var thread = Thread.currentThread();
         parked = thread;
-        source.add(wake);
+        source.add(listener);
         try {
             while (true) {
                 if (ended || thread.isInterrupted() || source.readyOrArmed(events) != 0) {
                     return true;
                 }
                 if (deadline.equals(Deadline.NEVER)) {
-                    LockSupport.park(this); // a virtual thread sets a timer for everything else
+                    LockSupport.park(this); // parkNanos would set a timer for a virtual thread
                     continue;
                 }
                 var remaining = deadline.remainingNanos();
@@ -60,7 +60,7 @@ public final class ReadinessWaiting implements Waiting {
                 LockSupport.parkNanos(this, remaining);
             }
         } finally {
-            source.remove(wake);
+            source.remove(listener);
             parked = null;
         }
     }
@@ -68,10 +68,10 @@ public final class ReadinessWaiting implements Waiting {
     @Override
     public void end() {
         ended = true;
-        wake();
+        wakeUp();
     }
 
-    private void wake() {
+    private void wakeUp() {
         var thread = parked;
         if (thread != null) {
             LockSupport.unpark(thread);

@@ -9,65 +9,65 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory for the length of a system call that does not wait: bytes on their way to or from
- * the heap, an address, the value of an option. Taken and given back by one thread, kept for the
- * next; there are about as many as threads that run at once.
+ * Native memory for one non-blocking system call: bytes to or from the heap, a socket address, the
+ * value of an option.
+ *
+ * <p>A thread takes an instance and closes it after the call. Closed instances are cached and
+ * reused, so there are about as many as threads that run at the same time.
  */
 public final class Scratch implements AutoCloseable {
 
-    /** How much is copied at once: two datagrams of the largest kind. */
+    /** The maximum number of bytes per copy: two datagrams of the maximum size. */
     public static final int BYTES = 128 * 1024;
 
-    private static final int PLACES = 64;
-    private static final AtomicReferenceArray<@Nullable Scratch> SPARE =
-            new AtomicReferenceArray<>(PLACES);
+    private static final int CACHE_SLOTS = 64;
+    private static final AtomicReferenceArray<@Nullable Scratch> CACHE =
+            new AtomicReferenceArray<>(CACHE_SLOTS);
 
     private final MemorySegment bytes;
     private final MemorySegment value;
     private final MemorySegment valueLength;
-    private final SocketName name;
+    private final SocketAddressBuffer name;
 
     private Scratch() {
         var arena = Arena.ofAuto();
         bytes = arena.allocate(BYTES);
         value = arena.allocate(4 * JAVA_LONG.byteSize(), 8);
         valueLength = arena.allocate(JAVA_INT);
-        name = new SocketName(arena);
+        name = new SocketAddressBuffer(arena);
     }
 
-    /** Takes a spare one, or makes one. */
     public static Scratch take() {
-        var spare = SPARE.getAndSet(place(), null);
-        return spare == null ? new Scratch() : spare;
+        var cached = CACHE.getAndSet(slot(), null);
+        return cached == null ? new Scratch() : cached;
     }
 
-    /** Gives it back. */
     @Override
     public void close() {
-        SPARE.setRelease(place(), this);
+        CACHE.setRelease(slot(), this);
     }
 
-    private static int place() {
-        return (int) (Thread.currentThread().threadId() & (PLACES - 1));
+    private static int slot() {
+        return (int) (Thread.currentThread().threadId() & (CACHE_SLOTS - 1));
     }
 
-    /** {@link #BYTES} bytes for data. */
+    /** Returns a buffer of {@link #BYTES} bytes for data. */
     public MemorySegment bytes() {
         return bytes;
     }
 
-    /** The first bytes of the room for an option's value. */
+    /** Returns a buffer for the value of an option. */
     public MemorySegment value(int bytes) {
         return value.asSlice(0, bytes);
     }
 
-    /** The length of a value, set to {@code bytes}. */
+    /** Returns the length of an option value, set to {@code bytes}. */
     public MemorySegment valueLength(int bytes) {
         valueLength.set(JAVA_INT, 0, bytes);
         return valueLength;
     }
 
-    public SocketName name() {
+    public SocketAddressBuffer name() {
         return name;
     }
 }

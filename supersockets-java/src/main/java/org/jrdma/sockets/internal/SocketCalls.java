@@ -18,8 +18,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 
 /**
- * The system calls of sockets. All have one convention here: what C answers, or else the negative
- * errno. None of them waits, for all descriptors are made non-blocking, but {@link #poll}.
+ * The system calls of sockets. Each method returns the result of the C function, or the negative
+ * errno. Only {@link #poll} waits, because all descriptors are non-blocking.
  */
 public final class SocketCalls {
 
@@ -95,7 +95,7 @@ public final class SocketCalls {
 
     private SocketCalls() {}
 
-    /** Makes a socket, whose calls do not wait and which no child process inherits. */
+    /** Opens a non-blocking socket, which child processes do not inherit. */
     public static int socket(int domain, int type, int protocol) {
         return call(() ->
                 (int)
@@ -121,7 +121,7 @@ public final class SocketCalls {
                 () -> (int) NAME.invokeExact(CONNECT_ADDRESS, segment(), descriptor, name, length));
     }
 
-    /** Takes a connection; its descriptor is as those of {@link #socket}. */
+    /** Accepts a connection; its descriptor is non-blocking and not inherited. */
     public static int accept(int descriptor, MemorySegment name, MemorySegment length) {
         return call(() ->
                 (int)
@@ -142,7 +142,7 @@ public final class SocketCalls {
         return call(() -> (int) INT_1.invokeExact(CLOSE_ADDRESS, segment(), descriptor));
     }
 
-    /** The address that a socket is bound to. */
+    /** Returns the address that a socket is bound to. */
     public static int localName(int descriptor, MemorySegment name, MemorySegment length) {
         return call(() ->
                 (int)
@@ -177,7 +177,7 @@ public final class SocketCalls {
                                 length));
     }
 
-    /** 0 at the end of a stream. */
+    /** Receives bytes; returns 0 at the end of the stream. */
     public static int receive(int descriptor, MemorySegment target, long bytes) {
         return transfer(RECEIVE_ADDRESS, descriptor, target, bytes, 0);
     }
@@ -198,9 +198,11 @@ public final class SocketCalls {
         }
     }
 
-    /** Receives a datagram and whose it is. What {@code target} has no room for is lost. */
+    /**
+     * Receives a datagram and its sender's address. The part that exceeds {@code target} is lost.
+     */
     public static int receiveFrom(
-            int descriptor, MemorySegment target, long bytes, SocketName name) {
+            int descriptor, MemorySegment target, long bytes, SocketAddressBuffer name) {
         try {
             return result(
                     (long)
@@ -212,7 +214,7 @@ public final class SocketCalls {
                                     bytes,
                                     0,
                                     name.memory(),
-                                    name.room()));
+                                    name.capacity()));
         } catch (Throwable e) {
             throw unchecked(e);
         }
@@ -237,12 +239,12 @@ public final class SocketCalls {
         }
     }
 
-    /** Reads from what is no socket. */
+    /** Reads from a descriptor that is not a socket. */
     public static int read(int descriptor, MemorySegment target, long bytes) {
         return transfer(READ_ADDRESS, descriptor, target, bytes);
     }
 
-    /** Writes to what is no socket. */
+    /** Writes to a descriptor that is not a socket. */
     public static int write(int descriptor, MemorySegment source, long bytes) {
         return transfer(WRITE_ADDRESS, descriptor, source, bytes);
     }
@@ -257,7 +259,7 @@ public final class SocketCalls {
         }
     }
 
-    /** Makes a pipe: the descriptor to read from, then the one to write to. */
+    /** Opens a pipe: the descriptor to read from, then the one to write to. */
     public static int pipe(MemorySegment ends) {
         return call(() ->
                 (int)
@@ -265,7 +267,7 @@ public final class SocketCalls {
                                 PIPE_ADDRESS, segment(), ends, SOCK_NONBLOCK | SOCK_CLOEXEC));
     }
 
-    /** Waits until something has happened to one of some descriptors; -1 for without end. */
+    /** Waits for an event of one of several descriptors; -1 waits without a timeout. */
     public static int poll(MemorySegment descriptors, int milliseconds) {
         try {
             return result(
@@ -281,7 +283,7 @@ public final class SocketCalls {
         }
     }
 
-    /** How many bytes can be read without waiting. */
+    /** Returns the number of bytes that can be read without waiting. */
     public static int available(int descriptor) {
         try (var scratch = Scratch.take()) {
             var count = scratch.value(Integer.BYTES);
@@ -298,7 +300,7 @@ public final class SocketCalls {
         }
     }
 
-    /** Whether one of the events has happened to a descriptor. */
+    /** Returns true if a descriptor is ready for one of the events. */
     public static boolean isReady(int descriptor, int events) {
         try (var scratch = Scratch.take()) {
             var one = scratch.value((int) pollfd.sizeof());
@@ -308,7 +310,10 @@ public final class SocketCalls {
         }
     }
 
-    /** Makes {@code number} another name of {@code descriptor}, in place of what it was. */
+    /**
+     * Makes {@code number} a duplicate of {@code descriptor}; closes what it was before. In C:
+     * {@code dup3}.
+     */
     public static int replace(int descriptor, int number) {
         return call(() ->
                 (int)
@@ -316,7 +321,7 @@ public final class SocketCalls {
                                 REPLACE_ADDRESS, segment(), descriptor, number, SOCK_CLOEXEC));
     }
 
-    /** What the C library says of an errno, in the words that programs know from the JDK. */
+    /** Returns the C library's description of an errno, which the JDK uses in its messages too. */
     static String text(int errno) {
         return Downcalls.textAt(
                 Downcalls.call(() -> (MemorySegment) TEXT_OF.invokeExact(TEXT_OF_ADDRESS, errno)));

@@ -17,14 +17,14 @@ import java.net.ProtocolException;
 import java.net.SocketException;
 
 /**
- * The exceptions of refused system calls: of the types, and with the texts, that the JDK's channels
- * have, since programs tell failures apart by both.
+ * The exceptions of failed system calls. They have the types and messages of the JDK's channels,
+ * because programs depend on both.
  */
 public final class SocketFailure {
 
     private SocketFailure() {}
 
-    /** Of making, binding, connecting, or setting up a socket. */
+    /** Returns the exception for opening, binding, connecting or configuring a socket. */
     public static SocketException ofSocket(int errno) {
         var text = SocketCalls.text(errno);
         return switch (errno) {
@@ -35,17 +35,16 @@ public final class SocketFailure {
         };
     }
 
-    /** The same, for a protocol that both ends do not share. */
+    /** Returns the exception for connecting, which also covers protocol errors. */
     public static IOException ofConnect(int errno) {
         return errno == EPROTO ? new ProtocolException(SocketCalls.text(errno)) : ofSocket(errno);
     }
 
-    /** Of reading or writing. */
+    /** Returns the exception for reading or writing. */
     public static IOException ofTransfer(int errno) {
         return new IOException(SocketCalls.text(errno));
     }
 
-    /** The result of a call, which was none if it is negative. */
     public static int check(int result) throws SocketException {
         if (result < 0) {
             throw ofSocket(-result);

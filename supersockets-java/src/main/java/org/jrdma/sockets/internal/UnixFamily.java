@@ -10,20 +10,19 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.nio.charset.Charset;
 
-/** Addresses that are paths of the file system. In C: {@code sockaddr_un}. */
+/** Unix domain addresses, which are paths of the file system. In C: {@code sockaddr_un}. */
 public final class UnixFamily extends AddressFamily {
 
     public static final UnixFamily INSTANCE = new UnixFamily();
 
     private static final UnixDomainSocketAddress UNNAMED = UnixDomainSocketAddress.of("");
     private static final int PATH_OFFSET = 2;
-    private static final int MOST_PATH_BYTES = 107; // and the zero that ends it
+    private static final int MAX_PATH_BYTES = 107; // without the terminating zero
     private static final Charset PATH_CHARSET =
             Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
     private UnixFamily() {}
 
-    /** The address of a socket that has none. */
     public UnixDomainSocketAddress unnamed() {
         return UNNAMED;
     }
@@ -41,7 +40,7 @@ public final class UnixFamily extends AddressFamily {
     @Override
     public int write(SocketAddress address, MemorySegment name) throws SocketException {
         var path = ((UnixDomainSocketAddress) address).getPath().toString().getBytes(PATH_CHARSET);
-        if (path.length > MOST_PATH_BYTES) {
+        if (path.length > MAX_PATH_BYTES) {
             throw new SocketException("Unix domain path too long");
         }
         name.fill((byte) 0);
@@ -51,10 +50,10 @@ public final class UnixFamily extends AddressFamily {
     }
 
     @Override
-    public UnixDomainSocketAddress read(SocketName from) {
+    public UnixDomainSocketAddress read(SocketAddressBuffer from) {
         var length = from.length() - PATH_OFFSET;
         if (length <= 0 || from.memory().get(JAVA_BYTE, PATH_OFFSET) == 0) {
-            return UNNAMED; // or an abstract one, which Java has no form for
+            return UNNAMED; // also an abstract address, which Java cannot represent
         }
         var path = from.memory().asSlice(PATH_OFFSET, length).toArray(JAVA_BYTE);
         var text = new String(path, PATH_CHARSET);

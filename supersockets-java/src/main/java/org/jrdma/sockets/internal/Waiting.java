@@ -3,17 +3,19 @@ package org.jrdma.sockets.internal;
 import java.io.IOException;
 import org.jrdma.ffi.Deadline;
 
-/** How one thread at a time waits until something can be tried again, and others end that. */
+/**
+ * Waits, on one thread at a time, until an operation may succeed. Other threads can end the wait.
+ */
 public interface Waiting {
 
     /**
-     * Waits. Returns early when {@link #end()} is called and when the thread is interrupted, whose
-     * interrupt status stays set.
+     * Waits. Returns early if {@link #end()} is called, or if the thread is interrupted; its
+     * interrupt status remains set.
      *
      * @return false if the deadline passed
      */
     boolean await(Deadline deadline) throws IOException;
 
-    /** Ends the wait that there is, and those to come at once. */
+    /** Ends the current wait, and all later ones immediately. */
     void end();
 }

@@ -14,15 +14,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A wait of a platform thread in poll(2), for a descriptor and for an event descriptor by which
- * other threads wake it up. Taken for one wait and kept for the next: there are about as many as
- * threads that wait at once. If the process has no descriptor left for another one, the thread
- * polls periodically instead, since it has the descriptor that it waits for.
+ * other threads wake it up.
+ *
+ * <p>Instances are cached and reused, so there are about as many as threads that wait at the same
+ * time. If the process has no file descriptor left for the event descriptor, the thread polls
+ * periodically instead.
  */
-final class WakeablePoll {
+public final class WakeablePoll {
 
-    private static final int SPARES = 32;
-    private static final int PAUSE = 10;
-    private static final BlockingQueue<WakeablePoll> SPARE = new ArrayBlockingQueue<>(SPARES);
+    private static final int CACHE_SIZE = 32;
+    private static final int PAUSE_MILLIS = 10;
+    private static final BlockingQueue<WakeablePoll> CACHE = new ArrayBlockingQueue<>(CACHE_SIZE);
 
     private final @Nullable EventDescriptor wakeUp;
     private final MemorySegment both = pollfd.allocateArray(2, Arena.ofAuto());
@@ -39,9 +41,9 @@ final class WakeablePoll {
     }
 
     static WakeablePoll take() {
-        var spare = SPARE.poll();
-        if (spare != null) {
-            return spare;
+        var cached = CACHE.poll();
+        if (cached != null) {
+            return cached;
         }
         try {
             return new WakeablePoll(EventDescriptor.open());
@@ -50,7 +52,7 @@ final class WakeablePoll {
         }
     }
 
-    /** Gives it back, when nobody else will raise it any more. */
+    /** Returns this instance to the cache. No other thread may raise it any more. */
     void giveBack() {
         if (wakeUp == null) {
             return;
@@ -59,12 +61,11 @@ final class WakeablePoll {
             raised = false;
             wakeUp.lower();
         }
-        if (!SPARE.offer(this)) {
+        if (!CACHE.offer(this)) {
             wakeUp.close();
         }
     }
 
-    /** Ends the wait. */
     void raise() {
         if (wakeUp != null) {
             raised = true;
@@ -72,23 +73,25 @@ final class WakeablePoll {
         }
     }
 
-    /** Waits; false if the deadline passed, true also if it may be worth to look again. */
+    /** Waits; returns false if the deadline passed, and true if the descriptor may be ready. */
     boolean await(int descriptor, int events, Deadline deadline) throws FabricException {
         pollfd.fd(awaited, descriptor);
         pollfd.events(awaited, (short) events);
-        var most = milliseconds(deadline);
+        var timeout = milliseconds(deadline);
         var result =
                 wakeUp == null
-                        ? SocketCalls.poll(awaited, most < 0 ? PAUSE : Math.min(most, PAUSE))
-                        : SocketCalls.poll(both, most);
+                        ? SocketCalls.poll(
+                                awaited,
+                                timeout < 0 ? PAUSE_MILLIS : Math.min(timeout, PAUSE_MILLIS))
+                        : SocketCalls.poll(both, timeout);
         if (result < 0 && result != -Errno.EINTR) {
             throw new FabricException("poll failed: " + Errno.describe(-result), -result, null);
         }
         return result != 0 || !deadline.hasPassed();
     }
 
-    /** Rounded up, so that a wait does not end too early and go around again for nothing. */
-    static int milliseconds(Deadline deadline) {
+    /** Returns the timeout in milliseconds, rounded up so that a wait does not end too early. */
+    public static int milliseconds(Deadline deadline) {
         if (deadline.equals(Deadline.NEVER)) {
             return -1;
         }

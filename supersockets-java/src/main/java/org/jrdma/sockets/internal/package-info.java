@@ -1,4 +1,4 @@
-/** The system calls of sockets, linked, and what they are given; nothing of policy. */
+/** The system calls of sockets, and the waits for them. This package contains no policy. */
 @NullMarked
 package org.jrdma.sockets.internal;
 

@@ -5,18 +5,19 @@ import java.net.SocketAddress;
 import java.time.Instant;
 
 /**
- * How a stream is connected, at one moment.
+ * The connection of a stream at one moment.
  *
- * @param local its address here
- * @param peer whom it leads to
- * @param accepted whether the peer connected to us
- * @param transport the way that its bytes take, by the descriptor's own word: a preloaded library
- *     may have made it another than was asked for; and SMC may go over TCP by itself
- * @param whyNotFaster the transports that were preferred to it, each with the reason why it was not
- *     taken; empty if it is the first choice
- * @param bytesReceived what the program has read
- * @param bytesSent what the program has written
- * @param since when it was connected or accepted
+ * @param local the local address
+ * @param peer the address of the peer
+ * @param accepted true if the peer connected to this process
+ * @param transport the transport in use, as the kernel reports it for the descriptor. It may differ
+ *     from the chosen one, because a preloaded library may have replaced the socket, and SMC may
+ *     have fallen back to TCP.
+ * @param whyNotFaster the transports that were preferred, each with the reason why it is not used;
+ *     empty if the first choice is used
+ * @param bytesReceived the number of bytes that the program has read
+ * @param bytesSent the number of bytes that the program has written
+ * @param since the time when the stream was connected or accepted
  */
 public record Connection(
         SocketAddress local,
@@ -28,19 +29,22 @@ public record Connection(
         long bytesSent,
         Instant since) {
 
-    /** Whether another transport was preferred. */
-    public boolean isFallBack() {
+    /** Returns true if another transport was preferred. */
+    public boolean isFallback() {
         return !whyNotFaster.isEmpty();
     }
 
-    /** The peer, the transport, and why no faster one: {@code storage01:8003 tcp (smc: ...)}. */
+    /**
+     * Returns the peer, the transport, and why no faster one is used: {@code storage01:8003 tcp
+     * (smc: ...)}.
+     */
     @Override
     public String toString() {
-        var reason = isFallBack() ? " (" + whyNotFaster + ")" : "";
+        var reason = isFallback() ? " (" + whyNotFaster + ")" : "";
         return "%s %s%s".formatted(name(peer), transport, reason);
     }
 
-    /** An address as it is printed: of the internet with the name that the program gave. */
+    /** Returns an address for reports, with the host name that the program has used. */
     public static String name(SocketAddress address) {
         return address instanceof InetSocketAddress internet
                 ? internet.getHostString() + ":" + internet.getPort()

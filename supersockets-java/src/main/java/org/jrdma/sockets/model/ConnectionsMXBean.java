@@ -4,31 +4,33 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * {@link org.jrdma.sockets.Connections} over JMX, by the name {@value #NAME} from this process's
- * first connection on.
+ * The streams of {@link org.jrdma.sockets.Connections} over JMX. The bean is registered under the
+ * name {@value #NAME} when the first stream of this process is connected.
  */
 public interface ConnectionsMXBean {
 
-    /** By which it is found. */
+    /** The object name of the bean. */
     String NAME = "org.jrdma.sockets:type=Connections";
 
     /**
-     * The system property that a process has, with {@link #NAME} in it, when the bean is there: it
-     * can be read without starting management in a process that has no such sockets.
+     * A system property of a process whose bean is registered; its value is {@link #NAME}. Another
+     * process can read the property without starting a management agent in a process that has no
+     * such bean.
      */
     String PROPERTY = "org.jrdma.sockets.connections";
 
     /**
      * A {@link Connection} in the types of JMX.
      *
-     * @param local its address here
-     * @param peer whom it leads to
-     * @param accepted whether the peer connected to us
-     * @param transport the way that its bytes take
-     * @param whyNotFaster the transports that were preferred, and why they were not taken
-     * @param bytesReceived what the program has read
-     * @param bytesSent what the program has written
-     * @param since when it was connected or accepted, in the form of ISO 8601
+     * @param local the local address
+     * @param peer the address of the peer
+     * @param accepted true if the peer connected to this process
+     * @param transport the transport in use
+     * @param whyNotFaster the transports that were preferred, each with the reason why it is not
+     *     used
+     * @param bytesReceived the number of bytes that the program has read
+     * @param bytesSent the number of bytes that the program has written
+     * @param since the time when the stream was connected or accepted, in ISO 8601 format
      */
     record Line(
             String local,
@@ -40,7 +42,7 @@ public interface ConnectionsMXBean {
             long bytesSent,
             String since) {
 
-        /** The line of a connection. */
+        /** Returns the line of a connection. */
         public static Line of(Connection connection) {
             return new Line(
                     Connection.name(connection.local()),
@@ -54,22 +56,23 @@ public interface ConnectionsMXBean {
         }
     }
 
-    /** All that are open, the oldest first. */
+    /** Returns all open streams, the oldest first. */
     List<Line> getConnections();
 
-    /** The same report, printed as {@link org.jrdma.sockets.Connections#report()} does. */
+    /** Returns the report of {@link org.jrdma.sockets.Connections#report()}. */
     String getReport();
 
     /**
-     * As {@link org.jrdma.sockets.Connections#superSocketsCounters()}; empty where the driver's
-     * program is not.
+     * Returns the counters of {@link org.jrdma.sockets.Connections#superSocketsCounters()}; empty
+     * if the driver's program is not installed.
      */
     String getSuperSocketsCounters();
 
     /**
-     * As {@link org.jrdma.sockets.FabricSockets#reloadPolicy()}.
+     * Does the same as {@link org.jrdma.sockets.FabricSockets#reloadPolicy()}.
      *
-     * @throws IOException with the line that is bad
+     * @throws IOException if the file is missing or malformed; the message names the file and the
+     *     line
      */
     void reloadPolicy() throws IOException;
 }

@@ -16,19 +16,21 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 
 /**
- * The streams of a process at one moment. With {@code -Djrdma.sockets.report=FILE} a process writes
- * its own into a file, for those who cannot ask it over JMX: some seconds apart from its first
- * connection on, and when it ends. {@code %p} in the name becomes the number of the process.
+ * The open streams of a process at one moment.
  *
- * <p>The file is text: a line that says of whom and when, a line with the names of the columns, and
- * a line for each stream, with tabs between. It is replaced as a whole, so who reads it never sees
- * half of one.
+ * <p>With {@code -Djrdma.sockets.report=FILE} a process writes its snapshot into a file, for
+ * observers that cannot use JMX. It writes the file every few seconds after its first connection,
+ * and when it ends. {@code %p} in the name is replaced by the process ID.
  *
- * @param process the number of the process, in its own PID namespace
- * @param program its main class or jar, as far as it is known
- * @param taken when
- * @param isLast whether the process ended then
- * @param connections the oldest first
+ * <p>The file is text: a header line with the process and the time, a line with the names of the
+ * columns, and a tab-separated line for each stream. The file is replaced atomically, so a reader
+ * never sees a partial file.
+ *
+ * @param process the process ID, in the PID namespace of the process
+ * @param program the main class or jar of the process, if known
+ * @param taken the time of the snapshot
+ * @param isLast true if the process ended at that time
+ * @param connections the streams, the oldest first
  */
 public record ConnectionsSnapshot(
         long process,
@@ -43,22 +45,21 @@ public record ConnectionsSnapshot(
     private static final String TITLE = "jrdma sockets";
     private static final String COLUMNS =
             "local\tpeer\taccepted\ttransport\treceived\tsent\tsince\twhy not faster";
-    private static final int LINES_AHEAD = 2;
+    private static final int HEADER_LINES = 2;
 
-    private static final Pattern HEAD =
+    private static final Pattern HEADER =
             Pattern.compile(TITLE + "\tprocess (\\d+)\t([^\t]*)\t([^\t]+)\t(running|ended)");
-    private static final Pattern OF_THE_INTERNET = Pattern.compile("([^/].*):(\\d+)");
+    private static final Pattern INTERNET_ADDRESS = Pattern.compile("([^/].*):(\\d+)");
 
-    /** Keeps the connections as they are. */
+    /** Creates a snapshot with an immutable copy of the connections. */
     public ConnectionsSnapshot {
         connections = List.copyOf(connections);
     }
 
     /**
-     * What a process has written.
+     * Reads a file that a process has written.
      *
-     * @throws FabricException if the file cannot be read, or is none that a process has written so;
-     *     the message names it
+     * @throws FabricException if the file cannot be read or is malformed; the message names it
      */
     public static ConnectionsSnapshot read(Path file) throws FabricException {
         try {
@@ -70,7 +71,7 @@ public record ConnectionsSnapshot(
                 | IndexOutOfBoundsException
                 | DateTimeParseException e) {
             throw new FabricException(
-                    "%s is no file that a process writes with -D%s".formatted(file, PROPERTY),
+                    "%s is not a report that a process writes with -D%s".formatted(file, PROPERTY),
                     0,
                     e);
         } catch (IOException e) {
@@ -79,7 +80,7 @@ public record ConnectionsSnapshot(
     }
 
     private static ConnectionsSnapshot parse(List<String> lines) {
-        var head = HEAD.matcher(lines.get(0));
+        var head = HEADER.matcher(lines.get(0));
         if (!head.matches() || !lines.get(1).equals(COLUMNS)) {
             throw new IllegalArgumentException(lines.get(0));
         }
@@ -88,7 +89,7 @@ public record ConnectionsSnapshot(
                 head.group(2),
                 Instant.parse(head.group(3)),
                 head.group(4).equals("ended"),
-                lines.stream().skip(LINES_AHEAD).map(line -> line(line.split("\t", -1))).toList());
+                lines.stream().skip(HEADER_LINES).map(line -> line(line.split("\t", -1))).toList());
     }
 
     private static ConnectionsMXBean.Line line(String... columns) {
@@ -103,7 +104,7 @@ public record ConnectionsSnapshot(
                 columns[6]);
     }
 
-    /** The lines of the file, as {@link #read} parses them. */
+    /** Returns the lines of the file, as {@link #read} parses them. */
     public List<String> lines() {
         var head =
                 columns(
@@ -136,9 +137,7 @@ public record ConnectionsSnapshot(
                 .collect(Collectors.joining("\t"));
     }
 
-    /**
-     * The streams by their peers, as {@link org.jrdma.sockets.Connections#report()} returns them.
-     */
+    /** Returns the streams grouped by peer, like {@link org.jrdma.sockets.Connections#report()}. */
     public String report() {
         var peers =
                 connections.stream()
@@ -151,25 +150,25 @@ public record ConnectionsSnapshot(
         peers.forEach((host, ofHost) -> {
             report.append(host).append('\n');
             ofHost.stream()
-                    .collect(Collectors.groupingBy(Way::of, TreeMap::new, Collectors.toList()))
-                    .forEach((way, alike) -> report.append(way.line(alike)));
+                    .collect(Collectors.groupingBy(Group::of, TreeMap::new, Collectors.toList()))
+                    .forEach((group, lines) -> report.append(group.line(lines)));
         });
         return report.toString();
     }
 
     private static String host(String address) {
-        var internet = OF_THE_INTERNET.matcher(address);
+        var internet = INTERNET_ADDRESS.matcher(address);
         return internet.matches() ? internet.group(1) : "this machine";
     }
 
-    /** What those have in common that are counted together. */
-    private record Way(String transport, String place, String whyNotFaster)
-            implements Comparable<Way> {
+    /** The properties that streams of one report line have in common. */
+    private record Group(String transport, String place, String whyNotFaster)
+            implements Comparable<Group> {
 
-        static Way of(ConnectionsMXBean.Line line) {
+        static Group of(ConnectionsMXBean.Line line) {
             var address = line.accepted() ? line.local() : line.peer();
-            var internet = OF_THE_INTERNET.matcher(address);
-            return new Way(
+            var internet = INTERNET_ADDRESS.matcher(address);
+            return new Group(
                     line.transport(),
                     (line.accepted() ? "at " : "to ")
                             + (internet.matches() ? internet.group(2) : address),
@@ -177,23 +176,23 @@ public record ConnectionsSnapshot(
         }
 
         @Override
-        public int compareTo(Way other) {
+        public int compareTo(Group other) {
             var order = transport.compareTo(other.transport);
             order = order != 0 ? order : place.compareTo(other.place);
             return order != 0 ? order : whyNotFaster.compareTo(other.whyNotFaster);
         }
 
-        String line(List<ConnectionsMXBean.Line> alike) {
+        String line(List<ConnectionsMXBean.Line> lines) {
             return String.format(
                     Locale.ROOT,
                     "   %s: %d (%s)%s; %,d bytes received, %,d sent; since %s\n",
                     transport,
-                    alike.size(),
+                    lines.size(),
                     place,
-                    whyNotFaster.isEmpty() ? "" : " [fall-back: %s]".formatted(whyNotFaster),
-                    alike.stream().mapToLong(ConnectionsMXBean.Line::bytesReceived).sum(),
-                    alike.stream().mapToLong(ConnectionsMXBean.Line::bytesSent).sum(),
-                    alike.getFirst().since());
+                    whyNotFaster.isEmpty() ? "" : " [fallback: %s]".formatted(whyNotFaster),
+                    lines.stream().mapToLong(ConnectionsMXBean.Line::bytesReceived).sum(),
+                    lines.stream().mapToLong(ConnectionsMXBean.Line::bytesSent).sum(),
+                    lines.getFirst().since());
         }
     }
 }

@@ -6,42 +6,47 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 
 /**
- * A stream of bytes to a peer, over one of the {@link Transport}s. It is a {@link SocketChannel} in
- * all that programs know of one, and reads and writes {@link MemorySegment}s besides.
+ * A byte stream to a peer over one of the {@link Transport}s.
  *
- * <p>Safe for use by several threads: one at a time reads, one at a time writes, and neither waits
- * for the other. A virtual thread that waits never holds its carrier. Once it is closed, whatever
- * is asked of it is refused with {@link java.nio.channels.ClosedChannelException}.
+ * <p>In addition to the methods of {@link SocketChannel}, the channel can read into and write from
+ * a {@link MemorySegment}.
+ *
+ * <p>Safe for use by multiple threads: one thread at a time reads, one at a time writes, and
+ * neither waits for the other. A waiting virtual thread releases its carrier thread. After the
+ * channel is closed, its operations throw {@link java.nio.channels.ClosedChannelException}.
  */
 public abstract class FabricSocketChannel extends SocketChannel {
 
-    /** For the implementation in this module; programs do not extend this class. */
+    /** Creates a channel. Only this module extends the class. */
     protected FabricSocketChannel(SelectorProvider provider) {
         super(provider);
     }
 
     /**
-     * The way that its bytes take. Before it is connected, the one that they take at the latest: a
-     * way past the kernel's sockets is tried first, at connect.
+     * Returns the transport in use. Before the channel is connected, returns the transport of the
+     * kernel's socket, which is used only if no kernel bypass can reach the peer.
      */
     public abstract Transport transport();
 
     /**
-     * Reads into native memory, without a copy in between.
+     * Reads into native memory without an intermediate copy.
      *
-     * @return the bytes read; 0 if there are none and the channel does not block; -1 at the end of
-     *     the stream
-     * @throws IllegalArgumentException if it is on the heap, or read-only
-     * @throws IllegalStateException if its arena is closed
+     * @param target the memory to read into
+     * @return the number of bytes read; 0 if the channel is non-blocking and no byte is available;
+     *     -1 at the end of the stream
+     * @throws IllegalArgumentException if the memory is on the heap, or read-only
+     * @throws IllegalStateException if the arena of the memory is closed
      */
     public abstract long read(MemorySegment target) throws IOException;
 
     /**
-     * Writes native memory, without a copy in between.
+     * Writes native memory without an intermediate copy.
      *
-     * @return the bytes written: all, or what there was room for if the channel does not block
-     * @throws IllegalArgumentException if it is on the heap
-     * @throws IllegalStateException if its arena is closed
+     * @param source the memory to write
+     * @return the number of bytes written: all of them, or as many as fit into the send buffer if
+     *     the channel is non-blocking
+     * @throws IllegalArgumentException if the memory is on the heap
+     * @throws IllegalStateException if the arena of the memory is closed
      */
     public abstract long write(MemorySegment source) throws IOException;
 }

@@ -3,14 +3,14 @@ package org.jrdma.sockets.model;
 import java.util.Optional;
 
 /**
- * A way that a stream of bytes can take to a peer. Immutable, and implemented by this module alone:
- * {@link org.jrdma.sockets.Transports} has all of them.
+ * A transport for a byte stream to a peer. Immutable. Only this module implements the interface;
+ * {@link org.jrdma.sockets.Transports} returns all implementations.
  */
 public interface Transport {
 
-    /** The name in programs, properties and reports: {@code tcp}. */
+    /** Returns the name in programs, properties and reports, for example {@code tcp}. */
     String name();
 
-    /** The reason why this machine cannot use the transport now; empty if it can. */
+    /** Returns why this machine cannot use the transport now; empty if it can. */
     Optional<String> whyNot();
 }

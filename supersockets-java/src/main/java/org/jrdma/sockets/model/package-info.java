@@ -1,4 +1,4 @@
-/** The types that the entry points and the implementation of the sockets have in common. */
+/** The types that the entry points of the sockets and their implementation share. */
 @NullMarked
 package org.jrdma.sockets.model;
 

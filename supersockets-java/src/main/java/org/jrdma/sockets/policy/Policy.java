@@ -10,38 +10,38 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Which streams take which transports: rules, of which the first that fits decides. One line each:
+ * The rules that select the transports of a stream by its address. The first matching rule applies.
+ * Each rule is one line:
  *
  * <pre>{@code
- * connect  storage01,10.77.0.0/16  8003-8008,9000  supersockets,smc  no-fall-back
+ * connect  storage01,10.77.0.0/16  8003-8008,9000  supersockets,smc  no-fallback
  * listen   *                       8003            smc
  * }</pre>
  *
- * @param rules in the order in which they are asked
+ * @param rules the rules, in the order in which they are matched
  */
 public record Policy(List<Rule> rules) {
 
-    static final Policy WITHOUT_RULES = new Policy(List.of());
-
-    private static final String NO_FALL_BACK = "no-fall-back";
+    private static final String NO_FALLBACK = "no-fallback";
     private static final int LAST_PORT = 65_535;
 
     public Policy {
         rules = List.copyOf(rules);
     }
 
-    /** What a rule is for. */
     enum Direction {
         CONNECT,
         LISTEN
     }
 
     /**
-     * A line.
+     * One rule.
      *
-     * @param hosts of which one must fit: the peer's, or one's own where one listens
-     * @param ports the same of the port at that address
-     * @param transports those to be taken, in order
+     * @param direction the operation to which the rule applies
+     * @param hosts the hosts, one of which must match: the peer to connect to, or the local address
+     *     to listen at
+     * @param ports the ports, one of which must match
+     * @param transports the transports to use, in order of preference
      */
     public record Rule(
             Direction direction,
@@ -49,8 +49,8 @@ public record Policy(List<Rule> rules) {
             List<Ports> ports,
             TransportList transports) {
 
-        boolean fits(Direction wanted, InetSocketAddress address) {
-            return direction == wanted
+        boolean matches(Direction operation, InetSocketAddress address) {
+            return direction == operation
                     && ports.stream().anyMatch(range -> range.contains(address.getPort()))
                     && hosts.stream().anyMatch(host -> host.test(address));
         }
@@ -62,27 +62,34 @@ public record Policy(List<Rule> rules) {
         }
     }
 
-    /** What the first rule says that fits a connection to {@code peer}; empty if none does. */
+    /**
+     * Returns the transports of the first rule that matches a connection to {@code peer}; empty if
+     * no rule matches.
+     */
     public Optional<TransportList> forPeer(InetSocketAddress peer) {
         return find(Direction.CONNECT, peer);
     }
 
-    /** The same for what listens at {@code address}. */
+    /**
+     * Returns the transports of the first rule that matches a listener at {@code address}; empty if
+     * no rule matches.
+     */
     public Optional<TransportList> forListener(InetSocketAddress address) {
         return find(Direction.LISTEN, address);
     }
 
     private Optional<TransportList> find(Direction direction, InetSocketAddress address) {
         return rules.stream()
-                .filter(rule -> rule.fits(direction, address))
+                .filter(rule -> rule.matches(direction, address))
                 .map(Rule::transports)
                 .findFirst();
     }
 
     /**
-     * Reads rules.
+     * Parses rules.
      *
-     * @throws IllegalArgumentException if a line is none, with {@code source} and its number
+     * @throws IllegalArgumentException if a line is malformed; the message names {@code source} and
+     *     the line
      */
     public static Policy parse(String source, List<String> lines) {
         var rules = new ArrayList<Rule>();
@@ -108,18 +115,18 @@ public record Policy(List<Rule> rules) {
                     case "listen" -> Direction.LISTEN;
                     default ->
                             throw new IllegalArgumentException(
-                                    "\"%s\" begins no rule; connect and listen do"
+                                    "a rule starts with connect or listen, not with \"%s\""
                                             .formatted(fields[0]));
                 };
         if (fields.length < 4 || fields.length > 5) {
             throw new IllegalArgumentException(
-                    "a rule is: connect or listen, hosts, ports, transports, and %s if need be"
-                            .formatted(NO_FALL_BACK));
+                    "a rule has the fields connect or listen, hosts, ports, transports, and optionally %s"
+                            .formatted(NO_FALLBACK));
         }
-        if (fields.length == 5 && !fields[4].equals(NO_FALL_BACK)) {
+        if (fields.length == 5 && !fields[4].equals(NO_FALLBACK)) {
             throw new IllegalArgumentException(
-                    "\"%s\" after the transports; %s may stand there"
-                            .formatted(fields[4], NO_FALL_BACK));
+                    "unexpected \"%s\" after the transports; only %s is allowed there"
+                            .formatted(fields[4], NO_FALLBACK));
         }
         var transports = TransportList.parse(fields[3]);
         return new Rule(
@@ -146,22 +153,22 @@ public record Policy(List<Rule> rules) {
         }
         if (!text.matches("[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")) {
             throw new IllegalArgumentException(
-                    "\"%s\" is no host: a name, an address, a network as 10.77.0.0/16, or *"
+                    "\"%s\" is not a host; expected a name, an address, a network such as 10.77.0.0/16, or *"
                             .formatted(text));
         }
-        return peer -> text.equalsIgnoreCase(peer.getHostString()); // nothing is looked up
+        return peer -> text.equalsIgnoreCase(peer.getHostString()); // the name is not resolved
     }
 
     private static Predicate<InetSocketAddress> network(String text) {
         var slash = text.indexOf('/');
         var network = literal(text.substring(0, slash), text).getAddress();
-        var most = network.length * Byte.SIZE;
+        var maxBits = network.length * Byte.SIZE;
         var bits =
-                number(text.substring(slash + 1), 0, most)
+                number(text.substring(slash + 1), 0, maxBits)
                         .orElseThrow(() ->
                                 new IllegalArgumentException(
-                                        "\"%s\": the prefix of such a network has 0 to %d bits"
-                                                .formatted(text, most)));
+                                        "\"%s\" has an invalid prefix length; expected 0 to %d bits"
+                                                .formatted(text, maxBits)));
         return peer -> {
             var address = peer.getAddress().getAddress();
             if (address.length != network.length) {
@@ -181,7 +188,7 @@ public record Policy(List<Rule> rules) {
         try {
             return InetAddress.ofLiteral(address);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("\"%s\" is no address".formatted(text), e);
+            throw new IllegalArgumentException("\"%s\" is not an address".formatted(text), e);
         }
     }
 
@@ -198,14 +205,14 @@ public record Policy(List<Rule> rules) {
                                         .map(last -> new Ports(first, last)))
                 .orElseThrow(() ->
                         new IllegalArgumentException(
-                                "\"%s\" is no port: one as 8003, a range as 8003-8008, up to %d, or *"
+                                "\"%s\" is not a port; expected a port such as 8003, a range such as 8003-8008, up to %d, or *"
                                         .formatted(text, LAST_PORT)));
     }
 
-    private static Optional<Integer> number(String digits, int least, int most) {
+    private static Optional<Integer> number(String digits, int min, int max) {
         try {
             var number = Integer.parseInt(digits);
-            return least <= number && number <= most ? Optional.of(number) : Optional.empty();
+            return min <= number && number <= max ? Optional.of(number) : Optional.empty();
         } catch (NumberFormatException _) {
             return Optional.empty();
         }

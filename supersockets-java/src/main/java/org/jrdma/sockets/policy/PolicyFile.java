@@ -14,57 +14,61 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file that a {@link Policy} is in. A change is noticed within a second; where it is a bad one,
- * what was read before stays, and the log says why. Safe for use by several threads.
+ * The file that contains a {@link Policy}. A change takes effect within a second. If the changed
+ * file is malformed, the previous rules remain in effect and the log has the reason. Safe for use
+ * by multiple threads.
  */
 public final class PolicyFile {
 
     static final String PROPERTY = "jrdma.sockets.policy";
 
-    private static final Duration PAUSE = Duration.ofSeconds(1);
+    private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
     private final Path path;
-    private final Duration pause;
+    private final Duration interval;
 
     private record Version(FileTime modified, long bytes) {}
 
     private @Nullable Policy policy;
     private @Nullable Version seen;
     private String lastError = "";
-    private Deadline nextLook = Deadline.after(Duration.ZERO);
+    private Deadline nextCheck = Deadline.after(Duration.ZERO);
 
-    /** Looks at {@code path} again after {@code pause} at the earliest. */
-    public PolicyFile(Path path, Duration pause) {
+    /**
+     * Creates the object for a policy file, which is checked for changes at most once per {@code
+     * interval}.
+     */
+    public PolicyFile(Path path, Duration interval) {
         this.path = path;
-        this.pause = pause;
+        this.interval = interval;
     }
 
-    /** That of the system property; null if it is not set. */
+    /** Returns the file that the system property names; null if the property is not set. */
     static @Nullable PolicyFile configured() {
         var path = System.getProperty(PROPERTY);
-        return path == null ? null : new PolicyFile(Path.of(path), PAUSE);
+        return path == null ? null : new PolicyFile(Path.of(path), CHECK_INTERVAL);
     }
 
     /**
-     * The rules that hold now.
+     * Returns the current rules.
      *
-     * @throws FabricException if they were never read, since the file is missing or a line is bad
+     * @throws FabricException if no rules were read yet, because the file is missing or malformed
      */
     public synchronized Policy current() throws FabricException {
         var known = policy;
         if (known == null) {
             return reload();
         }
-        if (!nextLook.hasPassed()) {
+        if (!nextCheck.hasPassed()) {
             return known;
         }
         try {
-            nextLook = Deadline.after(pause);
+            nextCheck = Deadline.after(interval);
             var version = version();
             if (version.equals(seen)) {
                 return known;
             }
-            seen = version; // a bad one too, which need not be read twice
+            seen = version; // also if the file is malformed, so that it is not read again
             return reload();
         } catch (FabricException e) {
             warn(e.getMessage());
@@ -72,16 +76,16 @@ public final class PolicyFile {
         }
     }
 
-    /** Once, for the file is looked at again and again. */
+    /** Logs a message once, because the file is checked repeatedly. */
     private void warn(String message) {
         if (!message.equals(lastError)) {
             lastError = message;
             LoggerFactory.getLogger(PolicyFile.class)
-                    .warn("{}; the rules that were read before stay", message);
+                    .warn("{}; the previous rules remain in effect", message);
         }
     }
 
-    /** Reads the file, whether it has changed or not. */
+    /** Reads the file, even if it has not changed. */
     public synchronized Policy reload() throws FabricException {
         var version = version();
         try {
@@ -89,7 +93,7 @@ public final class PolicyFile {
             seen = version;
             policy = read;
             lastError = "";
-            nextLook = Deadline.after(pause);
+            nextCheck = Deadline.after(interval);
             return read;
         } catch (IllegalArgumentException e) {
             throw new FabricException(e.getMessage(), 0, e);

@@ -8,16 +8,16 @@ import org.jrdma.sockets.model.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which transports a stream may take, in which order: what a program has said, or else what the
- * policy has for the address, or else what the system property has. Safe for use by several
- * threads.
+ * The transports that a stream may use, in order of preference. They come from the program,
+ * otherwise from the policy's rule for the address, otherwise from the system property. Safe for
+ * use by multiple threads.
  */
 public final class Preferences {
 
     private final Supplier<TransportList> source;
     private final @Nullable PolicyFile policy;
 
-    /** Read when it is first needed, so that a wrong property does not end the JVM's start. */
+    /** Read when first needed, so that an invalid property does not prevent the JVM's start. */
     private volatile @Nullable TransportList standard;
 
     private Preferences(Supplier<TransportList> source, @Nullable PolicyFile policy) {
@@ -25,7 +25,7 @@ public final class Preferences {
         this.policy = policy;
     }
 
-    /** Those of the system properties, for whoever has no others. */
+    /** Returns the preferences of the system properties. */
     public static Preferences configured() {
         return Configured.PREFERENCES;
     }
@@ -35,18 +35,18 @@ public final class Preferences {
                 new Preferences(TransportList::configured, PolicyFile.configured());
     }
 
-    /** A program's own, which no policy overrules. */
+    /** Returns preferences that a program specifies; the policy does not apply to them. */
     public static Preferences of(List<Transport> preferred) {
         var transports = TransportList.of(preferred);
         return new Preferences(() -> transports, null);
     }
 
-    /** These where the policy has no rule. */
+    /** Returns preferences that use {@code standard} if the policy has no rule. */
     public static Preferences of(TransportList standard, PolicyFile policy) {
         return new Preferences(() -> standard, policy);
     }
 
-    /** For an address that is not known yet. */
+    /** Returns the transports for an address that is not known yet. */
     public TransportList standard() {
         var known = standard;
         if (known == null) {
@@ -57,7 +57,7 @@ public final class Preferences {
     }
 
     /**
-     * For a connection to {@code peer}.
+     * Returns the transports for a connection to {@code peer}.
      *
      * @throws FabricException if the policy cannot be read
      */
@@ -67,14 +67,18 @@ public final class Preferences {
                 : policy.current().forPeer(peer).orElseGet(this::standard);
     }
 
-    /** The same for what listens at {@code address}. */
+    /**
+     * Returns the transports for a listener at {@code address}.
+     *
+     * @throws FabricException if the policy cannot be read
+     */
     public TransportList forListener(InetSocketAddress address) throws FabricException {
         return policy == null
                 ? standard()
                 : policy.current().forListener(address).orElseGet(this::standard);
     }
 
-    /** Reads the policy again, whether it has changed or not. */
+    /** Reads the policy file again, even if it has not changed. */
     public void reload() throws FabricException {
         if (policy != null) {
             policy.reload();

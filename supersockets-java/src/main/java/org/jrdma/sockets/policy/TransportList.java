@@ -18,43 +18,46 @@ import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.transport.BypassTransport;
 import org.jrdma.sockets.transport.FamilyTransport;
-import org.jrdma.sockets.transport.FastPathCheck;
 import org.jrdma.sockets.transport.RsocketTransport;
 import org.jrdma.sockets.transport.SisciTransport;
 import org.jrdma.sockets.transport.StreamTransport;
+import org.jrdma.sockets.transport.TransportProblems;
 
-/** TransportList in the order in which they are preferred. */
+/**
+ * A list of transports in order of preference.
+ *
+ * @param preferred the transports, the most preferred first
+ */
 public record TransportList(List<StreamTransport> preferred) {
 
     static final String PROPERTY = "jrdma.sockets.transports";
-    private static final KnownRefusals KNOWN = new KnownRefusals();
+    private static final FailureCache FAILURES = new FailureCache();
     private static final String DEFAULT = "supersockets,sisci,rsocket,smc,tcp";
 
     public TransportList {
         preferred = List.copyOf(preferred);
         if (preferred.isEmpty()) {
-            throw new IllegalArgumentException("No transport is named");
+            throw new IllegalArgumentException("The list of transports is empty");
         }
     }
 
     /**
-     * The transports that a program names.
+     * Creates a list from the transports that a program names.
      *
-     * @throws IllegalArgumentException if one is not of this module, or there is none
+     * @throws IllegalArgumentException if the list is empty, or has a transport of another module
      */
     public static TransportList of(List<Transport> preferred) {
-        return new TransportList(preferred.stream().map(TransportList::ofThisModule).toList());
+        return new TransportList(preferred.stream().map(TransportList::requireKnown).toList());
     }
 
-    private static StreamTransport ofThisModule(Transport transport) {
-        if (transport instanceof StreamTransport own) {
-            return own;
+    private static StreamTransport requireKnown(Transport transport) {
+        if (transport instanceof StreamTransport known) {
+            return known;
         }
         throw new IllegalArgumentException(
                 "%s is not a transport of this module".formatted(transport));
     }
 
-    /** As the system property says. */
     static TransportList configured() {
         try {
             return parse(System.getProperty(PROPERTY, DEFAULT));
@@ -63,7 +66,7 @@ public record TransportList(List<StreamTransport> preferred) {
         }
     }
 
-    /** Of names with commas between them. */
+    /** Parses a comma-separated list of names. */
     public static TransportList parse(String names) {
         return new TransportList(
                 Arrays.stream(names.split(",", -1))
@@ -81,12 +84,12 @@ public record TransportList(List<StreamTransport> preferred) {
             case "smc" -> FamilyTransport.SMC;
             default ->
                     throw new IllegalArgumentException(
-                            "there is no transport \"%s\"; there are supersockets, sisci, rsocket, smc, tcp"
+                            "unknown transport \"%s\"; the transports are supersockets, sisci, rsocket, smc, tcp"
                                     .formatted(name));
         };
     }
 
-    /** These, and TCP where they fail. */
+    /** Returns this list with TCP added at its end, unless it contains TCP. */
     TransportList orTcp() {
         if (preferred.contains(FamilyTransport.TCP)) {
             return this;
@@ -96,8 +99,8 @@ public record TransportList(List<StreamTransport> preferred) {
         return new TransportList(all);
     }
 
-    /** A transport that was preferred, and why it was not taken. */
-    public record Refusal(StreamTransport transport, String reason) {
+    /** A transport that was preferred but is not used, and the reason. */
+    public record UnusedTransport(StreamTransport transport, String reason) {
         @Override
         public String toString() {
             return transport + ": " + reason;
@@ -105,32 +108,41 @@ public record TransportList(List<StreamTransport> preferred) {
     }
 
     /**
-     * A way past the kernel, to be tried when a socket is connected.
+     * A kernel bypass, to be tried when a socket is connected.
      *
-     * @param refusals the transports that were tried before, with the reasons of their failures
-     * @param isLast whether the socket itself must not be connected then
+     * @param transport the transport of the bypass
+     * @param unused the transports that were tried before, with the reasons of their failures
+     * @param isLast true if the kernel's socket must not be connected when the bypass fails
      */
-    public record Bypass(BypassTransport transport, List<Refusal> refusals, boolean isLast) {}
+    public record Bypass(BypassTransport transport, List<UnusedTransport> unused, boolean isLast) {}
 
-    /** A new socket, and the transports that were tried before. */
+    /**
+     * A new socket, and the transports that were tried before.
+     *
+     * @param descriptor the socket
+     * @param family the address family of the socket
+     * @param transport the transport of the socket
+     * @param unused the transports that were tried before, with the reasons of their failures
+     * @param bypasses the bypasses to try before the socket is connected
+     */
     public record OpenedSocket(
             int descriptor,
             InternetFamily family,
             StreamTransport transport,
-            List<Refusal> refusals,
+            List<UnusedTransport> unused,
             List<Bypass> bypasses) {
 
-        private OpenedSocket with(List<Bypass> others) {
-            return new OpenedSocket(descriptor, family, transport, refusals, List.copyOf(others));
+        private OpenedSocket with(List<Bypass> added) {
+            return new OpenedSocket(descriptor, family, transport, unused, List.copyOf(added));
         }
     }
 
-    /** Makes a socket of the first transport that this machine can use for a family. */
+    /** Opens a socket of the first transport that is usable for an address family. */
     public OpenedSocket open(InternetFamily family) throws IOException {
         return open(transport -> family);
     }
 
-    /** The same for any family: for all addresses, or as many as the transport reaches. */
+    /** Opens a socket of the first usable transport, for all address families that it supports. */
     public OpenedSocket open() throws IOException {
         var widest = InternetFamily.standard();
         return open(transport -> transport.reaches(widest) ? widest : InternetFamily.IPV4);
@@ -138,87 +150,89 @@ public record TransportList(List<StreamTransport> preferred) {
 
     private OpenedSocket open(Function<FamilyTransport, InternetFamily> families)
             throws IOException {
-        var refusals = new ArrayList<Refusal>();
+        var unused = new ArrayList<UnusedTransport>();
         var bypasses = new ArrayList<Bypass>();
         for (var transport : preferred) {
             switch (transport) {
-                case BypassTransport way ->
-                        bypasses.add(new Bypass(way, List.copyOf(refusals), false));
+                case BypassTransport bypass ->
+                        bypasses.add(new Bypass(bypass, List.copyOf(unused), false));
                 case FamilyTransport kernel -> {
                     try {
-                        return openKernel(kernel, families.apply(kernel), List.copyOf(refusals))
+                        return openKernel(kernel, families.apply(kernel), List.copyOf(unused))
                                 .with(bypasses);
                     } catch (FabricException e) {
-                        refusals.add(new Refusal(transport, e.getMessage()));
+                        unused.add(new UnusedTransport(transport, e.getMessage()));
                     }
                 }
             }
         }
         if (!bypasses.isEmpty()) {
-            return openKeeper(families.apply(FamilyTransport.TCP), bypasses);
+            return openOptionsSocket(families.apply(FamilyTransport.TCP), bypasses);
         }
         throw new SocketException(
-                refusals.stream()
-                        .map(Refusal::toString)
+                unused.stream()
+                        .map(UnusedTransport::toString)
                         .collect(Collectors.joining("; ", "No transport can be used: ", "")));
     }
 
     /**
-     * Makes a socket of one transport.
+     * Opens a socket of one transport.
      *
-     * @param refusals the transports that were tried before, with the reasons of their failures
-     * @throws FabricException with the reason if this machine cannot use it
+     * @param unused the transports that were tried before, with the reasons of their failures
+     * @throws FabricException with the reason, if the transport is unusable on this machine
      */
     public static OpenedSocket open(
-            StreamTransport transport, InternetFamily family, List<Refusal> refusals)
+            StreamTransport transport, InternetFamily family, List<UnusedTransport> unused)
             throws IOException {
         return switch (transport) {
-            case BypassTransport way ->
-                    openKeeper(family, List.of(new Bypass(way, List.copyOf(refusals), false)));
-            case FamilyTransport kernel -> openKernel(kernel, family, refusals);
+            case BypassTransport bypass ->
+                    openOptionsSocket(
+                            family, List.of(new Bypass(bypass, List.copyOf(unused), false)));
+            case FamilyTransport kernel -> openKernel(kernel, family, unused);
         };
     }
 
-    /** A socket that has the options and the port of bypasss, and is never connected. */
-    private static OpenedSocket openKeeper(InternetFamily family, List<Bypass> bypasses)
+    /** Opens a socket that holds the options and the port of bypasses, and is never connected. */
+    private static OpenedSocket openOptionsSocket(InternetFamily family, List<Bypass> bypasses)
             throws IOException {
         var last = bypasses.getLast();
         var all = new ArrayList<>(bypasses);
-        all.set(all.size() - 1, new Bypass(last.transport(), last.refusals(), true));
+        all.set(all.size() - 1, new Bypass(last.transport(), last.unused(), true));
         return new OpenedSocket(
-                openKernel(FamilyTransport.TCP, family, last.refusals()).descriptor,
+                openKernel(FamilyTransport.TCP, family, last.unused()).descriptor,
                 family,
                 last.transport(),
-                last.refusals(),
+                last.unused(),
                 List.copyOf(all));
     }
 
     private static OpenedSocket openKernel(
-            FamilyTransport kernel, InternetFamily family, List<Refusal> refusals)
+            FamilyTransport kernel, InternetFamily family, List<UnusedTransport> unused)
             throws IOException {
-        FastPathCheck.before(kernel);
-        var known = KNOWN.reason(kernel, family);
+        TransportProblems.before(kernel);
+        var known = FAILURES.reason(kernel, family);
         if (known.isPresent()) {
             throw new FabricException(known.get());
         }
         try {
-            return new OpenedSocket(kernel.open(family), family, kernel, refusals, List.of());
+            return new OpenedSocket(kernel.open(family), family, kernel, unused, List.of());
         } catch (FabricException e) {
             if (e.code() == Errno.EMFILE || e.code() == Errno.ENFILE) {
-                throw new SocketException(e.getMessage()); // no reason to try another
+                // another transport would fail in the same way
+                throw new SocketException(e.getMessage());
             }
-            KNOWN.remember(kernel, family, e.getMessage());
+            FAILURES.remember(kernel, family, e.getMessage());
             throw e;
         }
     }
 
     /**
-     * Why transports could not be used a moment ago: a kernel that is asked for a family which it
-     * does not know looks for a module on disk, every time.
+     * Caches why transports were unusable. A kernel that is asked for an unknown address family
+     * searches for a module on disk each time.
      */
-    private static final class KnownRefusals {
+    private static final class FailureCache {
 
-        private static final Duration MEMORY = Duration.ofSeconds(10);
+        private static final Duration LIFETIME = Duration.ofSeconds(10);
 
         private record Key(FamilyTransport transport, InternetFamily family) {}
 
@@ -234,7 +248,7 @@ public record TransportList(List<StreamTransport> preferred) {
         }
 
         void remember(FamilyTransport transport, InternetFamily family, String text) {
-            reasons.put(new Key(transport, family), new Reason(text, Deadline.after(MEMORY)));
+            reasons.put(new Key(transport, family), new Reason(text, Deadline.after(LIFETIME)));
         }
     }
 }

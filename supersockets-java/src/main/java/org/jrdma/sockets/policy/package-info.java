@@ -1,4 +1,4 @@
-/** The choice of transports: the order of preference, and the rules of the policy file. */
+/** Transport selection: the order of preference, and the rules of the policy file. */
 @NullMarked
 package org.jrdma.sockets.policy;
 

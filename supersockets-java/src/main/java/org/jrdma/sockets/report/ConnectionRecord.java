@@ -12,7 +12,7 @@ import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 
 @Name("org.jrdma.SocketConnection")
 @Label("Socket connection")
-@Description("A stream was connected, and is closed; the duration is the time between")
+@Description("A stream was closed; the duration is the time since it was connected")
 @Category({"jrdma", "sockets"})
 @StackTrace(false)
 @SuppressWarnings("unused") // read by the flight recorder

@@ -8,7 +8,7 @@ import javax.management.ObjectName;
 import org.jrdma.sockets.model.ConnectionsMXBean;
 import org.jrdma.sockets.policy.Preferences;
 
-/** The open streams of this process for JMX. */
+/** The JMX bean of the open streams of this process. */
 final class ConnectionsBean implements ConnectionsMXBean {
 
     private ConnectionsBean() {}

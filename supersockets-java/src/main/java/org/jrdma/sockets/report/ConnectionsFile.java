@@ -14,27 +14,26 @@ import org.jrdma.sockets.model.ConnectionsSnapshot;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file into which this process writes its {@link ConnectionsSnapshot}, on a daemon thread, and
- * once more when it ends in order. What cannot be written is said once in the log.
+ * Writes the {@link ConnectionsSnapshot} of this process into a file, periodically on a daemon
+ * thread, and once more when the process exits. A failure is logged once until a write succeeds.
  */
 final class ConnectionsFile {
 
-    private static final Duration PAUSE = Duration.ofSeconds(2);
+    private static final Duration INTERVAL = Duration.ofSeconds(2);
 
     private final Path file;
-    private final Path fresh;
+    private final Path temporary;
 
     // Guarded by this
     private boolean hasFailed;
-    private boolean isOver;
+    private boolean isFinished;
 
     private ConnectionsFile(Path file) {
         this.file = file;
-        this.fresh = file.resolveSibling(file.getFileName() + ".new");
+        this.temporary = file.resolveSibling(file.getFileName() + ".new");
     }
 
-    /** If the system property asks for it. */
-    static void startIfAsked() {
+    static void startIfConfigured() {
         var name = System.getProperty(ConnectionsSnapshot.PROPERTY);
         if (name != null) {
             var pid = Long.toString(ProcessHandle.current().pid());
@@ -47,36 +46,36 @@ final class ConnectionsFile {
             Runtime.getRuntime()
                     .addShutdownHook(new Thread(() -> write(true), "jrdma-sockets-last-report"));
         } catch (IllegalStateException _) {
-            write(true); // it ends already
+            write(true); // the JVM is already shutting down
             return;
         }
-        Thread.ofPlatform().name("jrdma-sockets-report").daemon().start(this::writeAgainAndAgain);
+        Thread.ofPlatform().name("jrdma-sockets-report").daemon().start(this::writePeriodically);
     }
 
-    private void writeAgainAndAgain() {
+    private void writePeriodically() {
         try {
             while (true) {
                 write(false);
-                Thread.sleep(PAUSE);
+                Thread.sleep(INTERVAL);
             }
         } catch (InterruptedException _) {
-            // nobody does so
+            // no thread interrupts this one
         }
     }
 
     private synchronized void write(boolean isLast) {
-        if (isOver) {
+        if (isFinished) {
             return;
         }
-        isOver = isLast;
+        isFinished = isLast;
         try {
             if (!Files.isDirectory(file.getParent())) {
                 throw new NoSuchFileException(file.getParent().toString());
             }
-            Files.deleteIfExists(fresh);
-            Files.write( // never through a link that somebody has laid there
-                    fresh, OpenStreams.snapshot(isLast).lines(), CREATE_NEW);
-            Files.move(fresh, file, ATOMIC_MOVE, REPLACE_EXISTING);
+            Files.deleteIfExists(temporary);
+            // CREATE_NEW does not follow a symbolic link that another user may have created
+            Files.write(temporary, OpenStreams.snapshot(isLast).lines(), CREATE_NEW);
+            Files.move(temporary, file, ATOMIC_MOVE, REPLACE_EXISTING);
             hasFailed = false;
         } catch (IOException e) {
             warn(FileErrors.reason(e));

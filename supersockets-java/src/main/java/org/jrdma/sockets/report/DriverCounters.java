@@ -10,17 +10,17 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.ffi.BlockingCalls;
 
 /**
- * The counters of the driver of SuperSockets, by the program that comes with it.
+ * The counters of the SuperSockets driver, read with the program that is installed with it.
  *
- * @param programs where it may be
+ * @param programs the paths where the program may be installed
  */
 public record DriverCounters(List<Path> programs) {
 
     private static final String NAME = "dis_ssocks_stat";
-    private static final long SECONDS = 5;
+    private static final long TIMEOUT_SECONDS = 5;
 
     public static DriverCounters installed() {
         var path = Objects.requireNonNullElse(System.getenv("PATH"), "");
@@ -32,12 +32,12 @@ public record DriverCounters(List<Path> programs) {
                         .toList());
     }
 
-    /** What the first program that is there prints. */
+    /** Returns the output of the first program that exists; empty if there is none. */
     public Optional<String> read() {
         return programs.stream()
                 .filter(Files::isExecutable)
                 .findFirst()
-                .map(program -> PlatformCalls.call(() -> run(program)));
+                .map(program -> BlockingCalls.call(() -> run(program)));
     }
 
     private static String run(Path program) {
@@ -52,7 +52,7 @@ public record DriverCounters(List<Path> programs) {
             return "%s cannot be started: %s".formatted(program, e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return "interrupted";
+            return "Interrupted while waiting for " + program;
         }
     }
 
@@ -62,9 +62,9 @@ public record DriverCounters(List<Path> programs) {
                         .redirectErrorStream(true)
                         .redirectOutput(output.toFile())
                         .start();
-        if (!process.waitFor(SECONDS, TimeUnit.SECONDS)) {
+        if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
             process.destroyForcibly();
-            return "%s does not end".formatted(program);
+            return "%s did not end within %d seconds".formatted(program, TIMEOUT_SECONDS);
         }
         var printed = Files.readString(output, StandardCharsets.ISO_8859_1);
         return process.exitValue() == 0

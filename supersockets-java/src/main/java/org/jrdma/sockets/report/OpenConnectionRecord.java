@@ -15,7 +15,7 @@ import jdk.jfr.Timestamp;
 
 @Name("org.jrdma.SocketOpen")
 @Label("Open socket")
-@Description("A stream that is open at the end of a chunk, and so of a recording")
+@Description("A stream that is open at the end of a chunk, and so at the end of a recording")
 @Category({"jrdma", "sockets"})
 @Period("endChunk")
 @StackTrace(false)
@@ -23,7 +23,7 @@ import jdk.jfr.Timestamp;
 final class OpenConnectionRecord extends Event {
 
     @Label("Taken")
-    @Description("The same of all that were open at that moment")
+    @Description("The time when the stream was recorded; equal for all streams of a chunk")
     @Timestamp
     private long taken;
 
@@ -37,7 +37,7 @@ final class OpenConnectionRecord extends Event {
     @DataAmount private long bytesReceived;
     @DataAmount private long bytesSent;
 
-    /** When there is a flight recorder; it is not started for that. */
+    /** Registers the event when the flight recorder starts; does not start the flight recorder. */
     static void register() {
         FlightRecorder.addListener(
                 new FlightRecorderListener() {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jrdma.sockets.internal.SmcSockets;
+import org.jrdma.sockets.internal.SmcFallbacks;
 import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 import org.jrdma.sockets.model.ConnectionsSnapshot;
@@ -15,7 +15,7 @@ import org.jrdma.sockets.model.ConnectionsSnapshot;
 /** The open streams of this process. Safe for use by multiple threads. */
 public final class OpenStreams {
 
-    /** Weak references, so that a stream that a program does not close can be collected. */
+    /** The streams, weakly referenced so that streams that are never closed can be collected. */
     private static final Set<WeakReference<StreamReport>> OPEN = ConcurrentHashMap.newKeySet();
 
     private OpenStreams() {}
@@ -29,10 +29,10 @@ public final class OpenStreams {
         OPEN.remove(stream);
     }
 
-    /** All open streams, the oldest first. */
+    /** Returns all open streams, the oldest first. */
     public static List<Connection> all() {
         OPEN.removeIf(reference -> reference.refersTo(null));
-        var smc = new SmcSockets();
+        var smc = new SmcFallbacks();
         return OPEN.stream()
                 .map(WeakReference::get)
                 .filter(Objects::nonNull)
@@ -41,12 +41,11 @@ public final class OpenStreams {
                 .toList();
     }
 
-    /** All open streams in the form of JMX, the oldest first. */
+    /** Returns all open streams in the form of JMX, the oldest first. */
     static List<Line> lines() {
         return all().stream().map(Line::of).toList();
     }
 
-    /** A snapshot of this process now. */
     public static ConnectionsSnapshot snapshot(boolean isLast) {
         return new ConnectionsSnapshot(
                 ProcessHandle.current().pid(),

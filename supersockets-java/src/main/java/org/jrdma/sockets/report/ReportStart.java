@@ -5,9 +5,9 @@ import javax.management.JMException;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts the reports of this process when its first stream is connected: a selector provider may be
- * created before logging and management work. Runs on a thread of its own, so that no connection
- * waits for it.
+ * Starts the reports of this process when its first stream is connected, because a selector
+ * provider may be created before logging and management work. Uses a thread of its own, so that no
+ * connection waits for it.
  */
 final class ReportStart {
 
@@ -22,13 +22,13 @@ final class ReportStart {
     }
 
     private static void start() {
-        ConnectionsFile.startIfAsked();
+        ConnectionsFile.startIfConfigured();
         OpenConnectionRecord.register();
         try {
             ConnectionsBean.register();
         } catch (JMException e) {
             LoggerFactory.getLogger(ReportStart.class)
-                    .warn("Connections cannot be seen over JMX", e);
+                    .warn("Could not register the JMX bean of the connections", e);
         }
     }
 }

@@ -7,12 +7,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jrdma.sockets.internal.SmcSockets;
+import org.jrdma.sockets.internal.SmcFallbacks;
 import org.jrdma.sockets.model.Connection;
 
 /**
- * The report of one connected stream, from its connection to its close: in {@link OpenStreams} and
- * to the flight recorder. Safe for use by multiple threads.
+ * The report of one stream from its connection to its close, to {@link OpenStreams} and to the
+ * flight recorder. Safe for use by multiple threads.
  */
 public final class StreamReport {
 
@@ -28,23 +28,23 @@ public final class StreamReport {
     private final WeakReference<StreamReport> reference = new WeakReference<>(this);
 
     /**
-     * The path of a stream.
+     * The transport of a stream and the reasons for it.
      *
      * @param transport the name of the transport
-     * @param whyNotFaster the preferred transports, each with the reason why it was not taken
+     * @param whyNotFaster the transports that were preferred, each with the reason why it is not
+     *     used
      */
     public record Path(String transport, List<String> whyNotFaster) {}
 
-    /** Finds out the path of an open stream. */
     @FunctionalInterface
     public interface PathQuery {
 
         /**
-         * The path now.
+         * Returns the current path.
          *
          * @throws IOException if the stream is closed
          */
-        Path ask(SmcSockets smc) throws IOException;
+        Path query(SmcFallbacks smc) throws IOException;
     }
 
     private StreamReport(
@@ -64,7 +64,8 @@ public final class StreamReport {
      * Reports that a stream is connected.
      *
      * @param chosen the path on which it was connected
-     * @param query asked for each report, since a socket may be diverted later
+     * @param query returns the current path. It is called for each report, because the transport
+     *     may change later.
      */
     public static StreamReport open(
             SocketAddress local,
@@ -75,8 +76,8 @@ public final class StreamReport {
         var report = new StreamReport(local, peer, accepted, chosen, query);
         OpenStreams.add(report.reference);
         report.event.begin();
-        for (var refusal : chosen.whyNotFaster) {
-            FallBackRecord.commit(report.connection(chosen), refusal);
+        for (var preferred : chosen.whyNotFaster) {
+            FallbackRecord.commit(report.connection(chosen), preferred);
         }
         return report;
     }
@@ -91,10 +92,10 @@ public final class StreamReport {
         sent.addAndGet(bytes);
     }
 
-    /** The connection; empty if it is closed. */
-    public Optional<Connection> connection(SmcSockets smc) {
+    /** Returns the connection; empty if it is closed. */
+    public Optional<Connection> connection(SmcFallbacks smc) {
         try {
-            return Optional.of(connection(query.ask(smc)));
+            return Optional.of(connection(query.query(smc)));
         } catch (IOException _) {
             return Optional.empty();
         }

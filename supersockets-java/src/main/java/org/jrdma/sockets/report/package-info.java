@@ -1,4 +1,4 @@
-/** Reports of the open streams: over JMX, in a file, and to the flight recorder. */
+/** Reports of the open streams over JMX, in a file, and to the flight recorder. */
 @NullMarked
 package org.jrdma.sockets.report;
 

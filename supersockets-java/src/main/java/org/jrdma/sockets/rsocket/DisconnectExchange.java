@@ -9,22 +9,24 @@ import java.lang.ref.Reference;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
- * The messages by which the ends of a stream announce an orderly close. rsockets have none: a close
- * and the death of a peer with bytes in flight look the same. Each end exposes a word of its
- * memory, in which the peer stores its last message behind all bytes. A peer that is not of this
- * module exposes no word, and its end counts as a close in order.
+ * The exchange of messages by which the ends of a stream announce an orderly close.
+ *
+ * <p>rsockets have no such message: a close, and the death of a peer with bytes in flight, look the
+ * same. Each end therefore exposes a word of its memory, into which the peer writes its last
+ * message after all bytes. If the peer is another implementation and exposes no word, its end
+ * counts as an orderly close.
  *
  * <p>Used by one thread at a time, except for {@link #received()}.
  */
 final class DisconnectExchange {
 
     /** The number of words that a peer may expose. */
-    static final int PIECES = 1;
+    static final int EXPOSED_REGIONS = 1;
 
-    /** All bytes were sent. */
+    /** The message that all bytes were sent. */
     static final long ENDED = 1;
 
-    /** Bytes may be missing. */
+    /** The message that bytes may be missing. */
     static final long RESET = 2;
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
@@ -33,55 +35,56 @@ final class DisconnectExchange {
     private final RsocketCalls calls;
     private final int number;
 
-    /** The word for the peer, then the message for the peer. */
+    /** The word that the peer writes, then the message that is sent to the peer. */
     private final MemorySegment words = Arena.ofAuto().allocate(2 * JAVA_LONG.byteSize(), 64);
 
-    private final MemorySegment theirs = words.asSlice(0, JAVA_LONG.byteSize());
-    private final MemorySegment ours = words.asSlice(JAVA_LONG.byteSize(), JAVA_LONG.byteSize());
+    private final MemorySegment peerMessage = words.asSlice(0, JAVA_LONG.byteSize());
+    private final MemorySegment ownMessage =
+            words.asSlice(JAVA_LONG.byteSize(), JAVA_LONG.byteSize());
     private final boolean agreed;
     private long sent;
 
-    /** For an rsocket that is connected, or about to be. */
+    /** Prepares the exchange for an rsocket that is connected, or about to be. */
     DisconnectExchange(RsocketCalls calls, int number) {
         this.calls = calls;
         this.number = number;
-        agreed = calls.show(number, theirs, OFFSET) >= 0;
+        agreed = calls.expose(number, peerMessage, OFFSET) >= 0;
         if (agreed) {
-            calls.writeShown(number, ours, 0, OFFSET); // sends what is shown, and nothing else
+            // sends the description of the exposed word, and nothing else
+            calls.writeExposed(number, ownMessage, 0, OFFSET);
         }
     }
 
-    /** Whether both ends take part. */
     boolean agreed() {
         return agreed;
     }
 
-    /** The peer's message; 0 if there is none. */
+    /** Returns the peer's message; 0 if there is none. */
     long received() {
-        return (long) WORD.getAcquire(theirs, 0L);
+        return (long) WORD.getAcquire(peerMessage, 0L);
     }
 
-    /** Sends the message of this end; returns false if there is no room for it now. */
+    /** Sends the message of this end; returns false if the send queue is full. */
     boolean send(long word) {
         if (!agreed || sent >= word) {
             return true;
         }
-        ours.set(JAVA_LONG, 0, word);
-        var result = calls.writeShown(number, ours, ours.byteSize(), OFFSET);
+        ownMessage.set(JAVA_LONG, 0, word);
+        var result = calls.writeExposed(number, ownMessage, ownMessage.byteSize(), OFFSET);
         if (result > 0) {
             sent = word;
         }
         return result != 0 && result != SocketCalls.AGAIN;
     }
 
-    /** Before the rsocket is closed. */
+    /** Withdraws the exposed word. Called before the rsocket is closed. */
     void end() {
         try {
             if (agreed) {
-                calls.hide(number, theirs);
+                calls.withdraw(number, peerMessage);
             }
         } finally {
-            Reference.reachabilityFence(words); // the device knows them until now
+            Reference.reachabilityFence(words); // the device may write the words until here
         }
     }
 }

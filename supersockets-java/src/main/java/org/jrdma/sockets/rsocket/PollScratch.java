@@ -8,36 +8,34 @@ import org.jrdma.sockets.internal.Scratch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory to ask for the state of one rsocket. Not a {@link Scratch}, of which a thread keeps
- * one: who sends from the heap holds that while it asks.
+ * Native memory to query the state of one rsocket. Not a {@link Scratch}, because a thread that
+ * sends from the heap holds its Scratch during the query.
  */
 final class PollScratch implements AutoCloseable {
 
-    private static final int PLACES = 64;
-    private static final AtomicReferenceArray<@Nullable PollScratch> SPARE =
-            new AtomicReferenceArray<>(PLACES);
+    private static final int CACHE_SLOTS = 64;
+    private static final AtomicReferenceArray<@Nullable PollScratch> CACHE =
+            new AtomicReferenceArray<>(CACHE_SLOTS);
 
     private final MemorySegment one = Arena.ofAuto().allocate(pollfd.layout());
 
     private PollScratch() {}
 
-    /** Takes a spare one, or makes one. */
     static PollScratch take() {
-        var spare = SPARE.getAndSet(place(), null);
-        return spare == null ? new PollScratch() : spare;
+        var cached = CACHE.getAndSet(slot(), null);
+        return cached == null ? new PollScratch() : cached;
     }
 
-    /** Gives it back. */
     @Override
     public void close() {
-        SPARE.setRelease(place(), this);
+        CACHE.setRelease(slot(), this);
     }
 
-    private static int place() {
-        return (int) (Thread.currentThread().threadId() & (PLACES - 1));
+    private static int slot() {
+        return (int) (Thread.currentThread().threadId() & (CACHE_SLOTS - 1));
     }
 
-    /** A {@code struct pollfd}. */
+    /** Returns a {@code struct pollfd}. */
     MemorySegment one() {
         return one;
     }

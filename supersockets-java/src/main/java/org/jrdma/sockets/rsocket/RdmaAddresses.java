@@ -14,16 +14,15 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.doctor.Machine;
 
 /**
- * The addresses of this machine that RDMA devices serve: those of the network interfaces that they
- * belong to. Devices of iWARP are left out, because their ports are those of TCP. Safe for use by
- * several threads.
+ * The addresses of this machine's RDMA devices, which are those of their network interfaces. iWARP
+ * devices are excluded, because they share their ports with TCP. Safe for use by multiple threads.
  */
 final class RdmaAddresses {
 
     private static final String DEVICES = "sys/class/infiniband";
 
-    /** A device's table of addresses is a thousand files. */
-    private static final Duration MEMORY = Duration.ofSeconds(10);
+    /** The cache lifetime: the GID table of a device is a thousand files. */
+    private static final Duration CACHE_LIFETIME = Duration.ofSeconds(10);
 
     private final Machine machine;
 
@@ -34,14 +33,15 @@ final class RdmaAddresses {
         this.machine = machine;
     }
 
-    /** Why there are none; empty if there may be some. */
+    /** Returns why there are no addresses; empty if there may be some. */
     Optional<String> whyNone() {
         var devices = machine.names(DEVICES);
         if (devices.isEmpty()) {
             return Optional.of("this machine has no RDMA device");
         }
         if (devices.stream().allMatch(this::isIwarp)) {
-            return Optional.of("no RDMA device but of iWARP, whose ports are those of TCP");
+            return Optional.of(
+                    "all RDMA devices are iWARP devices, which share their ports with TCP");
         }
         return interfaces().isEmpty()
                 ? Optional.of(
@@ -49,7 +49,6 @@ final class RdmaAddresses {
                 : Optional.empty();
     }
 
-    /** The network interfaces of the devices. */
     synchronized Set<String> interfaces() {
         if (knownUntil.hasPassed()) {
             known =
@@ -57,7 +56,7 @@ final class RdmaAddresses {
                             .filter(device -> !isIwarp(device))
                             .flatMap(device -> interfacesOf(device).stream())
                             .collect(Collectors.toUnmodifiableSet());
-            knownUntil = Deadline.after(MEMORY);
+            knownUntil = Deadline.after(CACHE_LIFETIME);
         }
         return known;
     }
@@ -80,7 +79,7 @@ final class RdmaAddresses {
         return names;
     }
 
-    /** Whether an address is one of them. */
+    /** Returns true if an address belongs to an RDMA device. */
     boolean has(InetAddress address) {
         try {
             var owner = NetworkInterface.getByInetAddress(address);
@@ -90,7 +89,7 @@ final class RdmaAddresses {
         }
     }
 
-    /** All of them that are good beyond one link. */
+    /** Returns all addresses except link-local ones. */
     List<InetAddress> all() {
         return interfaces().stream()
                 .sorted()

@@ -23,8 +23,8 @@ import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
- * The r-calls of librdmacm. All have one convention here: what C answers, or else the negative
- * errno. They do not wait but where it is said; what they read and write of a stream never does.
+ * The rsocket functions of librdmacm. Each method returns the result of the C function, or the
+ * negative errno. Methods do not wait unless their comment says so; sends and receives never wait.
  */
 final class RsocketCalls {
 
@@ -103,20 +103,20 @@ final class RsocketCalls {
         writeMapped = library.require("riowrite");
     }
 
-    /** The file that it was opened from. */
+    /** Returns the file from which the library was opened. */
     @Override
     public String toString() {
         return library.toString();
     }
 
-    /** Makes one for streams to addresses of a family. */
+    /** Opens a stream rsocket for an address family. */
     int socket(InternetFamily family) {
         var domain = family.isIpv6() ? SocketCalls.AF_INET6 : SocketCalls.AF_INET;
         return call(() ->
                 (int) SOCKET.invokeExact(socket, segment(), domain, SocketCalls.SOCK_STREAM, 0));
     }
 
-    /** The family of an address as it is; nothing is mapped here. */
+    /** Returns the family of an address. rsockets do not use IPv4-mapped addresses. */
     static InternetFamily familyOf(InetAddress address) {
         return address instanceof Inet4Address ? InternetFamily.IPV4 : InternetFamily.IPV6;
     }
@@ -125,7 +125,7 @@ final class RsocketCalls {
         return withName(bind, number, address);
     }
 
-    /** Begins to connect one that does not block. */
+    /** Starts to connect a non-blocking rsocket. */
     int connect(int number, InetSocketAddress address) {
         return withName(connect, number, address);
     }
@@ -142,7 +142,7 @@ final class RsocketCalls {
         return call(() -> (int) INT_2.invokeExact(listen, segment(), number, backlog));
     }
 
-    /** Takes a connection from one that listens, which blocks; 0 when that is closed meanwhile. */
+    /** Accepts a connection. Blocks; returns 0 if the listener is closed meanwhile. */
     int accept(int number) {
         return call(() ->
                 (int)
@@ -161,7 +161,7 @@ final class RsocketCalls {
     private static InetSocketAddress name(MemorySegment function, int number) {
         try (var scratch = Scratch.take()) {
             var name = scratch.name();
-            var room = name.room();
+            var capacity = name.capacity();
             if (call(
                             () ->
                                     (int)
@@ -170,30 +170,30 @@ final class RsocketCalls {
                                                     segment(),
                                                     number,
                                                     name.memory(),
-                                                    room))
+                                                    capacity))
                     < 0) {
-                throw new IllegalStateException("rsocket %d has no name".formatted(number));
+                throw new IllegalStateException("rsocket %d has no address".formatted(number));
             }
             return InternetFamily.IPV6.read(name);
         }
     }
 
-    /** Waits until what was sent has arrived. */
+    /** Shuts down a direction. Waits until the sent bytes have arrived. */
     int shutdown(int number, int how) {
         return call(() -> (int) INT_2.invokeExact(shutdown, segment(), number, how));
     }
 
-    /** Waits until what was sent has arrived. The number may be another's from now on. */
+    /** Closes an rsocket. Waits until sent bytes have arrived. The number may be reused. */
     void close(int number) {
         var _ = call(() -> (int) INT_1.invokeExact(close, segment(), number));
     }
 
-    /** 0 at the end of a stream, and after a failure too. */
+    /** Receives bytes; returns 0 at the end of the stream, and also after a failure. */
     int receive(int number, MemorySegment target, long bytes) {
         return transfer(receive, number, target, bytes, MSG_DONTWAIT);
     }
 
-    /** The same, of bytes that stay there to be received. */
+    /** Receives bytes without removing them from the receive queue. */
     int peek(int number, MemorySegment target, long bytes) {
         return transfer(receive, number, target, bytes, MSG_DONTWAIT | MSG_PEEK);
     }
@@ -213,25 +213,26 @@ final class RsocketCalls {
     }
 
     /**
-     * Waits for rsockets and for descriptors of the kernel's. Without end, or not at all: before
-     * version 63 a wait that ends by its time leaves the library counting one more who waits.
+     * Waits for rsockets and for descriptors of the kernel, either without a timeout or not at all.
+     * Before version 63, a wait that times out leaves the library's count of waiting threads too
+     * high.
      */
-    int poll(MemorySegment several, boolean waits) {
+    int poll(MemorySegment descriptors, boolean waits) {
         try {
             return result(
                     (int)
                             POLL.invokeExact(
                                     poll,
                                     segment(),
-                                    several,
-                                    several.byteSize() / pollfd.sizeof(),
+                                    descriptors,
+                                    descriptors.byteSize() / pollfd.sizeof(),
                                     waits ? -1 : 0));
         } catch (Throwable e) {
             throw unchecked(e);
         }
     }
 
-    /** What of these events has happened to an rsocket, and whether it has failed or is over. */
+    /** Returns the events that an rsocket is ready for, and POLLERR or POLLHUP. */
     int ready(int number, int events) {
         try (var scratch = PollScratch.take()) {
             var one = scratch.one();
@@ -242,25 +243,28 @@ final class RsocketCalls {
         }
     }
 
-    /** Makes accepting and connecting not wait. */
-    int doNotBlock(int number) {
+    /** Makes accepting and connecting non-blocking. */
+    int setNonBlocking(int number) {
         return call(
                 () -> (int) CONTROL.invokeExact(control, segment(), number, F_SETFL, O_NONBLOCK));
     }
 
-    /** Lets it be bound to a port that another has which does not listen. */
+    /** Allows a bind to a port at which another rsocket is bound but not listening. */
     int reuseAddress(int number) {
         return setOption(number, SOL_SOCKET, SO_REUSEADDR, 1);
     }
 
-    /** How much each end may send at once; twice of it is made. For one not connected. */
+    /**
+     * Sets the sizes of the send and receive buffers. The library doubles them. The rsocket must
+     * not be connected.
+     */
     void buffers(int number, int bytes) {
         setOption(number, SOL_SOCKET, SO_RCVBUF, bytes);
         setOption(number, SOL_SOCKET, SO_SNDBUF, bytes);
     }
 
-    /** How many pieces of its memory a peer may show it. For one that is not connected. */
-    int shownPieces(int number, int count) {
+    /** Sets the number of regions that the peer may expose, before the rsocket is connected. */
+    int exposedRegions(int number, int count) {
         return setOption(number, rdma_h.SOL_RDMA(), rdma_h.RDMA_IOMAPSIZE(), count);
     }
 
@@ -283,7 +287,7 @@ final class RsocketCalls {
         }
     }
 
-    /** Why it could not be connected, as an errno; 0 if nothing is known. */
+    /** Returns why the rsocket could not be connected, as an errno; 0 if unknown. */
     int error(int number) {
         try (var scratch = Scratch.take()) {
             var memory = scratch.value(Integer.BYTES);
@@ -303,8 +307,8 @@ final class RsocketCalls {
         }
     }
 
-    /** Shows the peer memory that it may write to, when something else is sent next. */
-    int show(int number, MemorySegment memory, long offset) {
+    /** Exposes memory to writes of the peer, which learns of it with the next sent bytes. */
+    int expose(int number, MemorySegment memory, long offset) {
         return call(() ->
                 (long)
                         MAP.invokeExact(
@@ -318,14 +322,14 @@ final class RsocketCalls {
                                 offset));
     }
 
-    /** Takes that back. The library's own close does not, and then never ends. */
-    int hide(int number, MemorySegment memory) {
+    /** Withdraws exposed memory. Without that, the library's close blocks forever. */
+    int withdraw(int number, MemorySegment memory) {
         return call(
                 () -> (int) UNMAP.invokeExact(unmap, segment(), number, memory, memory.byteSize()));
     }
 
-    /** Writes to what the peer has shown, behind all that was sent; 0 if it has shown nothing. */
-    int writeShown(int number, MemorySegment source, long bytes, long offset) {
+    /** Writes to memory that the peer exposes, after all sent bytes; 0 if there is none. */
+    int writeExposed(int number, MemorySegment source, long bytes, long offset) {
         return call(() ->
                 (long)
                         WRITE_MAPPED.invokeExact(

@@ -13,33 +13,33 @@ import org.jrdma.sockets.internal.ReadinessSource;
 import org.jrdma.sockets.internal.ReadinessWaiting;
 import org.jrdma.sockets.internal.SocketCalls;
 
-/** An rsocket that is being connected. */
-final class RsocketConnector extends BypassConnector {
+/** A connection attempt over an rsocket. */
+public final class RsocketConnector extends BypassConnector {
 
     private final RsocketFabric fabric;
     private final InetSocketAddress target;
     private final int receiveBuffer;
-    private final LocalAddress own;
+    private final LocalAddress local;
 
-    RsocketConnector(
+    public RsocketConnector(
             RsocketFabric fabric,
             InetSocketAddress target,
             int receiveBuffer,
-            LocalAddress own,
-            Consumer<String> refused) {
-        super(fabric.threads(), refused);
+            LocalAddress local,
+            Consumer<String> onFailure) {
+        super(fabric.threads(), onFailure);
         this.fabric = fabric;
         this.target = target;
         this.receiveBuffer = receiveBuffer;
-        this.own = own;
+        this.local = local;
     }
 
     @Override
     protected BypassStream connect(Deadline deadline) throws IOException {
-        var source = own.source();
+        var source = local.source();
         if (!fabric.addresses().has(source)) {
             throw new FabricException(
-                    "%s is reached from %s, which is no address of an RDMA device"
+                    "%s is reached from %s, which is not an address of an RDMA device"
                             .formatted(
                                     target.getAddress().getHostAddress(), source.getHostAddress()));
         }
@@ -59,13 +59,13 @@ final class RsocketConnector extends BypassConnector {
     private void connect(Attempt attempt, Deadline deadline) throws IOException {
         var number = attempt.number;
         var calls = fabric.calls();
-        var bound = own.bound();
+        var bound = local.bound();
         if (bound.isPresent()) {
             RsocketFabric.check("rbind", calls.bind(number, bound.get()));
         }
         var result = calls.connect(number, target);
         if (result == -Errno.EINPROGRESS) {
-            result = awaitAnswer(attempt, deadline);
+            result = awaitResponse(attempt, deadline);
         }
         if (result == -Errno.ECONNREFUSED) {
             throw new FabricException(
@@ -74,25 +74,25 @@ final class RsocketConnector extends BypassConnector {
         RsocketFabric.check("rconnect", result);
     }
 
-    private int awaitAnswer(Attempt attempt, Deadline deadline) throws IOException {
+    private int awaitResponse(Attempt attempt, Deadline deadline) throws IOException {
         var waiting = new ReadinessWaiting(attempt, SocketCalls.POLLOUT, 0);
         try (var listener = fabric.awaited().enter(target)) {
-            while (!waiting.await(listener.until(deadline))) {
-                if (isAbandoned() || listener.until(deadline).hasPassed()) {
+            while (!waiting.await(listener.deadline(deadline))) {
+                if (isAbandoned() || listener.deadline(deadline).hasPassed()) {
                     throw new FabricException(
-                            "%s does not answer in time"
+                            "%s did not respond in time"
                                     .formatted(target.getAddress().getHostAddress()));
                 }
             }
             var result = -attempt.outcome();
             if (result == 0 || result == -Errno.ECONNREFUSED) {
-                listener.hasAnswered();
+                listener.responded();
             }
             return result;
         }
     }
 
-    /** Ready for POLLOUT when it is connected, or cannot be. */
+    /** The rsocket of an attempt. Ready for POLLOUT when it is connected, or has failed. */
     private final class Attempt extends ReadinessSource implements RsocketPoller.Watched {
 
         private final int number;
@@ -107,7 +107,7 @@ final class RsocketConnector extends BypassConnector {
         }
 
         @Override
-        public void happened() {
+        public void eventOccurred() {
             changed();
         }
 
@@ -121,7 +121,7 @@ final class RsocketConnector extends BypassConnector {
             fabric.poller().watch(this, events);
         }
 
-        /** 0, or the errno. */
+        /** Returns 0 if the rsocket is connected, otherwise the errno. */
         int outcome() {
             var events = fabric.calls().ready(number, SocketCalls.POLLOUT);
             if ((events & RsocketCalls.POLLERR) == 0) {

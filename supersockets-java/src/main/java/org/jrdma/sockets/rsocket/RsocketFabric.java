@@ -13,7 +13,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
@@ -21,44 +20,46 @@ import org.jrdma.ffi.doctor.Machine;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.bypass.BypassListener;
-import org.jrdma.sockets.bypass.LocalAddress;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rsockets of this process: the library, the thread that polls for all, threads for calls that
- * block. Stays for as long as the JVM runs. Safe for use by several threads.
+ * The rsockets of this process: the library, the polling thread, and threads for blocking calls.
+ * Exists until the JVM exits. Safe for use by multiple threads.
  */
 public final class RsocketFabric {
 
     private static final Logger LOG = LoggerFactory.getLogger(RsocketFabric.class);
 
-    /** As in {@code librdmacm.so.1.3.44.0}. */
+    /** Captures the release of rdma-core: 44 in {@code librdmacm.so.1.3.44.0}. */
     private static final Pattern VERSION = Pattern.compile("\\.so\\.1\\.\\d+\\.(\\d+)\\.");
 
-    /** The first whose service threads survive that their tables grow. */
-    private static final int GROWS_SAFELY = 53;
+    /** The first version whose tables can grow while its service threads use them. */
+    private static final int SAFE_GROWTH_VERSION = 53;
 
-    /** For how many connections the table is made large before it is used. */
-    private static final String ROOM_PROPERTY = "jrdma.sockets.rsocket.connections";
+    /** The property with the number of connections for which the table is enlarged in advance. */
+    private static final String CONNECTIONS_PROPERTY = "jrdma.sockets.rsocket.connections";
 
-    private static final int ROOM = 256;
+    private static final int DEFAULT_CONNECTIONS = 256;
     private static final int LISTENER_GROWTHS = 16;
 
-    /** By how many the tables grow each time. */
+    /** The number of entries that each growth of a table adds. */
     private static final int GROWTH = 4;
 
-    /** For each growth: who is refused at once, as by a near device, makes nothing grow. */
-    private static final int MOST_TRIES = 20;
+    /**
+     * The maximum number of attempts per growth. A connection that is refused immediately, as by a
+     * local device, does not make the table grow.
+     */
+    private static final int MAX_TRIES_PER_GROWTH = 20;
 
     private static final int CLOSERS = 16;
     private static final int UNUSED_PORT = 1;
 
     /**
-     * How many may knock before the library's thread opens to them; the kernel allows no more.
-     * Whoever comes beyond that is not answered, and knocks again four seconds later. How many wait
-     * to be accepted is for the listener to decide.
+     * The backlog of the library's listener; the kernel allows no more. Clients beyond it get no
+     * response, and repeat their request after four seconds. The accept queue of {@link
+     * RsocketListener} has its own limit.
      */
     private static final int LISTEN_BACKLOG = 1024;
 
@@ -67,15 +68,15 @@ public final class RsocketFabric {
     private final RsocketPoller poller;
     private final Semaphore connections;
     private final Semaphore listeners;
-    private final ActiveAccepts accepting = new ActiveAccepts();
-    private final AwaitedListeners awaited = new AwaitedListeners(BypassConnector.TIMEOUT);
+    private final ActiveAccepts activeAccepts = new ActiveAccepts();
+    private final PendingConnects awaited = new PendingConnects(BypassConnector.TIMEOUT);
 
-    /** For connecting, and for ends that nobody waits for; both block. */
+    /** Runs connection attempts, and close calls that no thread waits for. Both can block. */
     private final ExecutorService threads =
             Executors.newCachedThreadPool(
                     Thread.ofPlatform().daemon().name("jrdma-rsocket-connect-", 0).factory());
 
-    /** For ends, which wait until the peer's device has what was sent. */
+    /** Runs closes, which wait until the peer's device has received the sent bytes. */
     private final ThreadPoolExecutor closers =
             new ThreadPoolExecutor(
                     CLOSERS,
@@ -97,9 +98,10 @@ public final class RsocketFabric {
     }
 
     /**
-     * Opens librdmacm for the devices of this machine. May block for a moment.
+     * Opens librdmacm for the devices of this machine. May block briefly.
      *
-     * @throws FabricException if there is no library, no device, or no access to it
+     * @throws FabricException if the library or a device is missing, or the process may not access
+     *     the device
      */
     public static RsocketFabric open() throws FabricException {
         var addresses = new RdmaAddresses(Machine.THIS);
@@ -110,30 +112,33 @@ public final class RsocketFabric {
         var calls = new RsocketCalls(NativeLibrary.open(RsocketCalls.NAME));
         calls.close(check("rsocket", calls.socket(InternetFamily.IPV4)));
         var fabric = new RsocketFabric(calls, addresses);
-        LOG.info("Streams over rsockets, at {}, by {}", addresses.all(), calls);
+        LOG.info("Using rsockets at {} with {}", addresses.all(), calls);
         return fabric;
     }
 
     static boolean growsSafely(String library) {
         var version = VERSION.matcher(library);
-        return version.find() && Integer.parseInt(version.group(1)) >= GROWS_SAFELY;
+        return version.find() && Integer.parseInt(version.group(1)) >= SAFE_GROWTH_VERSION;
     }
 
     /**
-     * Makes room for connections. Before version 53, a thread of the library's goes on to read its
-     * table where it was when it had to grow, and then loses connections, or waits without end for
-     * one that has nothing to say, and everybody who connects or closes waits with it. The table is
-     * larger by four each time that the thread starts, which it does for the first connection.
+     * Enlarges the connection table.
      *
-     * @return for how many there is room
+     * <p>Before version 53, a service thread of the library continues to read its table at the old
+     * address after the table has grown. Connections are then lost, or the thread waits forever for
+     * a connection without events and blocks all threads that connect or close. The table grows by
+     * {@link #GROWTH} entries each time the thread starts, which it does for the first connection.
+     *
+     * @return the number of connections that the table can hold
      */
     private int growConnections(InetAddress address) throws FabricException {
         var target = new InetSocketAddress(address, UNUSED_PORT);
-        var wanted = Math.ceilDiv(Integer.getInteger(ROOM_PROPERTY, ROOM), GROWTH);
+        var growths =
+                Math.ceilDiv(Integer.getInteger(CONNECTIONS_PROPERTY, DEFAULT_CONNECTIONS), GROWTH);
         var grown = 0;
-        for (var i = 0; i < MOST_TRIES * wanted && grown < wanted; i++) {
+        for (var i = 0; i < MAX_TRIES_PER_GROWTH * growths && grown < growths; i++) {
             var number = check("rsocket", calls.socket(RsocketCalls.familyOf(address)));
-            calls.doNotBlock(number);
+            calls.setNonBlocking(number);
             if (calls.connect(number, target) == -Errno.EINPROGRESS) {
                 grown++;
             }
@@ -142,7 +147,11 @@ public final class RsocketFabric {
         return GROWTH * grown;
     }
 
-    /** The same for what listens. */
+    /**
+     * Enlarges the listener table.
+     *
+     * @return the number of listeners that the table can hold
+     */
     private int growListeners(InetAddress address) throws FabricException {
         for (var i = 0; i < LISTENER_GROWTHS; i++) {
             var number = check("rsocket", calls.socket(RsocketCalls.familyOf(address)));
@@ -153,20 +162,12 @@ public final class RsocketFabric {
         return GROWTH * LISTENER_GROWTHS;
     }
 
-    /** Something that connects; see {@link BypassConnector}. */
-    public BypassConnector connecting(
-            InetSocketAddress target,
-            int receiveBuffer,
-            LocalAddress own,
-            Consumer<String> refused) {
-        return new RsocketConnector(this, target, receiveBuffer, own, refused);
-    }
-
     /**
-     * Lets peers in at an address, or at all that RDMA devices have if it is the wildcard. May
-     * block for a moment.
+     * Listens at an address, or at all addresses of RDMA devices if it is the wildcard address. May
+     * block briefly.
      *
-     * @throws FabricException if no device has it; if an rsocket listens there, with EADDRINUSE
+     * @throws FabricException if no device has the address, or with the code EADDRINUSE if an
+     *     rsocket listens there
      */
     public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
@@ -207,13 +208,14 @@ public final class RsocketFabric {
     private int listenAt(InetSocketAddress address, int receiveBuffer) throws FabricException {
         if (!listeners.tryAcquire()) {
             throw new FabricException(
-                    "%s holds no more listeners safely; version %d does"
-                            .formatted(calls, GROWS_SAFELY));
+                    "%s cannot hold more listeners safely; install version %d or later"
+                            .formatted(calls, SAFE_GROWTH_VERSION));
         }
         var number = calls.socket(RsocketCalls.familyOf(address.getAddress()));
         try {
             check("rsocket", number);
-            accepting.awaitNone(number); // it may have been another's, a moment ago
+            // a listener that had this number may have been closed just now
+            activeAccepts.awaitNone(number);
             prepare(number, receiveBuffer);
             check("rbind", calls.bind(number, address));
             check("rlisten", calls.listen(number, LISTEN_BACKLOG));
@@ -230,12 +232,12 @@ public final class RsocketFabric {
         }
     }
 
-    /** Makes an rsocket that does not block, to be connected. */
+    /** Opens a non-blocking rsocket, to be connected. */
     int socket(InternetFamily family, int receiveBuffer) throws FabricException {
         if (!connections.tryAcquire()) {
             throw new FabricException(
-                    "%s holds no more connections safely; version %d does, or this with more room: -D%s"
-                            .formatted(calls, GROWS_SAFELY, ROOM_PROPERTY));
+                    "%s cannot hold more connections safely; install version %d or later, or raise -D%s"
+                            .formatted(calls, SAFE_GROWTH_VERSION, CONNECTIONS_PROPERTY));
         }
         var number = calls.socket(family);
         if (number < 0) {
@@ -243,7 +245,7 @@ public final class RsocketFabric {
         }
         check("rsocket", number);
         try {
-            check("rfcntl", calls.doNotBlock(number));
+            check("rfcntl", calls.setNonBlocking(number));
             prepare(number, receiveBuffer);
             return number;
         } catch (FabricException e) {
@@ -254,46 +256,53 @@ public final class RsocketFabric {
 
     private void prepare(int number, int receiveBuffer) throws FabricException {
         calls.reuseAddress(number);
-        check("rsetsockopt", calls.shownPieces(number, DisconnectExchange.PIECES));
+        check("rsetsockopt", calls.exposedRegions(number, DisconnectExchange.EXPOSED_REGIONS));
         if (receiveBuffer > 0) {
             calls.buffers(number, receiveBuffer);
         }
     }
 
     /**
-     * Waits for room, and then for the next connection; it, or what is no number of one.
+     * Waits for a free entry in the connection table, and then accepts the next connection.
      *
-     * @param isOpen whether the listener is not closed; asked when there is room, since its number
-     *     may have become another's meanwhile
+     * @param isOpen returns true if the listener is open; checked after the wait, because the
+     *     number of a closed listener may be reused
+     * @return the number of the connection; 0 or negative if there is none
      */
     int accept(int listener, BooleanSupplier isOpen) {
         connections.acquireUninterruptibly();
         var number = 0;
-        if (accepting.enter(listener, isOpen)) {
+        if (activeAccepts.enter(listener, isOpen)) {
             try {
                 number = calls.accept(listener);
             } finally {
-                accepting.leave(listener);
+                activeAccepts.leave(listener);
             }
         }
         if (number <= 0) {
             connections.release();
         } else {
-            calls.doNotBlock(number);
+            calls.setNonBlocking(number);
         }
         return number;
     }
 
-    /** Closes what was connected, or was to be. Blocks until the peer has what was sent. */
+    /**
+     * Closes an rsocket that was connected, or being connected. Blocks until the peer has received
+     * the sent bytes.
+     */
     void close(int number) {
         calls.close(number);
         connections.release();
     }
 
-    /** Closes what listens, and who was not accepted. Who waits there gets 0, or an errno. */
+    /**
+     * Closes a listener and the connections that were not accepted. A thread that waits in accept
+     * gets 0 or an errno.
+     */
     void closeListener(int listener) {
         try {
-            calls.doNotBlock(listener);
+            calls.setNonBlocking(listener);
             for (var left = calls.accept(listener); left > 0; left = calls.accept(listener)) {
                 closeUnaccepted(left);
             }
@@ -303,7 +312,10 @@ public final class RsocketFabric {
         }
     }
 
-    /** On another thread, since who has given up does not answer; here if there is no room. */
+    /**
+     * Closes on another thread, because a client that has given up does not respond. If the
+     * connection table is full, closes on this thread.
+     */
     private void closeUnaccepted(int number) {
         if (connections.tryAcquire()) {
             threads.execute(() -> close(number));
@@ -313,7 +325,7 @@ public final class RsocketFabric {
     }
 
     /**
-     * The result of a call, if it is one.
+     * Returns the result of a call.
      *
      * @throws FabricException if it is a negative errno
      */
@@ -337,7 +349,7 @@ public final class RsocketFabric {
         return addresses;
     }
 
-    AwaitedListeners awaited() {
+    PendingConnects awaited() {
         return awaited;
     }
 
@@ -345,7 +357,6 @@ public final class RsocketFabric {
         return threads;
     }
 
-    /** For what ends a stream, which may block. */
     Executor closers() {
         return closers;
     }

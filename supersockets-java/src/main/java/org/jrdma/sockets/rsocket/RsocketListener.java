@@ -7,11 +7,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A listener at a port of RDMA devices: one rsocket for each address, since one for all addresses
- * would claim those of other devices too.
+ * A listener at a port of RDMA devices. It has one rsocket for each address, because an rsocket at
+ * the wildcard address would also claim addresses of other devices.
  *
- * <p>A thread for each rsocket blocks in raccept: rpoll reports a connection half a second late,
- * because it waits for what another thread of the library takes away.
+ * <p>One thread per rsocket blocks in raccept. rpoll would report a connection half a second late,
+ * because another thread of the library consumes the event that it waits for.
  */
 final class RsocketListener extends BypassListener {
 
@@ -23,7 +23,6 @@ final class RsocketListener extends BypassListener {
     private final int backlog;
     private final List<Integer> numbers;
 
-    /** Of rsockets that listen. */
     RsocketListener(
             RsocketFabric fabric, InetSocketAddress address, List<Integer> numbers, int backlog) {
         this.fabric = fabric;
@@ -41,37 +40,41 @@ final class RsocketListener extends BypassListener {
         }
     }
 
-    /** Until the rsocket is closed, which ends the wait in it. */
+    /** Accepts connections until the rsocket is closed, which ends the call in progress. */
     private void acceptAll(int listener) {
         try {
-            while (awaitRoom()) {
+            while (awaitQueueSlot()) {
                 var number = fabric.accept(listener, () -> !isClosed());
                 if (number > 0) {
-                    arrive(number);
+                    enqueue(number);
                 } else {
-                    Thread.sleep(PAUSE_MILLIS); // a client that has gone, or no descriptor is left
+                    // the client has disconnected, or the process has run out of file descriptors
+                    Thread.sleep(PAUSE_MILLIS);
                 }
             }
         } catch (InterruptedException e) {
-            LOG.error("Nobody is accepted at {} any more", address, e);
+            LOG.error("No longer accepting rsocket connections at {}", address, e);
         }
     }
 
-    private synchronized boolean awaitRoom() throws InterruptedException {
+    private synchronized boolean awaitQueueSlot() throws InterruptedException {
         while (!isClosed() && queued() >= backlog) {
             wait();
         }
         return !isClosed();
     }
 
-    private void arrive(int number) {
+    private void enqueue(int number) {
         Arrival arrival;
         try {
             var stream = new RsocketStream(fabric, number);
             var peer = fabric.calls().peerName(number);
             arrival = new Arrival(stream, stream.localAddress().orElseThrow(), peer);
         } catch (IllegalStateException e) {
-            LOG.debug("A client of {} has gone: {}", address, e.getMessage());
+            LOG.debug(
+                    "A client of {} disconnected before it was accepted: {}",
+                    address,
+                    e.getMessage());
             fabric.close(number);
             return;
         }

@@ -14,29 +14,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that polls all rsockets of this process, which the poll of the kernel does not know. An
- * event descriptor in the same set wakes it up. Each watch ends with the event that it is for.
+ * A thread that polls all rsockets of this process, because poll(2) does not support them. An event
+ * descriptor in the polled set wakes the thread up. Each watch ends with its event.
  */
 final class RsocketPoller {
 
     private static final Logger LOG = LoggerFactory.getLogger(RsocketPoller.class);
-    private static final int OVER = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
+    private static final int ENDED = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
     private static final long PAUSE_MILLIS = 10;
 
     private final RsocketCalls calls;
     private final EventDescriptor wakeUp;
 
-    /** An rsocket that is watched. */
     interface Watched {
 
-        /** The number of the rsocket. */
         int number();
 
-        /** An event has happened. Called on the poller's thread; must not wait. */
-        void happened();
+        /** Called on the poller's thread when an event has occurred. Must not wait. */
+        void eventOccurred();
     }
 
-    /** The awaited events of an rsocket; none while it is suspended. */
+    /** The awaited events of an rsocket. A suspended watch is not polled. */
     private static final class Watch {
         private final Watched target;
         private int events;
@@ -53,7 +51,10 @@ final class RsocketPoller {
     private boolean polling;
     private long round;
 
-    /** For the thread alone: the event descriptor, then the descriptors that this round polls. */
+    /**
+     * The event descriptor, and the descriptors of the current poll. Used only by the poller's
+     * thread.
+     */
     private MemorySegment descriptors = pollfd.allocateArray(16, Arena.ofAuto());
 
     private final List<Watch> watched = new ArrayList<>();
@@ -69,7 +70,7 @@ final class RsocketPoller {
         return poller;
     }
 
-    /** Notifies {@code target}, once, when one of these events happens. */
+    /** Notifies {@code target}, once, when one of these events occurs. */
     synchronized void watch(Watched target, int events) {
         var watch = watches.computeIfAbsent(target.number(), _ -> new Watch(target));
         if ((watch.events & events) != events) {
@@ -81,8 +82,8 @@ final class RsocketPoller {
     }
 
     /**
-     * Ignores the rsocket until {@link #resume}. Waits until the thread no longer polls it, so this
-     * is not for the thread itself.
+     * Ignores the rsocket until {@link #resume}. Waits until the thread no longer polls it, so the
+     * poller's thread itself must not call this method.
      */
     synchronized void suspend(Watched target) {
         watches.computeIfAbsent(target.number(), _ -> new Watch(target)).suspended = true;
@@ -122,19 +123,20 @@ final class RsocketPoller {
             try {
                 pollOnce();
             } catch (InterruptedException | RuntimeException e) {
-                LOG.error("Polling the rsockets has failed", e); // all of them rely on this
+                // continues, because all streams depend on this thread
+                LOG.error("Could not poll the rsockets", e);
             }
         }
     }
 
     private void pollOnce() throws InterruptedException {
-        MemorySegment several;
+        MemorySegment polled;
         synchronized (this) {
-            several = collect();
+            polled = collect();
             polling = true;
         }
-        var count = calls.poll(several, true);
-        var happened = new ArrayList<Watched>();
+        var count = calls.poll(polled, true);
+        var notified = new ArrayList<Watched>();
         synchronized (this) {
             polling = false;
             round++;
@@ -143,12 +145,13 @@ final class RsocketPoller {
                 wakeUp.lower();
             }
             for (var i = 0; count > 0 && i < watched.size(); i++) {
-                note(watched.get(i), pollfd.revents(pollfd.asSlice(several, i + 1)), happened);
+                collectEvent(
+                        watched.get(i), pollfd.revents(pollfd.asSlice(polled, i + 1)), notified);
             }
             watched.clear();
             notifyAll();
         }
-        happened.forEach(Watched::happened);
+        notified.forEach(Watched::eventOccurred);
         if (count < 0) {
             Thread.sleep(PAUSE_MILLIS); // no memory, or a signal
         }
@@ -178,11 +181,11 @@ final class RsocketPoller {
         pollfd.revents(one, (short) 0);
     }
 
-    private void note(Watch watch, int events, List<Watched> happened) {
+    private void collectEvent(Watch watch, int events, List<Watched> notified) {
         if (events == 0 || watches.get(watch.target.number()) != watch) {
             return;
         }
-        watch.events &= (events & OVER) == 0 ? ~events : 0;
-        happened.add(watch.target);
+        watch.events &= (events & ENDED) == 0 ? ~events : 0;
+        notified.add(watch.target);
     }
 }

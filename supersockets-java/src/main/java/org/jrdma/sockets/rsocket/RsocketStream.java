@@ -17,41 +17,42 @@ import org.jrdma.sockets.internal.SocketCalls;
 /**
  * One end of a stream over a connected rsocket.
  *
- * <p>The library lets one thread send, one receive and others poll at a time. It does not let
- * anybody do so while an end is shut down, which waits for the peer: so nothing is ready meanwhile.
+ * <p>The library allows one thread to send, one to receive, and others to poll at the same time. It
+ * allows no other call during a shutdown, which waits for the peer. The stream therefore reports no
+ * readiness meanwhile.
  */
 final class RsocketStream extends BypassStream implements RsocketPoller.Watched {
 
     private static final int BOTH = SocketCalls.POLLIN | SocketCalls.POLLOUT;
-    private static final int OVER = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
+    private static final int ENDED = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
 
-    /** How long to wait for room at the peer to tell it of the end. */
+    /** The time to wait for a free slot in the send queue to send the disconnect message. */
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
-    private static final long LONGEST_PAUSE_NANOS = 50_000_000;
+    private static final long MAX_PAUSE_NANOS = 50_000_000;
 
     private final RsocketFabric fabric;
     private final int number;
     private final InetSocketAddress local;
 
-    /** What this end tells the peer when it ends, and has been told. */
+    /** The disconnect messages of both ends. */
     private final DisconnectExchange disconnect;
 
-    /** Shared by who uses the rsocket, and held alone by who ends it. */
+    /** A read lock for each use of the rsocket, and a write lock for its shutdown and close. */
     private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
 
-    /** Whether a program has been told of the failure, as the kernel tells of a reset once. */
-    private volatile boolean failureTold;
+    /** True if the failure was reported to the program. Like the kernel, reports it once. */
+    private volatile boolean failureReported;
 
     /** Guarded by {@code use}. */
     private boolean closed;
 
-    /** The last of what ends it. */
-    private CompletableFuture<Void> ending = CompletableFuture.completedFuture(null);
+    /** The last of the steps that close the stream. */
+    private CompletableFuture<Void> closing = CompletableFuture.completedFuture(null);
 
     RsocketStream(RsocketFabric fabric, int number) {
         this.fabric = fabric;
@@ -71,23 +72,22 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     @Override
-    public void happened() {
+    public void eventOccurred() {
         changed();
     }
 
-    /** An rsocket call that does not wait. */
     @FunctionalInterface
     private interface Call {
         int make();
     }
 
-    /** Makes a call, or answers {@code meanwhile} while the rsocket is being ended. */
-    private int use(int meanwhile, Call call) {
+    /** Makes a call; returns {@code otherwise} during a shutdown and after the close. */
+    private int use(int otherwise, Call call) {
         if (!use.readLock().tryLock()) {
-            return meanwhile;
+            return otherwise;
         }
         try {
-            return closed ? meanwhile : call.make();
+            return closed ? otherwise : call.make();
         } finally {
             use.readLock().unlock();
         }
@@ -100,7 +100,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     @Override
     public int ready() {
         var events = state(BOTH);
-        return ((events & OVER) != 0 ? BOTH : events & BOTH)
+        return ((events & ENDED) != 0 ? BOTH : events & BOTH)
                 | (inputEnded ? SocketCalls.POLLIN : 0)
                 | (outputEnded ? SocketCalls.POLLOUT : 0);
     }
@@ -119,50 +119,54 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     @Override
-    public int receive(MemorySegment target, long most) {
-        var count = use(SocketCalls.AGAIN, () -> fabric.calls().receive(number, target, most));
+    public int receive(MemorySegment target, long maxBytes) {
+        var count = use(SocketCalls.AGAIN, () -> fabric.calls().receive(number, target, maxBytes));
         if (count > 0) {
             return count;
         }
         if (count == SocketCalls.AGAIN) {
             return inputEnded ? 0 : SocketCalls.AGAIN;
         }
-        return count == 0 && endsInOrder() ? 0 : failed(-Errno.ECONNRESET);
+        return count == 0 && endedInOrder() ? 0 : failed(-Errno.ECONNRESET);
     }
 
-    /** Where nothing is left to receive. */
-    private boolean endsInOrder() {
-        var events = state(SocketCalls.POLLIN); // first: the message comes before
+    /** Returns true if the stream ended in order. Called when there is nothing left to receive. */
+    private boolean endedInOrder() {
+        // read first, because the peer's message precedes the event
+        var events = state(SocketCalls.POLLIN);
         var word = disconnect.received();
         if (word != 0) {
             return word == DisconnectExchange.ENDED;
         }
-        return (events & (disconnect.agreed() ? OVER : RsocketCalls.POLLERR)) == 0;
+        return (events & (disconnect.agreed() ? ENDED : RsocketCalls.POLLERR)) == 0;
     }
 
-    /** The library itself takes bytes for a peer that has gone, so that is asked first. */
+    /**
+     * Sends bytes. Checks the state first, because the library accepts bytes for a peer that has
+     * disconnected.
+     */
     @Override
     public int send(MemorySegment source, long bytes) {
         if (outputEnded) {
             return -Errno.EPIPE;
         }
         var events = state(SocketCalls.POLLOUT);
-        if ((events & OVER) == 0) {
+        if ((events & ENDED) == 0) {
             var count = use(SocketCalls.AGAIN, () -> fabric.calls().send(number, source, bytes));
             if (count >= 0 || count == SocketCalls.AGAIN) {
                 return count;
             }
             events = state(SocketCalls.POLLOUT);
         }
-        var hasLeft =
+        var hasDisconnected =
                 disconnect.agreed()
                         ? disconnect.received() == DisconnectExchange.ENDED
                         : (events & RsocketCalls.POLLHUP) != 0;
-        return hasLeft || failureTold ? -Errno.EPIPE : failed(-Errno.ECONNRESET);
+        return hasDisconnected || failureReported ? -Errno.EPIPE : failed(-Errno.ECONNRESET);
     }
 
     private int failed(int errno) {
-        failureTold = true;
+        failureReported = true;
         return errno;
     }
 
@@ -176,15 +180,15 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     public void shutdownOutput() {
         outputEnded = true;
         changed();
-        end(
+        addClosingStep(
                 () -> DisconnectExchange.ENDED,
                 () -> fabric.calls().shutdown(number, SocketCalls.SHUT_WR));
     }
 
-    /** Bytes that nobody here has received make it a reset, as with TCP. */
+    /** Closes the stream. Unread bytes turn the close into a reset, as with TCP. */
     @Override
     public void close(boolean reset) {
-        end(
+        addClosingStep(
                 () -> {
                     var unread = !inputEnded && available() != 0;
                     return reset || unread ? DisconnectExchange.RESET : DisconnectExchange.ENDED;
@@ -197,27 +201,31 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
                 });
     }
 
-    /** Closes in steps: sends a message, then runs {@code end} while no other thread uses this. */
-    private synchronized void end(LongSupplier message, Runnable end) {
-        ending =
-                ending.thenComposeAsync(
+    /**
+     * Adds a step of the close: sends a message, then runs {@code step} while no other thread uses
+     * the rsocket.
+     */
+    private synchronized void addClosingStep(LongSupplier message, Runnable step) {
+        closing =
+                closing.thenComposeAsync(
                                 _ ->
                                         sendDisconnect(
                                                 message.getAsLong(),
                                                 Deadline.after(TIMEOUT),
                                                 FIRST_PAUSE_NANOS),
                                 fabric.closers())
-                        .thenRunAsync(() -> alone(end), fabric.closers());
+                        .thenRunAsync(() -> runExclusively(step), fabric.closers());
     }
 
     /**
-     * Waits until the peer has room to be told, on no thread: there may be many such peers. Without
-     * that, it takes the end for a failure, which it is for a peer that receives nothing for so
-     * long.
+     * Sends the disconnect message when the send queue has a free slot.
+     *
+     * <p>Does not block a thread while it waits, because there may be many such peers. If the peer
+     * receives nothing until the deadline, the message is dropped, and the peer sees a failure.
      */
     private CompletableFuture<Void> sendDisconnect(
             long message, Deadline deadline, long pauseNanos) {
-        if ((state(SocketCalls.POLLOUT) & OVER) != 0
+        if ((state(SocketCalls.POLLOUT) & ENDED) != 0
                 || use(1, () -> disconnect.send(message) ? 1 : 0) != 0
                 || deadline.hasPassed()) {
             return CompletableFuture.completedFuture(null);
@@ -225,20 +233,20 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
         var later =
                 CompletableFuture.delayedExecutor(
                         pauseNanos, TimeUnit.NANOSECONDS, fabric.closers());
-        var nextPause = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+        var nextPause = Math.min(2 * pauseNanos, MAX_PAUSE_NANOS);
         return CompletableFuture.runAsync(() -> {}, later)
                 .thenCompose(_ -> sendDisconnect(message, deadline, nextPause));
     }
 
-    private void alone(Runnable end) {
+    private void runExclusively(Runnable step) {
         use.writeLock().lock();
         try {
             fabric.poller().suspend(this);
-            end.run();
+            step.run();
             fabric.poller().resume(this);
         } finally {
             use.writeLock().unlock();
         }
-        changed(); // whoever has found nothing meanwhile looks again
+        changed(); // threads that saw no readiness during the step check again
     }
 }

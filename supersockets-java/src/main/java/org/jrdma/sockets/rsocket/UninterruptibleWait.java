@@ -2,12 +2,15 @@ package org.jrdma.sockets.rsocket;
 
 import java.util.function.BooleanSupplier;
 
-/** Waits that are short, and must not end early. An interrupt stays pending. */
+/** Short waits that an interrupt does not end. The interrupt status remains set. */
 final class UninterruptibleWait {
 
     private UninterruptibleWait() {}
 
-    /** Waits in a monitor until a condition holds, whose change is notified there. */
+    /**
+     * Waits in a monitor until a condition holds. The thread that changes the condition must notify
+     * the monitor.
+     */
     static void until(Object monitor, BooleanSupplier condition) {
         var interrupted = false;
         synchronized (monitor) {

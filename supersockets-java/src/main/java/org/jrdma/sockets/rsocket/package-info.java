@@ -1,4 +1,4 @@
-/** Streams over librdmacm's rsockets: what is behind the transport of that name. */
+/** Streams over the rsockets of librdmacm. */
 @NullMarked
 package org.jrdma.sockets.rsocket;
 

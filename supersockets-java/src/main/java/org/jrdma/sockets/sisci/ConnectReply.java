@@ -3,11 +3,11 @@ package org.jrdma.sockets.sisci;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** What a listener answers to a {@link ConnectRequest}. */
+/** The reply of a listener to a {@link ConnectRequest}. */
 enum ConnectReply {
     ACCEPTED(1, ""),
-    OTHER_ADDRESS(2, "its listener at this port is for another address"),
-    QUEUE_FULL(3, "too many wait to be accepted there"),
+    OTHER_ADDRESS(2, "its listener at this port is bound to another address"),
+    QUEUE_FULL(3, "its accept queue is full"),
     CLOSING(4, "its listener is being closed");
 
     private final long code;
@@ -18,12 +18,12 @@ enum ConnectReply {
         this.reason = reason;
     }
 
-    /** As it stands in memory; never 0. */
+    /** Returns the code in shared memory; never 0. */
     long code() {
         return code;
     }
 
-    /** Why not, to be read after the peer's name. */
+    /** Returns why the request was rejected; the text follows the peer's name in a message. */
     String reason() {
         return reason;
     }

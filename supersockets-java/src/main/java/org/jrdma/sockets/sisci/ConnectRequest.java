@@ -9,13 +9,13 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.NetworkNamespace;
 
 /**
- * The request of a client for a connection, which it sends to a listener by a data interrupt.
+ * A client's request for a connection, which it sends to a listener by a data interrupt.
  *
  * @param node the node of the client
  * @param segment the segment of the client, for the reply and the bytes of the listener's end
- * @param wakeUp the interrupt that wakes up the client
+ * @param wakeUp the number of the interrupt that wakes the client up
  * @param namespace the {@link NetworkNamespace} of the client
- * @param client the address of the client, for programs
+ * @param client the address of the client
  * @param target the address that the client connects to
  */
 record ConnectRequest(
@@ -27,10 +27,10 @@ record ConnectRequest(
         InetSocketAddress target) {
 
     private static final int VERSION = 0x6a72_0002;
-    static final int MOST_BYTES = 64;
+    static final int MAX_BYTES = 64;
 
     byte[] encode() {
-        var buffer = ByteBuffer.allocate(MOST_BYTES);
+        var buffer = ByteBuffer.allocate(MAX_BYTES);
         buffer.putInt(VERSION).putInt(node).putInt(segment).putInt(wakeUp).putLong(namespace);
         put(buffer, client);
         put(buffer, target);
@@ -53,7 +53,7 @@ record ConnectRequest(
         var buffer = ByteBuffer.wrap(bytes);
         try {
             if (buffer.getInt() != VERSION) {
-                throw new FabricException("not a greeting of this version");
+                throw new FabricException("Unknown version of a connect request");
             }
             var request =
                     new ConnectRequest(
@@ -65,18 +65,19 @@ record ConnectRequest(
                             address(buffer));
             if (buffer.hasRemaining()) {
                 throw new FabricException(
-                        "a greeting with %d bytes more".formatted(buffer.remaining()));
+                        "A connect request has extra bytes: %d".formatted(buffer.remaining()));
             }
             return request;
         } catch (BufferUnderflowException | UnknownHostException e) {
-            throw new FabricException("a greeting of %d bytes".formatted(bytes.length), 0, e);
+            throw new FabricException(
+                    "Malformed connect request of %d bytes".formatted(bytes.length), 0, e);
         }
     }
 
     private static InetSocketAddress address(ByteBuffer buffer) throws UnknownHostException {
         var length = buffer.get();
         if (length != 4 && length != 16) {
-            throw new UnknownHostException("an address of %d bytes".formatted(length));
+            throw new UnknownHostException("Invalid address of %d bytes".formatted(length));
         }
         var ip = new byte[length];
         buffer.get(ip);

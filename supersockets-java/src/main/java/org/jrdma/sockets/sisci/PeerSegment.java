@@ -11,8 +11,11 @@ import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * The peer's segment while this end can store into it; see {@link StreamLayout}.
+ * The peer's segment, while this end can store into it; see {@link StreamLayout}.
  *
+ * @param segment the connected segment
+ * @param map the mapping of the segment
+ * @param sequence checks stores for errors
  * @param capacity the length of the ring
  * @param process the interrupt that wakes up the process of the peer
  */
@@ -26,8 +29,8 @@ record PeerSegment(
     /**
      * Connects to the segment. May block.
      *
-     * @param timeout until when to repeat what fails temporarily
-     * @throws FabricException if the peer is not there, or is no end of a stream
+     * @param timeout the time during which temporary failures are retried
+     * @throws FabricException if the segment does not exist, or is not a segment of a stream
      */
     static PeerSegment connect(
             SisciFabric fabric, int node, int id, int wakeUpNumber, Duration timeout)
@@ -39,7 +42,7 @@ record PeerSegment(
             if (map.getLongAcquire(StreamLayout.KIND) != StreamLayout.THIS_KIND
                     || capacity <= 0
                     || capacity > Math.min(Integer.MAX_VALUE, map.byteSize() - StreamLayout.RING)) {
-                throw new FabricException("%s is no end of a stream".formatted(segment));
+                throw new FabricException("%s is not a segment of a stream".formatted(segment));
             }
             var sequence = map.newSequence();
             var status = sequence.start();
@@ -54,8 +57,8 @@ record PeerSegment(
         }
     }
 
-    /** Whether everything that was stored has arrived. */
-    boolean hasAll() {
+    /** Returns true if all stores have arrived. */
+    boolean haveStoresArrived() {
         try {
             return sequence.check() == SequenceStatus.OK;
         } catch (SisciException _) {
@@ -63,17 +66,17 @@ record PeerSegment(
         }
     }
 
-    /** Replies to a request for a connection, and sends the location of this end. */
-    void storeReply(long stream, ConnectReply reply, SegmentPair own) {
-        var fabric = own.fabric();
-        map.putLong(StreamLayout.SEGMENT, StreamLayout.word(fabric.nodeId(), own.segmentId()));
+    /** Stores the reply to a connect request, and the location of this end. */
+    void storeReply(long stream, ConnectReply reply, StreamSegment segment) {
+        var fabric = segment.fabric();
+        map.putLong(StreamLayout.SEGMENT, StreamLayout.word(fabric.nodeId(), segment.segmentId()));
         map.putLong(StreamLayout.WAKE_UP, fabric.wakeUpNumber());
         map.putLongRelease(StreamLayout.REPLY, StreamLayout.flag(stream, reply.code()));
         wakeUp();
     }
 
     /**
-     * Requests a connection by segments that are connected already.
+     * Stores a connect request for the next stream over connected segments.
      *
      * @throws FabricException if the request does not arrive
      */
@@ -81,26 +84,24 @@ record PeerSegment(
         var message = MemorySegment.ofArray(request.encode());
         var length = message.byteSize();
         MemorySegment.copy(message, 0, map.segment(), StreamLayout.REQUEST, length);
-        if (!hasAll()) {
+        if (!haveStoresArrived()) {
             throw new FabricException("the link to its listener has failed");
         }
         map.putLongRelease(StreamLayout.REQUEST_LENGTH, StreamLayout.flag(stream, length));
         wakeUp();
     }
 
-    /** Tells the peer that no bytes follow after {@code total}. */
     void storeEnd(long stream, long total) {
         map.putLong(StreamLayout.TOTAL, total);
         map.putLongRelease(StreamLayout.ENDED, StreamLayout.flag(stream, 1));
     }
 
-    /** Tells the peer that this end is closed. */
     void storeClose(long stream, long how) {
         map.putLongRelease(StreamLayout.CLOSE, StreamLayout.flag(stream, how));
         wakeUp();
     }
 
-    /** Wakes up the process of the peer, behind everything that was stored. */
+    /** Wakes up the process of the peer, after everything that was stored. */
     void wakeUp() {
         map.flush();
         process.trigger();

@@ -5,15 +5,13 @@ import java.lang.invoke.VarHandle;
 import org.jrdma.sisci.LocalMap;
 
 /**
- * The ring in this end's segment, into which the peer stores bytes; see {@link StreamLayout}. The
- * capacity is a power of two.
+ * The ring buffer in this end's segment, into which the peer stores bytes; see {@link
+ * StreamLayout}. The capacity is a power of two.
  *
- * <p>One thread at a time receives. The acknowledgements have a lock of their own.
+ * <p>One thread at a time receives. The fields of the acknowledgements are guarded by a lock of
+ * their own.
  */
 final class ReceiveRing {
-
-    /** The peer has stored a position that cannot be. */
-    static final int INVALID = -1;
 
     private final LocalMap memory;
     private final int capacity;
@@ -29,7 +27,7 @@ final class ReceiveRing {
         this.capacity = capacity;
     }
 
-    /** The ring for the next stream, which starts behind the bytes that were not received. */
+    /** Creates the ring for the next stream, which starts after the unread bytes. */
     ReceiveRing(ReceiveRing former) {
         memory = former.memory;
         capacity = former.capacity;
@@ -39,18 +37,19 @@ final class ReceiveRing {
         sleeps = former.sleeps;
     }
 
-    /** The number of bytes that can be received, or {@link #INVALID}. */
+    /**
+     * Returns the number of bytes that can be received, or {@link StreamLayout#INVALID_POSITION}.
+     */
     int available() {
         var bytes = memory.getLongAcquire(StreamLayout.PRODUCED) - consumed;
-        return bytes >= 0 && bytes <= capacity ? (int) bytes : INVALID;
+        return bytes >= 0 && bytes <= capacity ? (int) bytes : StreamLayout.INVALID_POSITION;
     }
 
-    /** Whether all bytes that the peer has sent were received. */
+    /** Returns true if all bytes that the peer has sent were received. */
     boolean isComplete() {
         return memory.getLong(StreamLayout.TOTAL) == consumed;
     }
 
-    /** Receives bytes that are available. */
     void receive(MemorySegment target, int count) {
         var position = consumed;
         var index = (int) position & capacity - 1;
@@ -61,31 +60,30 @@ final class ReceiveRing {
         consumed = position + count;
     }
 
-    /** Whether enough bytes were received to acknowledge them. */
+    /** Returns true if enough bytes were received to acknowledge them. */
     boolean isAcknowledgementDue() {
         return consumed - acknowledged >= capacity / 8;
     }
 
     /**
-     * Tells the peer how many bytes were received.
+     * Reports the number of received bytes to the peer.
      *
-     * @return whether its writer is to be woken up
+     * @return true if the peer's writer must be woken up
      */
     boolean acknowledge(PeerSegment peer) {
         acknowledged = consumed;
         peer.map().putLongRelease(StreamLayout.CONSUMED, acknowledged);
         peer.map().flush();
-        VarHandle.fullFence(); // before this end looks whether the writer sleeps
+        VarHandle.fullFence(); // orders the store before the load of the writer's state
         var asleep = memory.getLongAcquire(StreamLayout.WRITER_SLEEPS);
-        var room = capacity - (memory.getLongAcquire(StreamLayout.PRODUCED) - acknowledged);
-        if (asleep == wokenWriter || room < capacity / 4) {
+        var free = capacity - (memory.getLongAcquire(StreamLayout.PRODUCED) - acknowledged);
+        if (asleep == wokenWriter || free < capacity / 4) {
             return false;
         }
         wokenWriter = asleep;
         return true;
     }
 
-    /** Tells the peer that this end sleeps until there are bytes. */
     void announceSleep(PeerSegment peer) {
         peer.map().putLong(StreamLayout.READER_SLEEPS, ++sleeps);
     }

@@ -5,11 +5,11 @@ import java.lang.invoke.VarHandle;
 import org.jrdma.sisci.LocalMap;
 
 /**
- * The ring in the peer's segment, into which this end stores bytes; see {@link StreamLayout}. The
- * peer reports in this end's segment how many bytes it has consumed. That position is cached, and
- * read again when there is not enough room.
+ * The ring buffer in the peer's segment, into which this end stores bytes; see {@link
+ * StreamLayout}. The peer reports in this end's segment how many bytes it has consumed. That
+ * position is cached, and read again if the cached value shows too little free space.
  *
- * <p>One thread at a time sends. The sleeps have a lock of their own.
+ * <p>One thread at a time sends. The sleep counter is guarded by a lock of its own.
  */
 final class SendRing {
 
@@ -18,7 +18,10 @@ final class SendRing {
     private final int capacity;
     private volatile long produced;
 
-    /** Where this stream starts. The peer may not have consumed all bytes of the streams before. */
+    /**
+     * The position at which this stream starts. The peer may not have consumed all bytes of the
+     * previous streams.
+     */
     private final long start;
 
     // Guarded by the lock of the sends
@@ -35,7 +38,6 @@ final class SendRing {
         this.start = 0;
     }
 
-    /** The ring for the next stream. */
     SendRing(SendRing former) {
         peer = former.peer;
         memory = former.memory;
@@ -55,10 +57,13 @@ final class SendRing {
         return produced;
     }
 
-    /** Whether there is so much room that a writer is to be woken up, or the ring is invalid. */
-    boolean hasRoomForWakeUp() {
-        var room = capacity - (produced - consumed());
-        return room >= Math.max(1, capacity / 4) || room < 0;
+    /**
+     * Returns true if a sleeping writer must be woken up: there is enough free space, or the ring
+     * is invalid.
+     */
+    boolean isWriterWakeUpDue() {
+        var free = capacity - (produced - consumed());
+        return free >= Math.max(1, capacity / 4) || free < 0;
     }
 
     private long consumed() {
@@ -66,24 +71,24 @@ final class SendRing {
     }
 
     /**
-     * Stores bytes for which there is room. The peer does not see them before {@link #publish}.
+     * Stores bytes into the free space. The peer does not see them before {@link #publish}.
      *
-     * @return the number of bytes, or {@link ReceiveRing#INVALID} if the peer has stored a position
-     *     that cannot be
+     * @return the number of bytes, or {@link StreamLayout#INVALID_POSITION} if the peer has stored
+     *     an invalid position
      */
     int store(MemorySegment source, long bytes) {
         var position = produced;
-        // In pieces, so that the peer receives one while the next is sent.
+        // In parts, so that the peer receives one part while this end stores the next.
         var wanted = Math.min(bytes, Math.max(1, capacity / 4));
-        var room = capacity - (position - consumed);
-        if (room < wanted) {
+        var free = capacity - (position - consumed);
+        if (free < wanted) {
             consumed = consumed();
-            room = capacity - (position - consumed);
-            if (room < 0 || room > capacity) {
-                return ReceiveRing.INVALID;
+            free = capacity - (position - consumed);
+            if (free < 0 || free > capacity) {
+                return StreamLayout.INVALID_POSITION;
             }
         }
-        var count = (int) Math.min(wanted, room);
+        var count = (int) Math.min(wanted, free);
         var index = index(position);
         var first = Math.min(count, capacity - index);
         var ring = peer.map().segment();
@@ -92,7 +97,7 @@ final class SendRing {
         return count;
     }
 
-    /** The rings of older versions have a capacity that is no power of two. */
+    /** The index of a position. In older versions, the capacity of a ring is not a power of two. */
     private int index(long position) {
         return Integer.bitCount(capacity) == 1
                 ? (int) position & capacity - 1
@@ -100,23 +105,22 @@ final class SendRing {
     }
 
     /**
-     * Shows the peer the bytes that were stored.
+     * Makes the stored bytes visible to the peer.
      *
-     * @return whether its reader is to be woken up
+     * @return true if the peer's reader must be woken up
      */
     boolean publish(int count) {
         var position = produced + count;
         produced = position;
         peer.map().putLongRelease(StreamLayout.PRODUCED, position);
         peer.map().flush();
-        VarHandle.fullFence(); // before this end looks whether the reader sleeps
+        VarHandle.fullFence(); // orders the store before the load of the reader's state
         var asleep = memory.getLongAcquire(StreamLayout.READER_SLEEPS);
         var wakes = asleep != wokenReader;
         wokenReader = asleep;
         return wakes;
     }
 
-    /** Tells the peer that this end sleeps until there is room. */
     void announceSleep() {
         peer.map().putLong(StreamLayout.WRITER_SLEEPS, ++sleeps);
     }

@@ -10,6 +10,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sockets.bypass.BypassConnector;
+import org.jrdma.sockets.bypass.LocalAddress;
 import org.jrdma.sockets.internal.NetworkNamespace;
 import org.jrdma.sockets.internal.ReadinessWaiting;
 import org.jrdma.sockets.internal.SocketCalls;
@@ -17,73 +18,69 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A stream over segments that is being connected. */
+/** A connection attempt over SISCI. */
 public final class SisciConnector extends BypassConnector {
 
-    /** How long to repeat the request to a listener whose queue is full. */
+    /** The time during which a request is repeated if the accept queue of the listener is full. */
     private static final Duration FULL_QUEUE_TIMEOUT = Duration.ofSeconds(2);
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
-    private static final long LONGEST_PAUSE_NANOS = 50_000_000;
+    private static final long MAX_PAUSE_NANOS = 50_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(SisciConnector.class);
 
     private final SisciFabric fabric;
-    private final Target target;
+    private final SisciHosts hosts;
+    private final InetSocketAddress address;
+    private final LocalAddress local;
     private final int ringBytes;
 
-    SisciConnector(SisciFabric fabric, Target target, int ringBytes, Consumer<String> refused) {
-        super(fabric::executeConnect, refused);
+    public SisciConnector(
+            SisciFabric fabric,
+            SisciHosts hosts,
+            InetSocketAddress address,
+            LocalAddress local,
+            int ringBytes,
+            Consumer<String> onFailure) {
+        super(fabric::executeConnect, onFailure);
         this.fabric = fabric;
-        this.target = target;
+        this.hosts = hosts;
+        this.address = address;
+        this.local = local;
         this.ringBytes = ringBytes;
     }
 
-    /** Where to connect to, found out on the fabric's thread, since that may block. */
-    public interface Target {
-
-        /** The address that the program has named. */
-        InetSocketAddress address();
-
-        /**
-         * The node that has it.
-         *
-         * @throws FabricException with the reason, if none is known
-         */
-        int node() throws IOException;
-
-        /** This side's address, for the peer; found out when there is a listener. */
-        InetSocketAddress local() throws IOException;
-    }
-
-    /** The reply to the request of a stream. */
+    /** The reply to the connect request of a stream. */
     private record Outcome(SisciStream stream, ConnectReply reply) {}
 
     @Override
-    protected SisciStream connect(Deadline programs) throws IOException {
-        var deadline = programs.earlier(Deadline.after(TIMEOUT));
-        var node = target.node();
-        var untilThereIsRoom = Deadline.after(FULL_QUEUE_TIMEOUT);
-        var route = new SegmentPair.Route(node, target.address(), ringBytes);
-        for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
-            var again = connectAgain(route, deadline);
-            var outcome = again == null ? connectFirst(route, deadline) : again;
+    protected SisciStream connect(Deadline programDeadline) throws IOException {
+        var deadline = programDeadline.earlier(Deadline.after(TIMEOUT));
+        var node = hosts.nodeOf(address.getAddress(), fabric.nodeId());
+        var queueDeadline = Deadline.after(FULL_QUEUE_TIMEOUT);
+        var route = new StreamSegment.Route(node, address, ringBytes);
+        for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, MAX_PAUSE_NANOS)) {
+            var reused = connectReusing(route, deadline);
+            var outcome = reused == null ? connectNew(route, deadline) : reused;
             if (outcome.reply == ConnectReply.ACCEPTED) {
                 return outcome.stream;
             }
             if (outcome.reply != ConnectReply.QUEUE_FULL
-                    || untilThereIsRoom.hasPassed()
+                    || queueDeadline.hasPassed()
                     || isAbandoned()) {
                 throw failure(node, new FabricException(outcome.reply.reason()));
             }
-            LockSupport.parkNanos(pause); // as TCP asks again where a queue is full
+            // like TCP, which repeats the request if the accept queue is full
+            LockSupport.parkNanos(pause);
         }
     }
 
     /**
-     * Connects by segments that are connected; null if there are none, or the listener has gone.
+     * Connects over segments that are connected already.
+     *
+     * @return null if there are none, or if the listener was closed
      */
-    private @Nullable Outcome connectAgain(SegmentPair.Route route, Deadline deadline)
+    private @Nullable Outcome connectReusing(StreamSegment.Route route, Deadline deadline)
             throws IOException {
         var stream = fabric.next(route);
         if (stream == null) {
@@ -93,13 +90,13 @@ public final class SisciConnector extends BypassConnector {
             stream.request(request(stream));
             var reply = awaitReply(stream, deadline);
             if (reply != ConnectReply.ACCEPTED) {
-                stream.close(false); // the segments wait for another time
+                stream.close(false); // the segments wait for another attempt
             }
             return reply == ConnectReply.ACCEPTED || reply == ConnectReply.QUEUE_FULL
                     ? new Outcome(stream, reply)
                     : null;
         } catch (FabricException e) {
-            LOG.debug("Cannot connect by connected segments: {}", e.getMessage());
+            LOG.debug("Could not reuse connected segments: {}", e.getMessage());
             stream.close(true);
             return null;
         } catch (IOException | RuntimeException e) {
@@ -108,9 +105,8 @@ public final class SisciConnector extends BypassConnector {
         }
     }
 
-    /** Connects by new segments. */
-    private Outcome connectFirst(SegmentPair.Route route, Deadline deadline) throws IOException {
-        var number = requestInterrupt(route.node(), target.address().getPort());
+    private Outcome connectNew(StreamSegment.Route route, Deadline deadline) throws IOException {
+        var number = requestInterrupt(route.node(), address.getPort());
         var stream = SisciStream.open(fabric, ringBytes, route);
         try {
             send(route.node(), number, request(stream), deadline);
@@ -129,22 +125,23 @@ public final class SisciConnector extends BypassConnector {
     }
 
     /**
-     * Waits for the reply of the listener, and joins if it accepts.
+     * Waits for the reply of the listener, and connects to its segment if it accepts.
      *
      * @throws FabricException if there is no reply
      */
     private static ConnectReply awaitReply(SisciStream stream, Deadline deadline)
             throws FabricException, InterruptedIOException {
         if (!new ReadinessWaiting(stream, SocketCalls.POLLIN, 0).await(deadline)) {
-            throw new FabricException("its listener does not answer");
+            throw new FabricException("its listener did not reply in time");
         }
         var code = stream.replyCode();
         if (code == 0) {
-            throw new FabricException("its listener has gone");
+            throw new FabricException("its listener was closed");
         }
         var reply =
                 ConnectReply.of(code)
-                        .orElseThrow(() -> new FabricException("its listener answers " + code));
+                        .orElseThrow(() ->
+                                new FabricException("its listener sent the unknown reply " + code));
         if (reply == ConnectReply.ACCEPTED) {
             stream.joinAccepting(Duration.ofNanos(Math.max(0, deadline.remainingNanos())));
         }
@@ -161,11 +158,11 @@ public final class SisciConnector extends BypassConnector {
                 stream.segmentId(),
                 fabric.wakeUpNumber(),
                 NetworkNamespace.id(),
-                target.local(),
-                target.address());
+                local.bind(),
+                address);
     }
 
-    /** The data interrupt for requests at a port. */
+    /** Returns the number of the data interrupt for requests at a port. */
     private int requestInterrupt(int node, int port)
             throws FabricException, InterruptedIOException {
         try (var segment =
@@ -173,7 +170,8 @@ public final class SisciConnector extends BypassConnector {
                 var map = segment.map()) {
             if (map.getLongAcquire(SisciListener.KIND) != SisciListener.THIS_KIND) {
                 throw new FabricException(
-                        "node %d has something else at port %d".formatted(node, port));
+                        "node %d has no listener at port %d, but another segment with its id"
+                                .formatted(node, port));
             }
             return (int) map.getLong(SisciListener.NUMBER);
         } catch (FabricTimeoutException e) {
@@ -181,8 +179,7 @@ public final class SisciConnector extends BypassConnector {
                 throw new FabricException("node %d cannot be reached".formatted(node), 0, e);
             }
             throw new FabricException(
-                    "Connection refused: nobody listens at port %d of node %d"
-                            .formatted(port, node),
+                    "Connection refused: no listener at port %d of node %d".formatted(port, node),
                     0,
                     e);
         }

@@ -9,7 +9,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Interrupt;
@@ -22,18 +21,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This process as one end of streams over SISCI. It has one interrupt, by which peers say that
- * something has happened to some stream of this process that sleeps; then all are looked at, which
- * takes a few loads for each. Stays for as long as the JVM runs. Safe for use by several threads.
+ * The SISCI node of this process, with all its streams.
+ *
+ * <p>Peers trigger one interrupt of this process when a sleeping stream may have an event. The
+ * process then scans all its streams, with a few loads for each. Exists until the JVM exits. Safe
+ * for use by multiple threads.
  */
 public final class SisciFabric {
 
-    private static final int CONNECTORS = 32;
-    private static final int ACCEPTORS = 8;
-    private static final int DISCONNECTORS = 4;
+    private static final int CONNECT_THREADS = 32;
+    private static final int ACCEPT_THREADS = 8;
+    private static final int DISCONNECT_THREADS = 4;
 
-    /** How many ends of streams that have ended keep their segments for another one, about. */
-    private static final int MOST_KEPT = 128;
+    /** The approximate maximum number of closed streams that keep their segments. */
+    private static final int MAX_KEPT = 128;
 
     private static final long UNUSED_SECONDS = 10;
     private static final Logger LOG = LoggerFactory.getLogger(SisciFabric.class);
@@ -41,27 +42,26 @@ public final class SisciFabric {
     private final Node node;
     private final Interrupt wakeUp;
     private final WakeUps wakeUps;
-    private final StreamScanner scanner = new StreamScanner(this::look);
+    private final StreamScanner scanner = new StreamScanner(this::scan);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
-    /** Their segments wait for another stream, or soon. */
+    /** The closed streams that keep their segments, also before the peer has closed. */
     private final Set<SisciStream> kept = ConcurrentHashMap.newKeySet();
 
-    /** Those of {@code kept} by which this end can call, the last first. */
+    /** The streams among {@code kept} that this end can reuse to connect, the most recent first. */
     private final Deque<SisciStream> unused = new ConcurrentLinkedDeque<>();
 
     /**
-     * For those that connect, which may wait for a peer. Not as many as there are streams: each
-     * object that is closed stops all threads for a moment, so that thousands would do nothing
-     * else.
+     * Runs connection attempts, which may wait for a peer. The number of threads is limited,
+     * because closing an object stops all threads for a moment.
      */
-    private final ExecutorService connectors = threads("connect", CONNECTORS);
+    private final ExecutorService connectors = threads("connect", CONNECT_THREADS);
 
-    /** For those that are let in, so that a caller never waits for a caller. */
-    private final ExecutorService acceptors = threads("accept", ACCEPTORS);
+    /** Runs accepts, so that a connect request never waits for a connection attempt. */
+    private final ExecutorService acceptors = threads("accept", ACCEPT_THREADS);
 
-    /** For their end, which hardly waits; there may be thousands at once. */
-    private final ExecutorService disconnectors = threads("disconnect", DISCONNECTORS);
+    /** Runs disconnects, which hardly block; there may be thousands at once. */
+    private final ExecutorService disconnectors = threads("disconnect", DISCONNECT_THREADS);
 
     private SisciFabric(Node node, Interrupt wakeUp) {
         this.node = node;
@@ -70,7 +70,7 @@ public final class SisciFabric {
     }
 
     /**
-     * Opens this node by its first adapter.
+     * Opens this node on its first adapter.
      *
      * @throws SisciException if there is no adapter, or the driver is not loaded
      */
@@ -79,9 +79,9 @@ public final class SisciFabric {
         try {
             var wakeUp = node.newInterrupt();
             var fabric = new SisciFabric(node, wakeUp);
-            wakeUp.onTrigger(fabric::look);
+            wakeUp.onTrigger(fabric::scan);
             fabric.scanner.start();
-            LOG.info("Streams over SISCI from node {}, by {}", node.id(), library);
+            LOG.info("Using SISCI streams from node {} with {}", node.id(), library);
             return fabric;
         } catch (SisciException | RuntimeException e) {
             node.close();
@@ -89,25 +89,14 @@ public final class SisciFabric {
         }
     }
 
-    /** The id of this node. */
     public int nodeId() {
         return node.id();
     }
 
     /**
-     * Something that connects to a listener.
+     * Listens at a port of this node. May block briefly.
      *
-     * @param refused told of the reason, on a thread of the fabric's, before there is an outcome
-     */
-    public SisciConnector connecting(
-            SisciConnector.Target target, int ringBytes, Consumer<String> refused) {
-        return new SisciConnector(this, target, ringBytes, refused);
-    }
-
-    /**
-     * Tells peers that someone listens at a port of this node. May block for a moment.
-     *
-     * @throws FabricException with EADDRINUSE if someone else does already
+     * @throws FabricException with EADDRINUSE if the port has a listener already
      */
     public SisciListener listen(InetSocketAddress address, int backlog, int ringBytes)
             throws FabricException {
@@ -120,20 +109,19 @@ public final class SisciFabric {
         }
     }
 
-    /** Looks at all streams; one that fails does not keep the others from being looked at. */
-    private void look() {
+    /** Scans all streams. The failure of one does not affect the others. */
+    private void scan() {
         for (var stream : streams) {
             try {
-                stream.look();
+                stream.scan();
             } catch (RuntimeException e) {
-                LOG.error("Failing a stream over SISCI that cannot be looked at", e);
+                LOG.error("Could not scan a SISCI stream; closing it with a failure", e);
                 stream.fail();
             }
         }
     }
 
-    /** Someone goes to sleep at a stream that is looked at. */
-    void willSleep() {
+    void scanSoon() {
         scanner.scanSoon();
     }
 
@@ -157,26 +145,25 @@ public final class SisciFabric {
         streams.remove(stream);
     }
 
-    /** Whether the segments of one that ends may wait for the next. */
-    boolean mayKeep(SisciStream stream) {
-        return kept.size() < MOST_KEPT && kept.add(stream);
+    /** Returns true if the segments of a closed stream may be kept for the next one. */
+    boolean tryKeep(SisciStream stream) {
+        return kept.size() < MAX_KEPT && kept.add(stream);
     }
 
-    /** Both ends are closed. */
-    void unused(SisciStream stream) {
-        if (stream.use() instanceof SegmentPair.Route) {
+    /** Makes the segments of a stream available, because both ends are closed. */
+    void addUnused(SisciStream stream) {
+        if (stream.use() instanceof StreamSegment.Route) {
             unused.push(stream);
         }
     }
 
-    /** Ends what the two before began. */
-    void noLongerUnused(SisciStream stream) {
+    void release(SisciStream stream) {
         kept.remove(stream);
         unused.remove(stream);
     }
 
-    /** One that follows another by the same way; null if there is none. */
-    @Nullable SisciStream next(SegmentPair.Route route) {
+    /** Returns the next stream over kept segments of a route; null if there are none. */
+    @Nullable SisciStream next(StreamSegment.Route route) {
         for (var stream : unused) {
             var next = stream.use().equals(route) ? stream.next() : null;
             if (next != null) {
@@ -186,11 +173,11 @@ public final class SisciFabric {
         return null;
     }
 
-    private static ExecutorService threads(String name, int most) {
+    private static ExecutorService threads(String name, int count) {
         var threads =
                 new ThreadPoolExecutor(
-                        most,
-                        most,
+                        count,
+                        count,
                         UNUSED_SECONDS,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
@@ -202,17 +189,17 @@ public final class SisciFabric {
         return threads;
     }
 
-    /** Runs what connects, and may wait for a peer. */
+    /** Runs a connection attempt, which may wait for a peer. */
     void executeConnect(Runnable task) {
         connectors.execute(task);
     }
 
-    /** Runs what lets a peer in. */
+    /** Runs an accept. */
     void executeAccept(Runnable task) {
         acceptors.execute(task);
     }
 
-    /** Runs the end of a stream, when those before it have had their turn. */
+    /** Runs a disconnect, in the order of the calls. */
     void executeDisconnect(Runnable task) {
         disconnectors.execute(task);
     }

@@ -17,18 +17,23 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.NetworkNamespace;
 
 /**
- * Which node has which address, by a table like Dolphin's dishosts.conf: a line {@code HOSTNAME:}
- * with a name or an address, then {@code ADAPTER:} with a name, the id of the node and the number
- * of the adapter, of which the first is taken. {@code SOCKET:} gives an adapter, by its name, one
- * more name or address. Lines with other words of that kind are for others, and left out; so is
- * what follows a {@code #}. An address of this machine that stands in no line is this node's.
+ * The nodes of hosts, from a table in the format of Dolphin's dishosts.conf:
  *
- * <p>What the names of the table lead to is asked again after a while, so that a connect does not
- * wait for a name service. Safe for use by several threads.
+ * <ul>
+ *   <li>{@code HOSTNAME:} starts a host, with its name or address.
+ *   <li>{@code ADAPTER:} has the name of an adapter, the id of the node and the number of the
+ *       adapter. The first adapter of a host is used.
+ *   <li>{@code SOCKET:} gives another name or address to the node of a named adapter.
+ *   <li>Other keywords, and text after a {@code #}, are ignored.
+ * </ul>
+ *
+ * <p>An address of this machine that the table does not contain belongs to this node. The names are
+ * resolved again after a while, so that most connects do not wait for a name service. Safe for use
+ * by multiple threads.
  */
 public final class SisciHosts {
 
-    private static final Duration MEMORY = Duration.ofMinutes(1);
+    private static final Duration RESOLVE_INTERVAL = Duration.ofMinutes(1);
 
     private final Path file;
     private final Map<String, Integer> nodes;
@@ -36,7 +41,6 @@ public final class SisciHosts {
 
     private volatile Resolved resolved = new Resolved(Map.of(), Deadline.after(Duration.ZERO));
 
-    /** Which addresses a name has. */
     @FunctionalInterface
     interface NameService {
         InetAddress[] addressesOf(String name) throws UnknownHostException;
@@ -51,7 +55,7 @@ public final class SisciHosts {
         this.names = names;
     }
 
-    /** Reads a table that a machine may have; where there is none, it is empty. */
+    /** Reads a table; returns an empty one if the file does not exist. */
     public static SisciHosts readIfThere(Path file) throws FabricException {
         return Files.exists(file)
                 ? read(file)
@@ -61,7 +65,8 @@ public final class SisciHosts {
     /**
      * Reads a table.
      *
-     * @throws FabricException if it is missing, or a line makes no sense, with its number
+     * @throws FabricException if the file is missing or a line is malformed; the message has the
+     *     number of the line
      */
     public static SisciHosts read(Path file) throws FabricException {
         return read(file, InetAddress::getAllByName);
@@ -72,7 +77,7 @@ public final class SisciHosts {
         try {
             lines = Files.readAllLines(file);
         } catch (NoSuchFileException e) {
-            throw new FabricException("there is no table of hosts %s".formatted(file), 0, e);
+            throw new FabricException("there is no hosts file %s".formatted(file), 0, e);
         } catch (IOException e) {
             throw new FabricException("%s cannot be read: %s".formatted(file, e), 0, e);
         }
@@ -103,35 +108,42 @@ public final class SisciHosts {
             var words = line.replaceFirst("#.*", "").strip().split("\\s+");
             switch (words[0]) {
                 case "HOSTNAME:" -> {
-                    need(words, 2, "a name or an address");
+                    requireFields(words, 2, "a name or an address");
                     host = words[1];
                 }
                 case "ADAPTER:" -> {
-                    need(words, 4, "a name, a node and the number of an adapter");
+                    requireFields(
+                            words,
+                            4,
+                            "the name of an adapter, the id of a node and the number of the adapter");
                     if (host.isEmpty()) {
-                        throw wrong("ADAPTER: before any HOSTNAME:", number);
+                        throw malformed("ADAPTER: before any HOSTNAME:", number);
                     }
                     var node = node(words[2]);
                     adapters.put(words[1], node);
                     nodes.putIfAbsent(host, node);
                 }
                 case "SOCKET:" -> {
-                    need(words, 3, "a name or an address, and the name of an adapter");
+                    requireFields(words, 3, "a name or an address, and the name of an adapter");
                     sockets.add(new Host(words[1], words[2], number));
                 }
-                default -> needWordOfATable(words[0]); // for others
+                default -> requireKeyword(words[0]);
             }
         }
 
-        private void needWordOfATable(String word) throws FabricException {
+        private void requireKeyword(String word) throws FabricException {
             if (!word.matches("([A-Z_]+:)?")) {
-                throw wrong("\"%s\" begins no line; HOSTNAME: does".formatted(word), number);
+                throw malformed(
+                        "unexpected \"%s\"; a line starts with a keyword such as HOSTNAME:"
+                                .formatted(word),
+                        number);
             }
         }
 
-        private void need(String[] words, int count, String what) throws FabricException {
+        private void requireFields(String[] words, int count, String fields)
+                throws FabricException {
             if (words.length < count) {
-                throw wrong("%s needs %s".formatted(words[0], what), number);
+                throw malformed("%s needs %s".formatted(words[0], fields), number);
             }
         }
 
@@ -139,11 +151,11 @@ public final class SisciHosts {
             try {
                 return Integer.parseUnsignedInt(word);
             } catch (NumberFormatException _) {
-                throw wrong("\"%s\" is no node".formatted(word), number);
+                throw malformed("\"%s\" is not a node id".formatted(word), number);
             }
         }
 
-        private FabricException wrong(String why, int line) {
+        private FabricException malformed(String why, int line) {
             return new FabricException("%s:%d: %s".formatted(file, line, why));
         }
 
@@ -151,7 +163,7 @@ public final class SisciHosts {
             for (var socket : sockets) {
                 var node = adapters.get(socket.adapter);
                 if (node == null) {
-                    throw wrong("there is no adapter " + socket.adapter, socket.line);
+                    throw malformed("unknown adapter " + socket.adapter, socket.line);
                 }
                 nodes.put(socket.name, node);
             }
@@ -160,21 +172,21 @@ public final class SisciHosts {
     }
 
     /**
-     * The node that has an address. May block, to resolve the names of the table.
+     * Returns the node that has an address. May block, to resolve the names of the table.
      *
-     * @param own this node
-     * @throws FabricException if none is known
+     * @param thisNode the id of this node
+     * @throws FabricException if no node is known
      */
-    public int nodeOf(InetAddress address, int own) throws FabricException {
+    public int nodeOf(InetAddress address, int thisNode) throws FabricException {
         var inTable = find(address);
         if (inTable.isPresent()) {
             return inTable.getAsInt();
         }
         if (NetworkNamespace.has(address)) {
-            return own;
+            return thisNode;
         }
         throw new FabricException(
-                "%s names no node for %s".formatted(file, address.getHostAddress()));
+                "%s has no node for %s".formatted(file, address.getHostAddress()));
     }
 
     private OptionalInt find(InetAddress address) {
@@ -188,7 +200,7 @@ public final class SisciHosts {
         if (known.until.hasPassed()) {
             var byAddress = new HashMap<InetAddress, Integer>();
             nodes.forEach((name, node) -> resolve(name, node, byAddress));
-            known = new Resolved(byAddress, Deadline.after(MEMORY));
+            known = new Resolved(byAddress, Deadline.after(RESOLVE_INTERVAL));
             resolved = known;
         }
         return known.nodes;
@@ -200,7 +212,7 @@ public final class SisciHosts {
                 byAddress.putIfAbsent(address, node);
             }
         } catch (UnknownHostException _) {
-            // a host of the table that this one knows nothing of
+            // a host of the table that this machine cannot resolve
         }
     }
 }

@@ -13,9 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A listener at a port of this node. Peers find it by a segment whose id contains the number of the
- * port, and which contains the number of the data interrupt for requests. A connection is set up
- * when its request arrives, and waits here until it is accepted.
+ * A listener at a port of this node.
+ *
+ * <p>Peers find it by a segment whose id contains the port number. The segment contains the number
+ * of the data interrupt for connect requests. A connection is established when its request arrives,
+ * and waits in the accept queue.
  */
 public final class SisciListener extends BypassListener {
 
@@ -23,7 +25,10 @@ public final class SisciListener extends BypassListener {
     static final long NUMBER = 8;
     static final long THIS_KIND = 0x6a72646d_63000001L;
 
-    /** The segment of a client exists before its request, unless the client has given up. */
+    /**
+     * The time to wait for the segment of a client. It exists before its request, unless the client
+     * has given up.
+     */
     private static final Duration TIMEOUT = Duration.ofMillis(200);
 
     private static final int SEGMENT_IDS = 0x6a640000;
@@ -92,30 +97,30 @@ public final class SisciListener extends BypassListener {
             try {
                 connect(ConnectRequest.decode(message));
             } catch (IOException | RuntimeException e) {
-                LOG.debug("Cannot accept a client of {}: {}", address, e.getMessage());
+                LOG.debug("Could not accept a client of {}: {}", address, e.getMessage());
             }
         });
     }
 
     private void connect(ConnectRequest request) throws IOException {
-        var stream = SisciStream.open(fabric, ringBytes, new SegmentPair.Accepted(this));
+        var stream = SisciStream.open(fabric, ringBytes, new StreamSegment.Accepted(this));
         var reply = replyTo(request);
         try {
             stream.join(request.node(), request.segment(), request.wakeUp(), TIMEOUT);
             stream.reply(reply);
         } catch (IOException | RuntimeException e) {
             stream.abandon();
-            leaveQueue(reply);
+            releaseSlot(reply);
             throw e;
         }
         if (reply != ConnectReply.ACCEPTED) {
             stream.abandon();
-        } else if (!arrive(new Arrival(stream, request.target(), request.client()))) {
-            stream.close(true); // the client has been accepted
+        } else if (!enqueueAccepted(new Arrival(stream, request.target(), request.client()))) {
+            stream.close(true); // a reset, because the client's request was accepted already
         }
     }
 
-    /** A request by segments that are connected already. Does not block. */
+    /** Handles a connect request over segments that are connected already. Does not block. */
     void requested(SisciStream stream, byte[] message) {
         try {
             var request = ConnectRequest.decode(message);
@@ -123,12 +128,12 @@ public final class SisciListener extends BypassListener {
             stream.reply(reply);
             if (reply != ConnectReply.ACCEPTED) {
                 stream.close(false);
-            } else if (!arrive(new Arrival(stream, request.target(), request.client()))) {
+            } else if (!enqueueAccepted(new Arrival(stream, request.target(), request.client()))) {
                 stream.close(true);
             }
         } catch (IOException e) {
             LOG.debug(
-                    "Cannot accept a client of {} by connected segments: {}",
+                    "Could not accept a client of {} over connected segments: {}",
                     address,
                     e.getMessage());
             stream.close(true);
@@ -136,20 +141,23 @@ public final class SisciListener extends BypassListener {
     }
 
     ConnectReply replyTo(ConnectRequest request) {
-        return isForHere(request) ? takePlace() : ConnectReply.OTHER_ADDRESS;
+        return isForThisListener(request) ? reserveSlot() : ConnectReply.OTHER_ADDRESS;
     }
 
-    /** The processes of a node share its ports, but in containers not its addresses. */
-    private boolean isForHere(ConnectRequest request) {
-        var own = address.getAddress();
+    /**
+     * Returns true if the request is for this listener. The processes of a node share its ports,
+     * but processes in containers do not share its addresses.
+     */
+    private boolean isForThisListener(ConnectRequest request) {
+        var local = address.getAddress();
         var target = request.target().getAddress();
         return request.target().getPort() == address.getPort()
-                && (own.isAnyLocalAddress() ? NetworkNamespace.has(target) : own.equals(target))
+                && (local.isAnyLocalAddress() ? NetworkNamespace.has(target) : local.equals(target))
                 && (!target.isLoopbackAddress() || request.namespace() == NetworkNamespace.id());
     }
 
-    /** Takes a place in the queue for a client. */
-    private synchronized ConnectReply takePlace() {
+    /** Reserves a slot of the accept queue for a client. */
+    private synchronized ConnectReply reserveSlot() {
         if (isClosed()) {
             return ConnectReply.CLOSING;
         }
@@ -160,14 +168,15 @@ public final class SisciListener extends BypassListener {
         return ConnectReply.ACCEPTED;
     }
 
-    private synchronized void leaveQueue(ConnectReply reply) {
+    private synchronized void releaseSlot(ConnectReply reply) {
         connecting -= reply == ConnectReply.ACCEPTED ? 1 : 0;
     }
 
-    /** Takes a connection into the queue; returns false if the listener is closed. */
-    private boolean arrive(Arrival arrival) {
+    /** Adds a connection to the accept queue; returns false if the listener is closed. */
+    private boolean enqueueAccepted(Arrival arrival) {
         var queued = enqueue(arrival);
-        leaveQueue(ConnectReply.ACCEPTED); // then, so that the queue never exceeds the backlog
+        // released afterwards, so that the queue never exceeds the backlog
+        releaseSlot(ConnectReply.ACCEPTED);
         return queued;
     }
 

@@ -15,33 +15,35 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a stream of bytes over a {@link SegmentPair}. The bytes go through a {@link SendRing}
- * in the peer's segment and a {@link ReceiveRing} in this end's; {@link StreamLayout} has the other
- * words by which the two ends inform each other. Nothing that a peer stores is trusted: a word that
- * cannot be is a failure of this stream.
+ * One end of a byte stream over SISCI segments.
  *
- * <p>What was sent is in the memory of the peer, which can receive it whatever becomes of this end.
- * Each send is checked before the peer sees it. When a link fails, even for a moment, the stream
- * has failed: what arrived before can be received, and then there is an error in place of the end.
- * When both ends are closed without a failure, the segments are {@linkplain SegmentRecycling
- * recycled}.
+ * <p>The bytes go through a {@link SendRing} in the peer's segment and a {@link ReceiveRing} in
+ * this end's {@link StreamSegment}. {@link StreamLayout} defines the other words by which the ends
+ * inform each other. This end does not trust the words that a peer stores: an invalid word is a
+ * failure of the stream.
+ *
+ * <p>Sent bytes are in the memory of the peer, which can receive them even if this end has failed.
+ * Each send is checked before the peer sees it. If a link fails, even briefly, the stream fails:
+ * bytes that arrived before can be received, and are followed by an error instead of the end. If
+ * both ends are closed without a failure, the segments are {@linkplain SegmentRecycling kept for
+ * the next stream}.
  */
 public final class SisciStream extends BypassStream {
 
     private final SisciFabric fabric;
-    private final SegmentPair pair;
+    private final StreamSegment segment;
 
-    /** The number of streams that have used the segments before. */
+    /** The number of streams that used the segments before. */
     private final long number;
 
-    private final LocalMap mine;
+    private final LocalMap memory;
     private final ReceiveRing incoming;
 
-    // Each is held by what stores into the peer's segment for its direction; both, to disconnect.
+    // Held while this end stores into the peer's segment for one direction; both to disconnect.
     private final ReentrantLock sending = new ReentrantLock();
     private final ReentrantLock acknowledging = new ReentrantLock();
 
-    /** The peer's ring; null while there is no connection to the peer's segment. */
+    /** The peer's ring; null while this end is not connected to the peer's segment. */
     private volatile @Nullable SendRing outgoing;
 
     private volatile boolean joined;
@@ -51,116 +53,113 @@ public final class SisciStream extends BypassStream {
     private volatile boolean outputEnded;
     private volatile boolean failed;
 
-    /** Whether the failure was reported to the program: like the kernel, a stream does so once. */
+    /** True if the failure was reported to the program. Like the kernel, reports it once. */
     private volatile boolean failureReported;
 
-    // Guarded by this, so that the memory that a thread looks at stays mapped
+    // Guarded by this, so that the memory that a thread reads remains mapped
     private volatile boolean closed;
     private boolean released;
     private final SegmentRecycling recycling;
 
-    private SisciStream(SegmentPair pair) {
-        this.fabric = pair.fabric();
-        this.pair = pair;
-        this.mine = pair.mine();
+    private SisciStream(StreamSegment segment) {
+        this.fabric = segment.fabric();
+        this.segment = segment;
+        this.memory = segment.map();
         this.number = 0;
-        this.incoming = new ReceiveRing(mine, pair.capacity());
-        this.recycling = new SegmentRecycling(this, pair);
-        pair.giveTo(this);
+        this.incoming = new ReceiveRing(memory, segment.capacity());
+        this.recycling = new SegmentRecycling(this, segment);
+        segment.attach(this);
     }
 
-    /** The next stream over the same segments, when both ends of the former are closed. */
+    /** Creates the next stream over the segments of a former one whose ends are both closed. */
     private SisciStream(SisciStream former, SendRing ring) {
         fabric = former.fabric;
-        pair = former.pair;
-        mine = former.mine;
+        segment = former.segment;
+        memory = former.memory;
         number = former.number + 1;
-        joined = use() instanceof SegmentPair.Accepted; // the other end waits for a reply first
+        // the connecting end waits for a reply first
+        joined = use() instanceof StreamSegment.Accepted;
         incoming = new ReceiveRing(former.incoming);
         outgoing = new SendRing(ring);
-        recycling = new SegmentRecycling(this, pair);
-        pair.giveTo(this);
+        recycling = new SegmentRecycling(this, segment);
+        segment.attach(this);
         failed =
-                incoming.available() == ReceiveRing.INVALID
-                        || pair.isBroken()
-                        || pair.isPartnerGone();
+                incoming.available() == StreamLayout.INVALID_POSITION
+                        || segment.isBroken()
+                        || segment.isPeerGone();
     }
 
-    /** Makes this end's segment, for a peer to connect to. May block. */
-    static SisciStream open(SisciFabric fabric, int ringBytes, SegmentPair.Use use)
+    /** Creates this end's segment, to which a peer can connect. May block. */
+    static SisciStream open(SisciFabric fabric, int ringBytes, StreamSegment.Use use)
             throws SisciException {
-        var pair = SegmentPair.make(fabric, ringBytes, use);
+        var segment = StreamSegment.create(fabric, ringBytes, use);
         try {
-            var stream = new SisciStream(pair);
-            pair.offer();
+            var stream = new SisciStream(segment);
+            segment.offer();
             fabric.add(stream);
             return stream;
         } catch (SisciException | RuntimeException e) {
-            pair.close();
+            segment.close();
             throw e;
         }
     }
 
     int segmentId() {
-        return pair.segmentId();
+        return segment.segmentId();
     }
 
     /**
      * Connects to the peer's segment, so that bytes can be sent. May block.
      *
-     * @param timeout until when to try again what fails in passing
-     * @throws FabricException if it is not there, or something else
+     * @param timeout the time during which temporary failures are retried
+     * @throws FabricException if the segment does not exist, or is not a segment of a stream
      */
     void join(int node, int id, int wakeUpNumber, Duration timeout)
             throws FabricException, InterruptedIOException {
-        var peer = pair.join(node, id, wakeUpNumber, timeout);
-        sleeping.wake(SocketCalls.POLLIN); // the peer does not know that a thread awaited the reply
-        outgoing = new SendRing(peer, mine);
+        var peer = segment.join(node, id, wakeUpNumber, timeout);
+        // the peer did not know of this end when a thread started to wait for the reply
+        sleeping.wake(SocketCalls.POLLIN);
+        outgoing = new SendRing(peer, memory);
         joined = true;
     }
 
-    /** Replies to the peer that connects, and sends the location of this end. */
+    /** Replies to the connecting peer, and sends the location of this end. */
     void reply(ConnectReply reply) {
         sending.lock();
         try {
             var ring = outgoing;
             if (ring != null && !closed) {
-                ring.peer().storeReply(number, reply, pair);
+                ring.peer().storeReply(number, reply, segment);
             }
         } finally {
             sending.unlock();
         }
     }
 
-    /** The code of the listener's reply; 0 if there is none. */
     long replyCode() {
         return flag(StreamLayout.REPLY);
     }
 
-    /** Joins the end that has accepted this one. Blocks. */
+    /** Connects to the end that has accepted this one. Blocks. */
     void joinAccepting(Duration timeout) throws FabricException, InterruptedIOException {
         if (outgoing == null) {
-            var place = mine.getLong(StreamLayout.SEGMENT);
+            var location = memory.getLong(StreamLayout.SEGMENT);
             join(
-                    StreamLayout.upper(place),
-                    StreamLayout.lower(place),
-                    (int) mine.getLong(StreamLayout.WAKE_UP),
+                    StreamLayout.upper(location),
+                    StreamLayout.lower(location),
+                    (int) memory.getLong(StreamLayout.WAKE_UP),
                     timeout);
         }
         joined = true;
     }
 
-    /**
-     * Requests a connection from the listener that has the other end of the segments.
-     *
-     * @throws FabricException if the request does not arrive
-     */
+    /** Sends a connect request to the listener. Throws an exception if it does not arrive. */
     void request(ConnectRequest request) throws FabricException {
         sending.lock();
         try {
             var ring = outgoing;
             if (ring == null || failed) {
-                throw new FabricException("its listener has gone");
+                throw new FabricException("its listener was closed");
             }
             ring.peer().storeRequest(number, request);
         } finally {
@@ -168,10 +167,10 @@ public final class SisciStream extends BypassStream {
         }
     }
 
-    /** The next stream over the same segments; null if they cannot be used again. */
+    /** Returns the next stream over the same segments; null if they cannot be reused. */
     synchronized @Nullable SisciStream next() {
         var ring = outgoing;
-        if (!recycling.isUnused() || ring == null || failed || pair.isPartnerGone()) {
+        if (!recycling.isUnused() || ring == null || failed || segment.isPeerGone()) {
             return null;
         }
         recycling.release();
@@ -183,8 +182,8 @@ public final class SisciStream extends BypassStream {
         return next;
     }
 
-    SegmentPair.Use use() {
-        return pair.use();
+    StreamSegment.Use use() {
+        return segment.use();
     }
 
     @Override
@@ -194,7 +193,7 @@ public final class SisciStream extends BypassStream {
         }
         var ring = outgoing;
         var over = failed || peerHasClosed();
-        var writable = over || outputEnded || (ring != null && ring.hasRoomForWakeUp());
+        var writable = over || outputEnded || (ring != null && ring.isWriterWakeUpDue());
         var readable =
                 over || inputEnded || flag(StreamLayout.ENDED) != 0 || incoming.available() != 0;
         return (writable ? SocketCalls.POLLOUT : 0) | (readable ? SocketCalls.POLLIN : 0);
@@ -205,16 +204,15 @@ public final class SisciStream extends BypassStream {
         return Math.max(0, incoming.available());
     }
 
-    /** The value of a flag for this stream. */
     private long flag(long offset) {
-        return StreamLayout.flagOf(number, mine.getLongAcquire(offset));
+        return StreamLayout.flagOf(number, memory.getLongAcquire(offset));
     }
 
     private boolean peerHasClosed() {
         return flag(StreamLayout.CLOSE) != 0;
     }
 
-    /** Tells the peer that this end sleeps. The peer wakes it up once for each such message. */
+    /** Reports sleeping threads to the peer, which wakes this end up once for each report. */
     @Override
     protected void arm(int events) {
         acknowledging.lock();
@@ -230,15 +228,15 @@ public final class SisciStream extends BypassStream {
                 }
                 ring.peer().map().flush();
             }
-            VarHandle.fullFence(); // before this end looks for the last time
+            VarHandle.fullFence(); // orders the announcement before the final check of readiness
         } finally {
             acknowledging.unlock();
         }
-        fabric.willSleep();
+        fabric.scanSoon();
     }
 
-    /** Checks whether this stream has news for the threads that sleep. Does not wait for long. */
-    void look() {
+    /** Checks for awaited events, a disconnect and the next request. Does not wait for long. */
+    void scan() {
         var wake = false;
         var disconnect = false;
         SisciStream next = null;
@@ -247,12 +245,12 @@ public final class SisciStream extends BypassStream {
                 return;
             }
             if (recycling.isUnused()) {
-                next = pair.isRequested(number + 1) ? next() : null;
+                next = segment.isRequested(number + 1) ? next() : null;
                 disconnect = next == null && !recycling.canWait();
             } else if (closed) {
                 disconnect = recycling.isDue(peerHasClosed());
             } else {
-                wake = sleeping.areThere() && sleeping.wake(ready());
+                wake = sleeping.isAny() && sleeping.wake(ready());
                 disconnect =
                         outgoing != null
                                 && peerHasClosed()
@@ -265,31 +263,34 @@ public final class SisciStream extends BypassStream {
         if (disconnect) {
             disconnectSoon();
         }
-        if (next != null && use() instanceof SegmentPair.Accepted(var listener)) {
-            listener.requested(next, pair.request(next.number));
+        if (next != null && use() instanceof StreamSegment.Accepted(var listener)) {
+            listener.requested(next, segment.request(next.number));
         }
     }
 
     @Override
-    public int receive(MemorySegment target, long most) {
-        var broken = failed; // first: what the peer did before is seen below
-        var left = peerHasClosed(); // before the end, which the peer stores first
-        var ended = flag(StreamLayout.ENDED) != 0; // before the bytes in front of the end
+    public int receive(MemorySegment target, long maxBytes) {
+        // read first: everything that the peer did before the failure is visible below
+        var broken = failed;
+        var left = peerHasClosed(); // read before the end, which the peer stores first
+        // read before the bytes, which the peer stores before the end
+        var ended = flag(StreamLayout.ENDED) != 0;
         var available = incoming.available();
-        if (available == ReceiveRing.INVALID) {
+        if (available == StreamLayout.INVALID_POSITION) {
             fail();
             return reset();
         }
         if (available == 0) {
             return nothingToReceive(broken || left, ended);
         }
-        var count = (int) Math.min(available, most);
+        var count = (int) Math.min(available, maxBytes);
         var slept =
                 sleeping.wake(
-                        SocketCalls.POLLIN); // first, so that a thread that arms now sees the bytes
+                        // first, so that a thread that arms concurrently sees the bytes
+                        SocketCalls.POLLIN);
         incoming.receive(target, count);
         if (slept) {
-            changed(); // wakes up a selector, which the peer does not
+            changed(); // notifies a selector, because the peer wakes this end up only once
         }
         if (incoming.isAcknowledgementDue()) {
             acknowledge();
@@ -298,14 +299,13 @@ public final class SisciStream extends BypassStream {
     }
 
     /**
-     * The result of receiving when there are no bytes. A stream has ended if the peer has said so
-     * and all that it sent was received, whatever failed later.
-     *
-     * @param over whether nothing more will arrive
+     * Returns the result of a receive without bytes. A stream has ended in order if the peer has
+     * announced the end and all its bytes were received, even if a failure followed. {@code over}
+     * is true if nothing more will arrive.
      */
     private int nothingToReceive(boolean over, boolean ended) {
-        var whole = ended && incoming.isComplete();
-        if (((over || ended) && !whole) || flag(StreamLayout.CLOSE) == StreamLayout.RESET) {
+        var complete = ended && incoming.isComplete();
+        if (((over || ended) && !complete) || flag(StreamLayout.CLOSE) == StreamLayout.RESET) {
             return reset();
         }
         return ended || inputEnded ? 0 : SocketCalls.AGAIN;
@@ -343,7 +343,8 @@ public final class SisciStream extends BypassStream {
                 return -Errno.EPIPE;
             }
             var count = ring.store(source, bytes);
-            if (count == ReceiveRing.INVALID || (count > 0 && !ring.peer().hasAll())) {
+            if (count == StreamLayout.INVALID_POSITION
+                    || (count > 0 && !ring.peer().haveStoresArrived())) {
                 fail();
                 return reset();
             }
@@ -384,9 +385,9 @@ public final class SisciStream extends BypassStream {
         changed();
     }
 
-    /** Tells the peer that no more bytes follow, unless some may be lost. Holds the lock. */
+    /** Announces the end to the peer, unless bytes may be lost. The caller holds the send lock. */
     private boolean announceEnd(SendRing ring) {
-        if (failed || !ring.peer().hasAll()) {
+        if (failed || !ring.peer().haveStoresArrived()) {
             fail();
             return false;
         }
@@ -394,7 +395,7 @@ public final class SisciStream extends BypassStream {
         return true;
     }
 
-    /** As with TCP, bytes that were not received make the close a reset. */
+    /** Closes this end. As with TCP, bytes that were not received turn the close into a reset. */
     @Override
     public void close(boolean reset) {
         synchronized (this) {
@@ -408,11 +409,11 @@ public final class SisciStream extends BypassStream {
         try {
             var ring = outgoing;
             if (ring != null) {
-                var whole = !reset && !unread && announceEnd(ring);
-                ring.peer().storeClose(number, whole ? StreamLayout.CLOSED : StreamLayout.RESET);
+                var complete = !reset && !unread && announceEnd(ring);
+                ring.peer().storeClose(number, complete ? StreamLayout.CLOSED : StreamLayout.RESET);
             }
             synchronized (this) {
-                closed = true; // and nothing is stored for this stream any more
+                closed = true; // nothing is stored for this stream from now on
                 recycling.closed();
             }
         } finally {
@@ -422,18 +423,18 @@ public final class SisciStream extends BypassStream {
         disconnectSoon();
     }
 
-    /** Closes an end that no peer knows of, or that none will connect to. */
+    /** Closes an end that no peer knows, or that no peer will connect to. */
     void abandon() {
         synchronized (this) {
             closed = true;
             failed = true;
-            pair.partnerIsGone();
+            segment.markPeerGone();
         }
         disconnect();
     }
 
-    /** The peer is no longer connected to this end. */
-    void partnerHasGone() {
+    /** Called when the peer is no longer connected to this end. */
+    void peerDisconnected() {
         synchronized (this) {
             if (!released && !peerHasClosed()) {
                 failed = true;
@@ -452,14 +453,14 @@ public final class SisciStream extends BypassStream {
         return failed;
     }
 
-    /** Disconnects on another thread, once however often this is called meanwhile. */
+    /** Disconnects on another thread. Calls before the disconnect starts are merged. */
     private void disconnectSoon() {
         if (disconnecting.compareAndSet(false, true)) {
             fabric.executeDisconnect(this::disconnect);
         }
     }
 
-    /** Disconnects from a peer that has closed, or if this end is closed. May block. */
+    /** Disconnects from a peer that has closed, or because this end is closed. May block. */
     private void disconnect() {
         disconnecting.set(false);
         SendRing ring;
@@ -472,7 +473,7 @@ public final class SisciStream extends BypassStream {
                 var kept =
                         (peerClosed || (closed && !released))
                                 && recycling.keep(outgoing != null, closed && peerClosed);
-                var gone = pair.isPartnerGone();
+                var gone = segment.isPeerGone();
                 ring = !kept && (closed || gone || peerClosed) ? outgoing : null;
                 release = !kept && closed && !released && (gone || recycling.isAbandoned());
                 released |= release;
@@ -484,13 +485,13 @@ public final class SisciStream extends BypassStream {
             acknowledging.unlock();
             sending.unlock();
         }
-        look(); // the peer may have sent a request while this end was not ready for it
+        scan(); // the peer may have sent a request before this end was ready for it
         if (ring != null) {
             ring.peer().close();
         }
         if (release) {
             fabric.remove(this);
-            pair.close();
+            segment.close();
         }
     }
 }

@@ -2,28 +2,28 @@ package org.jrdma.sockets.sisci;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The events of poll(2) for which threads of this end of a stream sleep. */
+/** The events of poll(2) for which threads of one end of a stream sleep. */
 final class SleepingThreads {
 
     private final AtomicInteger events = new AtomicInteger();
 
-    /** Threads sleep until these events; returns those for which none slept before. */
+    /** Records that threads sleep; returns the events for which none slept before. */
     int sleep(int awaited) {
         return awaited & ~events.getAndAccumulate(awaited, (before, added) -> before | added);
     }
 
-    /** Whether any thread sleeps. */
-    boolean areThere() {
+    boolean isAny() {
         return events.get() != 0;
     }
 
     /**
-     * Threads no longer sleep until these events; returns whether any did. Writes nothing if none
-     * did, since a thread may be about to sleep.
+     * Records that threads no longer sleep for these events; returns true if any did. Writes
+     * nothing if none did, because another thread may be about to sleep.
      */
-    boolean wake(int happened) {
-        return (events.get() & happened) != 0
-                && (events.getAndAccumulate(happened, (before, gone) -> before & ~gone) & happened)
+    boolean wake(int occurred) {
+        return (events.get() & occurred) != 0
+                && (events.getAndAccumulate(occurred, (before, removed) -> before & ~removed)
+                                & occurred)
                         != 0;
     }
 }

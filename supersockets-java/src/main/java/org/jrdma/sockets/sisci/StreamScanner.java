@@ -6,21 +6,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Scans all streams without a wake-up, soon after a thread has gone to sleep: stores that cross on
- * a link may keep an end from noticing the sleep of the other. A process without news scans rarely.
+ * Scans all streams soon after a thread has gone to sleep, without a wake-up of the peer. Stores
+ * that cross on a link may prevent an end from noticing that the other sleeps. Without sleeping
+ * threads, scans are rare.
  */
 final class StreamScanner {
 
     private static final Duration SOON = Duration.ofMillis(20);
 
-    /** The period in which missed wake-ups and passed deadlines are found. */
+    /** The period of scans that find missed wake-ups and passed deadlines. */
     private static final long PERIOD_NANOS = 200_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(StreamScanner.class);
 
     private final Runnable scan;
     private final Thread thread =
-            Thread.ofPlatform().daemon().name("jrdma-sisci-look").unstarted(this::go);
+            Thread.ofPlatform().daemon().name("jrdma-sisci-scan").unstarted(this::run);
     private volatile boolean wanted;
 
     StreamScanner(Runnable scan) {
@@ -31,7 +32,7 @@ final class StreamScanner {
         thread.start();
     }
 
-    /** Makes the next two scans soon: the first of them may be too early. */
+    /** Schedules the next two scans soon, because the first of them may be too early. */
     void scanSoon() {
         if (!wanted) {
             wanted = true;
@@ -39,7 +40,7 @@ final class StreamScanner {
         }
     }
 
-    private void go() {
+    private void run() {
         var again = false;
         while (true) {
             if (!again && !wanted) {
@@ -53,14 +54,12 @@ final class StreamScanner {
             try {
                 scan.run();
             } catch (RuntimeException e) {
-                LOG.error(
-                        "The scan of the streams has failed",
-                        e); // sleeping threads rely on this one
+                LOG.error("Could not scan the SISCI streams", e); // continues: threads depend on it
             }
         }
     }
 
-    /** Sleeps; a request for a scan does not make it earlier. */
+    /** Sleeps. A request for a scan does not shorten the sleep. */
     private static void sleep() {
         try {
             Thread.sleep(SOON);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The interrupts that wake up other processes: one for each process, shared by its streams. */
+/** The interrupts that wake up other processes, one for each process, shared by its streams. */
 final class WakeUps {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
@@ -28,7 +28,9 @@ final class WakeUps {
 
     private record Key(int node, int number) {}
 
-    /** The interrupt of one process. {@link #release()} follows each {@link #take}. */
+    /**
+     * The interrupt of one process. The caller of {@link #take} must call {@link #release()} once.
+     */
     final class WakeUp {
 
         private final Key key;
@@ -42,19 +44,19 @@ final class WakeUps {
             this.key = key;
         }
 
-        /** Connects outside the lock, so that a slow process delays no other. */
+        /** Connects to the interrupt outside the lock, so that other processes are not delayed. */
         private synchronized void connect() throws FabricException, InterruptedIOException {
             if (interrupt == null) {
                 interrupt = node.connectInterrupt(key.node, key.number, TIMEOUT);
             }
         }
 
-        /** Wakes up the process. If it has ended, its streams learn so from their segments. */
+        /** Wakes up the process. If it has ended, its streams notice that by their segments. */
         void trigger() {
             try {
                 Objects.requireNonNull(interrupt).trigger();
             } catch (SisciException | IllegalStateException e) {
-                LOG.debug("{} cannot be triggered: {}", interrupt, e.getMessage());
+                LOG.debug("Could not trigger {}: {}", interrupt, e.getMessage());
             }
         }
 
@@ -73,7 +75,7 @@ final class WakeUps {
         }
     }
 
-    /** Takes the interrupt of one process. May block. */
+    /** Returns the interrupt of one process. May block. */
     WakeUp take(int peer, int number) throws FabricException, InterruptedIOException {
         WakeUp wakeUp;
         synchronized (wakeUps) {

@@ -1,4 +1,4 @@
-/** Streams of bytes over SISCI: shared memory, and interrupts for those who sleep. */
+/** Byte streams over SISCI: shared memory, and interrupts that wake up sleeping peers. */
 @NullMarked
 package org.jrdma.sockets.sisci;
 

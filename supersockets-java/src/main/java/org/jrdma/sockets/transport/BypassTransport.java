@@ -14,30 +14,32 @@ import org.jrdma.sockets.bypass.LocalAddress;
 public non-sealed interface BypassTransport extends StreamTransport {
 
     /**
-     * Returns a connector, which connects once it is {@linkplain BypassConnector#begin begun}.
+     * Returns a connection attempt, which does nothing before {@link BypassConnector#start}.
      *
+     * @param address the address to connect to
      * @param receiveBuffer the receive buffer size that the program has set; 0 if none
-     * @param own finds out the local address; called on another thread
-     * @param refused called with the reason on that thread, before there is an outcome
-     * @throws FabricException if this machine cannot use it
+     * @param local the local address of the channel; its methods are called on another thread
+     * @param onFailure receives the reason of a failure, on that thread, before the attempt is
+     *     completed
+     * @throws FabricException if this machine cannot use the transport
      */
     BypassConnector connect(
             InetSocketAddress address,
             int receiveBuffer,
-            LocalAddress own,
-            Consumer<String> refused)
+            LocalAddress local,
+            Consumer<String> onFailure)
             throws FabricException;
 
     /**
-     * Listens at an address. May block for a moment.
+     * Listens at an address. May block briefly.
      *
-     * @throws FabricException if this machine cannot use it; with EADDRINUSE for its code if the
-     *     port is not free
+     * @throws FabricException if this machine cannot use the transport; with the code EADDRINUSE if
+     *     the port is in use
      */
     BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException;
 
-    /** How long a waiting thread spins before it sleeps: by default 30 microseconds. */
+    /** Returns the time for which a waiting thread spins, by default 30 microseconds. */
     default long spinNanos() {
         return 1_000 * Math.max(0, Long.getLong("jrdma.sockets." + name() + ".spin", 30));
     }

@@ -7,21 +7,20 @@ import org.jrdma.ffi.FabricException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a machine may have or not: found once, and kept; a reason why it cannot be is kept for some
- * seconds. Safe for use by several threads.
+ * A resource of this machine that is found once and kept. If it cannot be found, the reason is
+ * cached for some seconds. Safe for use by multiple threads.
  */
 final class CachedLookup<T> {
 
-    private static final Duration MEMORY = Duration.ofSeconds(10);
+    private static final Duration FAILURE_LIFETIME = Duration.ofSeconds(10);
 
     private final Find<T> find;
 
     // Guarded by this
     private @Nullable T found;
-    private String refusal = "";
-    private Deadline refusedUntil = Deadline.after(Duration.ZERO);
+    private String failure = "";
+    private Deadline failureDeadline = Deadline.after(Duration.ZERO);
 
-    /** Finds something, or says why not. */
     @FunctionalInterface
     public interface Find<T> {
         T find() throws FabricException;
@@ -35,20 +34,20 @@ final class CachedLookup<T> {
         if (found != null) {
             return found;
         }
-        if (!refusedUntil.hasPassed()) {
-            throw new FabricException(refusal);
+        if (!failureDeadline.hasPassed()) {
+            throw new FabricException(failure);
         }
         try {
             found = find.find();
             return found;
         } catch (FabricException e) {
-            refusal = String.valueOf(e.getMessage());
-            refusedUntil = Deadline.after(MEMORY);
+            failure = String.valueOf(e.getMessage());
+            failureDeadline = Deadline.after(FAILURE_LIFETIME);
             throw e;
         }
     }
 
-    /** Why it cannot be found, if that is so. */
+    /** Returns why the resource cannot be found; empty if it can. */
     Optional<String> whyNot() {
         try {
             get();

@@ -6,12 +6,12 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 
-/** The number of an address family that is not the same on every machine. */
+/** The number of an address family that differs between machines. */
 public final class FamilyNumber {
 
     static final String PROPERTY = "jrdma.sockets.supersockets.family";
 
-    /** Where the driver of SuperSockets publishes it: the present place and an older one. */
+    /** The current and the former file in which the SuperSockets driver publishes the number. */
     private static final List<Path> PUBLISHED =
             List.of(Path.of("/proc/net/af_ssocks/family"), Path.of("/proc/net/af_sci/family"));
 
@@ -30,7 +30,6 @@ public final class FamilyNumber {
         return in(chosen == null ? PUBLISHED : List.of(Path.of(chosen)));
     }
 
-    /** Reads the first file that is there. */
     int read() throws FabricException {
         for (var file : files) {
             if (Files.exists(file)) {
@@ -44,7 +43,7 @@ public final class FamilyNumber {
         try {
             return Integer.parseInt(Files.readString(file).strip());
         } catch (NumberFormatException e) {
-            throw new FabricException("%s holds no number".formatted(file), 0, e);
+            throw new FabricException("%s does not contain a number".formatted(file), 0, e);
         } catch (IOException e) {
             throw new FabricException("%s cannot be read: %s".formatted(file, e), 0, e);
         }

@@ -7,18 +7,19 @@ import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
- * Stream sockets of the kernel's, which differ by the number of their address family alone.
+ * A transport over stream sockets of the kernel, identified by their address family.
  *
- * @param ipv4 the number, and the protocol beside it, for addresses of IPv4
- * @param ipv6 the same for those of IPv6
- * @param advice what to do where the kernel does not know the family
+ * @param name the name of the transport
+ * @param ipv4 the family and protocol numbers for IPv4 addresses
+ * @param ipv6 the family and protocol numbers for IPv6 addresses
+ * @param advice the remedy if the kernel does not know the family
  */
 public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advice)
         implements StreamTransport {
 
-    private static final Domain IPV4_ALONE =
+    private static final Domain IPV4_ONLY =
             () -> {
-                throw new FabricException("for IPv4 alone");
+                throw new FabricException("supports only IPv4");
             };
 
     public static final FamilyTransport TCP =
@@ -33,49 +34,48 @@ public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advi
                     "smc",
                     () -> new Numbers(SocketCalls.AF_SMC, 0),
                     () -> new Numbers(SocketCalls.AF_SMC, 1),
-                    ": this kernel has no sockets over RDMA, or not loaded; try modprobe smc");
+                    ": the kernel has no SMC support, or the module is not loaded; try \"modprobe smc\"");
 
     public static final FamilyTransport SUPERSOCKETS =
             supersockets(FamilyNumber.publishedByDriver());
 
-    /** Between processes of this machine; not one that can be preferred to others. */
+    /** Unix domain sockets. Programs cannot select this transport. */
     public static final FamilyTransport UNIX =
-            new FamilyTransport("unix", () -> new Numbers(SocketCalls.AF_UNIX, 0), IPV4_ALONE, "");
+            new FamilyTransport("unix", () -> new Numbers(SocketCalls.AF_UNIX, 0), IPV4_ONLY, "");
 
     public static FamilyTransport supersockets(FamilyNumber family) {
         return new FamilyTransport(
                 "supersockets",
                 () -> new Numbers(family.read(), 0),
-                IPV4_ALONE,
+                IPV4_ONLY,
                 ": the driver that publishes this family is not loaded");
     }
 
-    /** Finds out the number of a family, or says why there is none. */
     @FunctionalInterface
     interface Domain {
         Numbers find() throws FabricException;
     }
 
-    /** What socket(2) is given. */
+    /** The arguments of socket(2). */
     record Numbers(int family, int protocol) {}
 
-    /** Makes a socket; the message of a refusal is a reason, to be read after the name. */
+    /** Opens a socket; the message of an exception is the reason. */
     public int open(InternetFamily family) throws FabricException {
         var number = (family.isIpv6() ? ipv6 : ipv4).find();
         var descriptor =
                 SocketCalls.socket(number.family, SocketCalls.SOCK_STREAM, number.protocol);
         if (descriptor < 0) {
-            throw refused(number.family, -descriptor);
+            throw failure(number.family, -descriptor);
         }
         return descriptor;
     }
 
-    /** Whether addresses of this family can be reached at all. */
+    /** Returns true if the transport supports addresses of a family. */
     public boolean reaches(InternetFamily family) {
-        return !family.isIpv6() || ipv6 != IPV4_ALONE;
+        return !family.isIpv6() || ipv6 != IPV4_ONLY;
     }
 
-    /** Whether its sockets have a family of this number. */
+    /** Returns true if the sockets of the transport have an address family of this number. */
     public boolean isFamily(int number) {
         return isFamily(ipv4, number) || isFamily(ipv6, number);
     }
@@ -88,7 +88,7 @@ public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advi
         }
     }
 
-    private FabricException refused(int family, int errno) {
+    private FabricException failure(int family, int errno) {
         var hint = errno == Errno.EAFNOSUPPORT || errno == Errno.EPROTONOSUPPORT ? advice : "";
         return new FabricException(
                 "address family %d: %s%s".formatted(family, Errno.describe(errno), hint),

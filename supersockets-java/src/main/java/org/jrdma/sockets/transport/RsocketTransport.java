@@ -7,30 +7,28 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.rsocket.RsocketConnector;
 import org.jrdma.sockets.rsocket.RsocketFabric;
 
-/** Streams over the rsockets of librdmacm, of the kernel's RDMA devices. */
+/** Streams over the rsockets of librdmacm, on the RDMA devices of the kernel. */
 public final class RsocketTransport implements BypassTransport {
 
     public static final RsocketTransport CONFIGURED =
             new RsocketTransport(() -> find(System.getProperty("jrdma.fabric", "system")));
 
-    private static final int LEAST_BUFFER = 4 * 1024;
-    private static final int MOST_BUFFER = 16 * 1024 * 1024;
+    private static final int MIN_BUFFER = 4 * 1024;
+    private static final int MAX_BUFFER = 16 * 1024 * 1024;
 
     private final CachedLookup<RsocketFabric> fabric;
 
-    /**
-     * @param find finds librdmacm and the devices
-     */
     public RsocketTransport(CachedLookup.Find<RsocketFabric> find) {
         this.fabric = new CachedLookup<>(find);
     }
 
-    public static RsocketFabric find(String fabricOfVerbs) throws FabricException {
-        if (fabricOfVerbs.equals("software")) {
+    public static RsocketFabric find(String verbsFabric) throws FabricException {
+        if (verbsFabric.equals("software")) {
             throw new FabricException(
-                    "librdmacm reaches the kernel's RDMA devices alone, not those of the software fabric that jrdma.fabric names");
+                    "librdmacm supports only the RDMA devices of the kernel, not those of the software fabric that jrdma.fabric selects");
         }
         return RsocketFabric.open();
     }
@@ -49,22 +47,22 @@ public final class RsocketTransport implements BypassTransport {
     public BypassConnector connect(
             InetSocketAddress address,
             int receiveBuffer,
-            LocalAddress own,
-            Consumer<String> refused)
+            LocalAddress local,
+            Consumer<String> onFailure)
             throws FabricException {
-        FastPathCheck.before(this);
-        return fabric.get().connecting(address, buffer(receiveBuffer), own, refused);
+        TransportProblems.before(this);
+        return new RsocketConnector(fabric.get(), address, buffer(receiveBuffer), local, onFailure);
     }
 
     @Override
     public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
-        FastPathCheck.before(this);
+        TransportProblems.before(this);
         return fabric.get().listen(address, backlog, buffer(receiveBuffer));
     }
 
     private static int buffer(int receiveBuffer) {
-        return receiveBuffer == 0 ? 0 : Math.clamp(receiveBuffer, LEAST_BUFFER, MOST_BUFFER);
+        return receiveBuffer == 0 ? 0 : Math.clamp(receiveBuffer, MIN_BUFFER, MAX_BUFFER);
     }
 
     @Override

@@ -1,6 +1,5 @@
 package org.jrdma.sockets.transport;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -14,8 +13,8 @@ import org.jrdma.sockets.sisci.SisciHosts;
 import org.jrdma.sockets.sisci.SisciListener;
 
 /**
- * Streams over two segments of SISCI. A channel has a socket of TCP besides, which keeps its port,
- * its options, and what it is for a peer that cannot be reached this way.
+ * Streams over SISCI segments. A channel also has a TCP socket, which holds the port and the
+ * options, and connects to peers that SISCI cannot reach.
  */
 public final class SisciTransport implements BypassTransport {
 
@@ -27,12 +26,11 @@ public final class SisciTransport implements BypassTransport {
     private static final Path STANDARD_HOSTS = Path.of("/etc/dis/dishosts.conf");
 
     private static final int RING_BYTES = 128 * 1024;
-    private static final int LEAST_RING_BYTES = 4 * 1024;
-    private static final int MOST_RING_BYTES = 16 * 1024 * 1024;
+    private static final int MIN_RING_BYTES = 4 * 1024;
+    private static final int MAX_RING_BYTES = 16 * 1024 * 1024;
 
     private final CachedLookup<Opened> opened;
 
-    /** A node, and what it knows of others. */
     private record Opened(SisciFabric fabric, SisciHosts hosts) {}
 
     public SisciTransport(
@@ -40,7 +38,7 @@ public final class SisciTransport implements BypassTransport {
         this.opened = new CachedLookup<>(() -> open(library, hostsFile));
     }
 
-    /** The table that was asked for must be there; the one of a driver need not. */
+    /** Reads the table of hosts. A configured file must exist, the default one need not. */
     private static SisciHosts configuredHosts() throws FabricException {
         var named = System.getProperty(HOSTS_PROPERTY);
         return named == null
@@ -69,36 +67,16 @@ public final class SisciTransport implements BypassTransport {
         return opened.whyNot();
     }
 
-    private int nodeOf(InetSocketAddress address) throws FabricException {
-        var found = opened.get();
-        return found.hosts.nodeOf(address.getAddress(), found.fabric.nodeId());
-    }
-
     @Override
     public SisciConnector connect(
             InetSocketAddress address,
             int receiveBuffer,
-            LocalAddress own,
-            Consumer<String> refused)
+            LocalAddress local,
+            Consumer<String> onFailure)
             throws FabricException {
-        var target =
-                new SisciConnector.Target() {
-                    @Override
-                    public InetSocketAddress address() {
-                        return address;
-                    }
-
-                    @Override
-                    public int node() throws FabricException {
-                        return nodeOf(address);
-                    }
-
-                    @Override
-                    public InetSocketAddress local() throws IOException {
-                        return own.bind();
-                    }
-                };
-        return opened.get().fabric.connecting(target, ringBytes(receiveBuffer), refused);
+        var found = opened.get();
+        return new SisciConnector(
+                found.fabric, found.hosts, address, local, ringBytes(receiveBuffer), onFailure);
     }
 
     @Override
@@ -110,7 +88,7 @@ public final class SisciTransport implements BypassTransport {
     private static int ringBytes(int receiveBuffer) {
         return receiveBuffer == 0
                 ? RING_BYTES
-                : Math.clamp(receiveBuffer, LEAST_RING_BYTES, MOST_RING_BYTES);
+                : Math.clamp(receiveBuffer, MIN_RING_BYTES, MAX_RING_BYTES);
     }
 
     @Override

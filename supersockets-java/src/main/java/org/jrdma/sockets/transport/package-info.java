@@ -1,4 +1,4 @@
-/** The transports: kinds of kernel sockets, and bypasses of the kernel. */
+/** The transports: kinds of kernel sockets, and kernel bypasses. */
 @NullMarked
 package org.jrdma.sockets.transport;
 

@@ -12,12 +12,12 @@ import org.junit.jupiter.api.Test;
 
 class BypassConnectorTest {
 
-    /** Fails as it is told to, on the thread that begins. */
-    private static final class Failing extends BypassConnector {
+    /** A connector that fails with a given exception, on its own thread. */
+    private static final class FailingConnector extends BypassConnector {
 
         private final Throwable failure;
 
-        Failing(Throwable failure, Consumer<String> refused) {
+        FailingConnector(Throwable failure, Consumer<String> refused) {
             super(Runnable::run, refused);
             this.failure = failure;
         }
@@ -32,55 +32,56 @@ class BypassConnectorTest {
         }
     }
 
-    /** Or many that connect at once would take the last of them for absent. */
+    /** Otherwise, if many connect at once, the last attempts would time out. */
     @Test
-    void shouldNotCountTheTimeInWhichNoThreadIsThereAsTimeWithoutAnAnswer() {
+    void shouldNotCountTheWaitForAThreadAsTimeWithoutAResponse() {
         var threads = new ArrayDeque<Runnable>();
-        var asked = new ArrayList<String>();
-        var connecting =
+        var deadlineRequests = new ArrayList<String>();
+        var connector =
                 new BypassConnector(threads::add, _ -> {}) {
                     @Override
                     protected BypassStream connect(Deadline deadline) throws IOException {
-                        throw new IOException("nobody is there");
+                        throw new IOException("no peer");
                     }
                 };
 
-        connecting.begin(() -> {
-            asked.add("how long");
+        connector.start(() -> {
+            deadlineRequests.add("deadline");
             return Deadline.NEVER;
         });
-        assertThat(asked).isEmpty();
+        assertThat(deadlineRequests).isEmpty();
         threads.remove().run();
 
-        assertThat(asked).containsExactly("how long");
-        assertThat(connecting.isDone()).isTrue();
+        assertThat(deadlineRequests).containsExactly("deadline");
+        assertThat(connector.isDone()).isTrue();
     }
 
     @Test
-    void shouldHaveAnOutcomeAfterAnError() {
+    void shouldCompleteAfterAnError() {
         var reasons = new ArrayList<String>();
-        var connecting = new Failing(new NoClassDefFoundError("of a broken jar"), reasons::add);
+        var connector = new FailingConnector(new NoClassDefFoundError("invalid jar"), reasons::add);
 
-        connecting.begin(() -> Deadline.NEVER);
+        connector.start(() -> Deadline.NEVER);
 
-        assertThat(connecting.isDone()).isTrue();
-        assertThat(connecting.take()).isEmpty();
-        assertThat(connecting.reason()).isEqualTo("of a broken jar");
-        assertThat(reasons).containsExactly("of a broken jar");
+        assertThat(connector.isDone()).isTrue();
+        assertThat(connector.take()).isEmpty();
+        assertThat(connector.reason()).isEqualTo("invalid jar");
+        assertThat(reasons).containsExactly("invalid jar");
     }
 
     @Test
-    void shouldHaveAnOutcomeWhereWhoIsToldOfTheReasonFails() {
-        var connecting =
-                new Failing(
-                        new IOException("nobody is there"),
+    void shouldCompleteIfTheFailureCallbackFails() {
+        var connector =
+                new FailingConnector(
+                        new IOException("no peer"),
                         _ -> {
-                            throw new IllegalStateException("nor here");
+                            throw new IllegalStateException("callback failed");
                         });
 
-        assertThatThrownBy(() -> connecting.begin(() -> Deadline.NEVER)).hasMessage("nor here");
+        assertThatThrownBy(() -> connector.start(() -> Deadline.NEVER))
+                .hasMessage("callback failed");
 
-        assertThat(connecting.isDone()).isTrue();
-        assertThat(connecting.reason()).isEqualTo("nobody is there");
+        assertThat(connector.isDone()).isTrue();
+        assertThat(connector.reason()).isEqualTo("no peer");
     }
 }

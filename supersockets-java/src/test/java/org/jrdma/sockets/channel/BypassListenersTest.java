@@ -26,7 +26,7 @@ import org.jrdma.sockets.transport.BypassTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which port a listener gets where others are in the way of its transports. */
+/** Tests which port a listener gets if ports are in use for some of its transports. */
 @Timeout(30)
 class BypassListenersTest {
 
@@ -34,20 +34,20 @@ class BypassListenersTest {
 
     private final Busy busy = new Busy(Errno.EADDRINUSE);
 
-    /** A way past the kernel whose first ports are somebody else's, or cannot be had otherwise. */
+    /** A kernel bypass whose first ports are in use, or which fails in another way. */
     private static final class Busy implements BypassTransport {
 
         private final int errno;
         private final List<Integer> asked = new ArrayList<>();
         private final Set<Integer> open = new TreeSet<>();
-        private int refusals;
+        private int unused;
 
         Busy(int errno) {
             this.errno = errno;
         }
 
         Busy refusing(int times) {
-            refusals = times;
+            unused = times;
             return this;
         }
 
@@ -66,7 +66,7 @@ class BypassListenersTest {
                 throws FabricException {
             var port = address.getPort();
             asked.add(port);
-            if (asked.size() <= refusals) {
+            if (asked.size() <= unused) {
                 throw new FabricException("no port " + asked.size(), errno, null);
             }
             open.add(port);
@@ -87,7 +87,7 @@ class BypassListenersTest {
             return name();
         }
 
-        /** Nobody comes by it. */
+        /** A listener without clients. */
         private final class Listener extends BypassListener {
 
             private final int port;
@@ -125,7 +125,7 @@ class BypassListenersTest {
     }
 
     @Test
-    void shouldTakeAPortThatServesAllWhereTheSystemChooses() throws Exception {
+    void shouldChooseAPortThatIsFreeForAllTransports() throws Exception {
         var free = new Busy(Errno.EADDRINUSE);
         try (var listener = listener(free, busy.refusing(3))) {
             listener.setOption(StandardSocketOptions.SO_RCVBUF, 50_000);
@@ -139,14 +139,14 @@ class BypassListenersTest {
             assertThat(listener.getOption(StandardSocketOptions.SO_RCVBUF)).isEqualTo(size);
             assertThat(whyNotFaster(listener))
                     .isEqualTo(
-                            "busy: the client did not come by it; busy: the client did not come by it");
+                            "busy: the client did not connect over it; busy: the client did not connect over it");
         }
         assertThat(busy.open).isEmpty();
         assertThat(free.open).isEmpty();
     }
 
     @Test
-    void shouldGoWithoutATransportThatNoPortServes() throws Exception {
+    void shouldOmitATransportThatHasNoFreePort() throws Exception {
         try (var listener = listener(busy.refusing(Integer.MAX_VALUE)).bind(port(0))) {
             assertThat(busy.asked).hasSize(MOST).last().isEqualTo(portOf(listener));
             assertThat(whyNotFaster(listener)).isEqualTo("busy: no port " + MOST);
@@ -154,7 +154,7 @@ class BypassListenersTest {
     }
 
     @Test
-    void shouldKeepThePortThatTheProgramNames() throws Exception {
+    void shouldKeepThePortThatTheProgramHasChosen() throws Exception {
         int named;
         try (var before = listener().bind(port(0))) {
             named = portOf(before);
@@ -166,7 +166,7 @@ class BypassListenersTest {
     }
 
     @Test
-    void shouldKeepThePortWhereAnotherWouldNotHelp() throws Exception {
+    void shouldKeepThePortIfAnotherPortWouldNotHelp() throws Exception {
         var broken = new Busy(Errno.ENODEV).refusing(1);
         try (var listener = listener(broken).bind(port(0))) {
             assertThat(broken.asked).containsExactly(portOf(listener));

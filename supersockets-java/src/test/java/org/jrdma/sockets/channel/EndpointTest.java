@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.channels.SocketChannel;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.sockets.Tasks;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.junit.jupiter.api.Test;
@@ -14,13 +14,13 @@ import org.junit.jupiter.api.Timeout;
 class EndpointTest {
 
     @Test
-    void shouldEndItsDescriptorAlthoughASelectorEndsWhileTheCloseWaits() throws Exception {
+    void shouldCloseItsDescriptorIfASelectorIsClosedMeanwhile() throws Exception {
         var descriptor = SocketCalls.socket(SocketCalls.AF_INET, SocketCalls.SOCK_STREAM, 0);
-        var epoll = Linux.epollCreate();
+        var epoll = LinuxCalls.epollCreate();
         try (var channel = SocketChannel.open()) {
             var endpoint = new Endpoint(channel, descriptor);
             var registration = new Registration(epoll, 1, () -> {});
-            endpoint.listen(registration, Linux.EPOLLIN);
+            endpoint.register(registration, LinuxCalls.EPOLLIN);
             assertThat(endpoint.enter()).isTrue();
             var closing =
                     Tasks.start(
@@ -30,7 +30,7 @@ class EndpointTest {
                                     })
                             .awaitWaiting();
 
-            endpoint.listen(registration, 0);
+            endpoint.register(registration, 0);
             SocketCalls.close(epoll);
             endpoint.leave();
 

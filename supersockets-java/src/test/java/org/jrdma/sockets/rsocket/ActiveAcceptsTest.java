@@ -12,15 +12,15 @@ class ActiveAcceptsTest {
     private final ActiveAccepts numbers = new ActiveAccepts();
 
     @Test
-    void shouldNotLetAnybodyAcceptAtWhatIsClosed() {
+    void shouldNotAcceptAtAClosedListener() {
         assertThat(numbers.enter(7, () -> false)).isFalse();
 
         numbers.awaitNone(7);
     }
 
-    /** The new listener's client would be taken by the old one's thread. */
+    /** Otherwise the thread of the old listener would take a client of the new one. */
     @Test
-    void shouldLetANumberBeUsedAgainWhenWhoAcceptsThereHasLeft() throws Exception {
+    void shouldAllowTheReuseOfANumberAfterTheAcceptHasReturned() throws Exception {
         assertThat(numbers.enter(7, () -> true)).isTrue();
         assertThat(numbers.enter(8, () -> true)).isTrue();
         var usedAgain = new CountDownLatch(1);

@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Test;
 
 class PollScratchTest {
 
-    /** As each write from the heap does. Other threads may use the same places. */
+    /** Each write from the heap holds a Scratch. Other threads may use the same cache slots. */
     @Test
-    void shouldNotMakeMemoryAnewForWhoHoldsOther() {
+    void shouldReuseMemoryForAThreadThatHoldsAScratch() {
         for (var attempt = 0; attempt < 100; attempt++) {
             var before = nested();
             var after = nested();
@@ -18,7 +18,7 @@ class PollScratchTest {
                 return;
             }
         }
-        assertThat(false).as("memory was kept").isTrue();
+        assertThat(false).as("memory was reused").isTrue();
     }
 
     private record Memory(MemorySegment bytes, MemorySegment one) {}

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Of machines whose files are made up, but whose network interfaces are this one's. */
+/** Tests with simulated devices, but with the network interfaces of this machine. */
 class RdmaAddressesTest {
 
     @TempDir private Path root;
@@ -36,7 +36,7 @@ class RdmaAddressesTest {
     }
 
     @Test
-    void shouldHaveTheAddressesOfADevicesInterfaces() throws Exception {
+    void shouldReturnTheAddressesOfADevicesInterfaces() throws Exception {
         var name = NetworkInterface.getByInetAddress(loopback()).getName();
         device("rxe0", "1: CA", "nowhere0", name);
 
@@ -50,7 +50,7 @@ class RdmaAddressesTest {
     }
 
     @Test
-    void shouldHaveTheInterfacesOfADeviceWithoutATableOfThem() throws Exception {
+    void shouldFindTheInterfacesOfADeviceWithoutAGidTable() throws Exception {
         device("mlx5_0", "1: CA");
         Files.createDirectories(root.resolve("sys/class/infiniband/mlx5_0/device/net/ib0"));
 
@@ -58,12 +58,12 @@ class RdmaAddressesTest {
     }
 
     @Test
-    void shouldSayWhyThereAreNone() throws Exception {
+    void shouldReportWhyThereAreNone() throws Exception {
         assertThat(addresses().whyNone()).hasValue("this machine has no RDMA device");
 
         device("siw0", "4: RNIC", "dummy1");
         assertThat(addresses().whyNone())
-                .hasValue("no RDMA device but of iWARP, whose ports are those of TCP");
+                .hasValue("all RDMA devices are iWARP devices, which share their ports with TCP");
         assertThat(addresses().interfaces()).isEmpty();
 
         device("mlx5_0", "1: CA");
@@ -79,7 +79,7 @@ class RdmaAddressesTest {
         "/opt/lib/librdmacm.so.1.4.65.0, true",
         "librdmacm.so.1, false"
     })
-    void shouldKnowTheLibraryThatMustNotGrowItsTables(String library, boolean growsSafely) {
+    void shouldRecognizeALibraryWhoseTablesMustNotGrow(String library, boolean growsSafely) {
         assertThat(RsocketFabric.growsSafely(library)).isEqualTo(growsSafely);
     }
 }

@@ -21,12 +21,12 @@ class ConnectRequestTest {
                     new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 80));
 
     @Test
-    void shouldBeReadAsItWasWritten() throws Exception {
+    void shouldDecodeWhatItHasEncoded() throws Exception {
         assertThat(ConnectRequest.decode(GREETING.encode())).isEqualTo(GREETING);
     }
 
     @Test
-    void shouldRefuseWhatIsNoGreeting() {
+    void shouldRejectAMalformedRequest() {
         var bytes = GREETING.encode();
         for (var length = 0; length < bytes.length; length++) {
             var cut = Arrays.copyOf(bytes, length);
@@ -35,11 +35,11 @@ class ConnectRequestTest {
         }
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> ConnectRequest.decode(Arrays.copyOf(bytes, bytes.length + 1)))
-                .withMessage("a greeting with 1 bytes more");
+                .withMessage("A connect request has extra bytes: 1");
         bytes[3]++;
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> ConnectRequest.decode(bytes))
-                .withMessage("not a greeting of this version");
+                .withMessage("Unknown version of a connect request");
         bytes[3]--;
         bytes[24] = 5;
         assertThatExceptionOfType(FabricException.class)

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jrdma.ffi.Errno;
 import org.jrdma.sisci.RemoteMap;
+import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.soft.sisci.SoftSisci;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a stream does when its peer stores values that cannot be. */
+/** Tests of streams whose peer stores invalid values. */
 @Timeout(30)
 class HostilePeerTest {
 
@@ -32,6 +33,7 @@ class HostilePeerTest {
     private SisciFabric fabric;
     private SisciStream stream;
     private SisciStream peer;
+    private RemoteSegment segment;
     private RemoteMap memory;
     private final MemorySegment target = Arena.ofAuto().allocate(BYTES);
 
@@ -39,23 +41,25 @@ class HostilePeerTest {
     void connect(@TempDir Path folder) throws Exception {
         fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
         var loopback = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
-        var route = new SegmentPair.Route(fabric.nodeId(), loopback, BYTES);
+        var route = new StreamSegment.Route(fabric.nodeId(), loopback, BYTES);
         stream = SisciStream.open(fabric, 4096, route);
         peer = SisciStream.open(fabric, 4096, route);
         stream.join(fabric.nodeId(), peer.segmentId(), fabric.wakeUpNumber(), TIMEOUT);
         peer.join(fabric.nodeId(), stream.segmentId(), fabric.wakeUpNumber(), TIMEOUT);
-        memory = fabric.node().connect(fabric.nodeId(), stream.segmentId(), TIMEOUT).map();
+        segment = fabric.node().connect(fabric.nodeId(), stream.segmentId(), TIMEOUT);
+        memory = segment.map();
     }
 
     @AfterEach
     void close() {
+        segment.close(); // otherwise the stream waits until its segment is no longer in use
         stream.abandon();
         peer.abandon();
     }
 
     @ParameterizedTest
     @ValueSource(longs = {-705, -5, 4097, Long.MIN_VALUE, Long.MAX_VALUE})
-    void shouldBeResetByAPositionOfTheProducerThatCannotBe(long produced) {
+    void shouldBeResetByAnInvalidProducerPosition(long produced) {
         memory.putLongRelease(StreamLayout.PRODUCED, produced);
 
         assertThat(stream.ready() & SocketCalls.POLLIN).isNotZero();
@@ -66,7 +70,7 @@ class HostilePeerTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 5, Long.MAX_VALUE})
-    void shouldBeResetByAPositionOfTheConsumerThatCannotBe(long consumed) {
+    void shouldBeResetByAnInvalidConsumerPosition(long consumed) {
         memory.putLongRelease(StreamLayout.CONSUMED, consumed);
         var result = 0;
         for (var sent = 0; sent <= 4096 && result >= 0; sent += BYTES) {
@@ -77,23 +81,23 @@ class HostilePeerTest {
         assertThat(result).isEqualTo(-Errno.ECONNRESET);
     }
 
-    /** As the next stream over the same segments starts behind the bytes that were left over. */
+    /** The next stream over the same segments starts after the unread bytes of the previous one. */
     @ParameterizedTest
     @ValueSource(longs = {-705, -5, 4097})
-    void shouldNotStartTheNextStreamAtAPositionThatCannotBe(long produced) throws Exception {
-        var segment = fabric.node().newSegment(99, StreamLayout.inPages(2 * 4096));
-        var ring = new ReceiveRing(segment.map(), 4096);
-        segment.offer();
+    void shouldNotStartTheNextStreamAtAnInvalidPosition(long produced) throws Exception {
+        var local = fabric.node().newSegment(99, StreamLayout.inPages(2 * 4096));
+        var ring = new ReceiveRing(local.map(), 4096);
+        local.offer();
         var map = fabric.node().connect(fabric.nodeId(), 99, TIMEOUT).map();
         map.putLongRelease(StreamLayout.PRODUCED, produced);
 
         var next = new ReceiveRing(ring);
 
-        assertThat(next.available()).isEqualTo(ReceiveRing.INVALID);
+        assertThat(next.available()).isEqualTo(StreamLayout.INVALID_POSITION);
     }
 
     @Test
-    void shouldCarryBytesWhereThePeerIsNotHostile() {
+    void shouldTransferBytesWithAValidPeer() {
         target.setString(0, "hello");
 
         assertThat(peer.send(target, 5)).isEqualTo(5);

@@ -27,7 +27,7 @@ class SisciHostsNamesTest {
     }
 
     @Test
-    void shouldNotAskForTheNamesOfTheTableAtEveryConnect(@TempDir Path folder) throws Exception {
+    void shouldNotResolveTheNamesOfTheTableAtEveryConnect(@TempDir Path folder) throws Exception {
         var table =
                 Files.writeString(
                         folder.resolve("hosts"),

@@ -15,12 +15,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whom a listener at all addresses lets in, where other containers share the node. */
+/** Tests which requests a wildcard listener accepts if other containers share the node. */
 class SisciListenerTest {
 
     private static final int PORT = 4_711;
-    private static final long HERE = NetworkNamespace.id();
-    private static final long ELSEWHERE = HERE + 1;
+    private static final long NAMESPACE = NetworkNamespace.id();
+    private static final long OTHER_NAMESPACE = NAMESPACE + 1;
 
     private SisciListener listener;
 
@@ -45,30 +45,33 @@ class SisciListenerTest {
     }
 
     @Test
-    void shouldLetInWhoWantsAnAddressOfItsOwn() throws Exception {
+    void shouldAcceptRequestsForItsAddresses() throws Exception {
         for (var each : NetworkInterface.networkInterfaces().toList()) {
             for (var address : each.inetAddresses().toList()) {
-                assertThat(replyTo(HERE, new InetSocketAddress(address, PORT)))
+                assertThat(replyTo(NAMESPACE, new InetSocketAddress(address, PORT)))
                         .isEqualTo(ConnectReply.ACCEPTED);
             }
         }
     }
 
     @Test
-    void shouldRefuseWhoWantsAnAddressOfAnotherContainer() {
-        assertThat(replyTo(HERE, at("192.0.2.1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
-        assertThat(replyTo(ELSEWHERE, at("192.0.2.1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+    void shouldRejectRequestsForAnAddressOfAnotherContainer() {
+        assertThat(replyTo(NAMESPACE, at("192.0.2.1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+        assertThat(replyTo(OTHER_NAMESPACE, at("192.0.2.1", PORT)))
+                .isEqualTo(ConnectReply.OTHER_ADDRESS);
     }
 
     @Test
-    void shouldRefuseWhoWantsTheLoopbackOfAnotherContainer() {
-        assertThat(replyTo(HERE, at("127.0.0.1", PORT))).isEqualTo(ConnectReply.ACCEPTED);
-        assertThat(replyTo(ELSEWHERE, at("127.0.0.1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
-        assertThat(replyTo(ELSEWHERE, at("::1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+    void shouldRejectRequestsForTheLoopbackAddressOfAnotherContainer() {
+        assertThat(replyTo(NAMESPACE, at("127.0.0.1", PORT))).isEqualTo(ConnectReply.ACCEPTED);
+        assertThat(replyTo(OTHER_NAMESPACE, at("127.0.0.1", PORT)))
+                .isEqualTo(ConnectReply.OTHER_ADDRESS);
+        assertThat(replyTo(OTHER_NAMESPACE, at("::1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
     }
 
     @Test
-    void shouldRefuseWhoWantsAnotherPort() {
-        assertThat(replyTo(HERE, at("127.0.0.1", PORT + 1))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+    void shouldRejectRequestsForAnotherPort() {
+        assertThat(replyTo(NAMESPACE, at("127.0.0.1", PORT + 1)))
+                .isEqualTo(ConnectReply.OTHER_ADDRESS);
     }
 }

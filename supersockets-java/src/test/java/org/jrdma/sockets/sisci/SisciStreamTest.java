@@ -13,12 +13,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 class SisciStreamTest {
 
-    private static final SegmentPair.Route ROUTE =
-            new SegmentPair.Route(4, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), 0);
+    private static final StreamSegment.Route ROUTE =
+            new StreamSegment.Route(
+                    4, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), 0);
 
-    /** A greeting that a listener has yet to read would lead to whoever has the segment then. */
+    /** Otherwise an unread connect request could lead to the next owner of the segment. */
     @Test
-    void shouldNotTakeTheSegmentNumberThatWasJustInUse(@TempDir Path folder) throws Exception {
+    void shouldNotReuseASegmentIdImmediately(@TempDir Path folder) throws Exception {
         var fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
         var first = SisciStream.open(fabric, 4096, ROUTE);
         first.abandon();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 final class StreamScannerTest {
 
-    private static final long SOON_NANOS = 100_000_000; // half of a rest
+    private static final long SOON_NANOS = 100_000_000; // half of a scan period
     private static final int ATTEMPTS = 20;
 
     private final LinkedBlockingQueue<Long> looks = new LinkedBlockingQueue<>();
@@ -23,15 +23,15 @@ final class StreamScannerTest {
     }
 
     @Test
-    void shouldHardlyLookWhileNobodyGoesToSleep() throws InterruptedException {
+    void shouldScanRarelyIfNoThreadSleeps() throws InterruptedException {
         Thread.sleep(1_000);
 
         assertThat(looks.size()).isBetween(1, 6);
     }
 
-    /** A busy machine may delay one of them, but not each. */
+    /** A busy machine may delay one of the scans, but not all of them. */
     @Test
-    void shouldLookTwiceSoonAfterSomebodyHasGoneToSleep() throws InterruptedException {
+    void shouldScanTwiceSoonAfterAThreadGoesToSleep() throws InterruptedException {
         var soon = 0;
         for (var i = 0; i < ATTEMPTS && soon == 0; i++) {
             looks.clear();
@@ -48,7 +48,7 @@ final class StreamScannerTest {
     }
 
     @Test
-    void shouldGoOnAfterALookThatFailed() throws InterruptedException {
+    void shouldContinueAfterAFailedScan() throws InterruptedException {
         var calls = new CountDownLatch(2);
         new StreamScanner(
                         () -> {

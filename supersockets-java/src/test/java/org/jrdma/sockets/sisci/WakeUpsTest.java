@@ -33,7 +33,7 @@ class WakeUpsTest {
     }
 
     @Test
-    void shouldNotLetOneProcessWaitForAnother(@TempDir Path folder) throws Exception {
+    void shouldNotDelayOneProcessByAnother(@TempDir Path folder) throws Exception {
         try (var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))).open();
                 var somebodys = node.newInterrupt()) {
             var wakeUps = new WakeUps(node);

@@ -40,7 +40,7 @@ final class ArchitectureRules {
      * A broken rule.
      *
      * @param key the rule, the module, and the package, type or file that breaks the rule
-     * @param details what breaks the rule
+     * @param details the dependencies or the number that break the rule
      */
     record Violation(String key, String details) {}
 

@@ -21,7 +21,8 @@ class ConsumerTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldUseTheLibraryOfTheSystemOrNameItsPackages(Consumer consumer) throws Exception {
+    void shouldUseTheSystemsLibraryOrReportThePackagesToInstall(Consumer consumer)
+            throws Exception {
         var ended = consumer.run("ListDevices", consumer.flags());
 
         assertThat(ended.output)
@@ -43,7 +44,7 @@ class ConsumerTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldRefuseAFileThatIsNoLibrary(Consumer consumer) throws Exception {
+    void shouldRejectAFileThatIsNotALibrary(Consumer consumer) throws Exception {
         var ended = consumer.run("ListDevices", consumer.flags(), "/dev/null");
 
         assertThat(ended.output)
@@ -53,26 +54,21 @@ class ConsumerTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldNameTheFlagWhereNativeAccessIsDenied(Consumer consumer) throws Exception {
+    void shouldReportTheMissingFlagIfNativeAccessIsDenied(Consumer consumer) throws Exception {
         var ended = consumer.run("ListDevices", List.of());
 
         assertThat(ended.output).contains(consumer.flags());
         assertThat(ended.code).isOne();
     }
 
-    /** What a program has said, and its exit code. */
+    /** The output and the exit code of a program. */
     record Ended(String output, int code) {}
 
     enum Consumer {
-        CLASS_PATH(
-                "class-path",
-                "on the class path, [^`]*`argLine` say, with `([^`]+)`",
-                "-cp",
-                "lib/*",
-                "org.example."),
+        CLASS_PATH("class-path", "On the class path: `([^`]+)`", "-cp", "lib/*", "org.example."),
         MODULE_PATH(
                 "module-path",
-                "Start java with `([^`]+)`",
+                "On the module path: `([^`]+)`",
                 "-p",
                 "lib",
                 "--module=org.example.consumer/org.example.");
@@ -86,7 +82,7 @@ class ConsumerTest {
         private final String programs;
 
         /**
-         * @param inReadme where the README gives the flags
+         * @param inReadme the pattern of the README's sentence with the flags
          */
         Consumer(
                 String folder,
@@ -101,7 +97,7 @@ class ConsumerTest {
             this.programs = programs;
         }
 
-        /** As the README gives them. */
+        /** Returns the flags that the README recommends. */
         List<String> flags() throws IOException {
             var flags = inReadme.matcher(Files.readString(Path.of("..", "..", "README.md")));
             assertThat(flags.find()).as("the README's " + inReadme).isTrue();

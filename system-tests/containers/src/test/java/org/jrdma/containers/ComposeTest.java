@@ -15,8 +15,8 @@ import org.testcontainers.containers.Network;
 import org.yaml.snakeyaml.Yaml;
 
 /**
- * The compose file for users, on the image that their Dockerfile makes: {@code test} has built it
- * on an image of this machine's, since no registry need be in reach.
+ * Tests the users' compose file on the image of their Dockerfile. The script {@code test} has built
+ * the image from a local base image, so that no registry is required.
  */
 class ComposeTest {
 
@@ -24,7 +24,10 @@ class ComposeTest {
 
     private Map<String, Service> services;
 
-    /** What is said of a service; whoever says more has to have it tested here. */
+    /**
+     * The properties of a service that this test supports. A compose file with other properties
+     * needs an extension of the test.
+     */
     private record Service(
             List<String> command,
             Map<String, String> environment,
@@ -32,8 +35,8 @@ class ComposeTest {
             List<String> mustBeHealthy) {
 
         @SuppressWarnings("unchecked")
-        static Service of(Map<String, ?> said) {
-            assertThat(said.keySet())
+        static Service of(Map<String, ?> definition) {
+            assertThat(definition.keySet())
                     .isSubsetOf(
                             "build",
                             "image",
@@ -42,15 +45,15 @@ class ComposeTest {
                             "command",
                             "healthcheck",
                             "depends_on");
-            assertThat(said.get("build")).isEqualTo(".");
-            var health = (Map<String, ?>) said.get("healthcheck");
-            var before = (Map<String, Map<String, ?>>) said.get("depends_on");
+            assertThat(definition.get("build")).isEqualTo(".");
+            var health = (Map<String, ?>) definition.get("healthcheck");
+            var before = (Map<String, Map<String, ?>>) definition.get("depends_on");
             if (before != null) {
                 assertThat(before.values()).containsOnly(Map.of("condition", "service_healthy"));
             }
             return new Service(
-                    (List<String>) said.get("command"),
-                    (Map<String, String>) said.get("environment"),
+                    (List<String>) definition.get("command"),
+                    (Map<String, String>) definition.get("environment"),
                     health == null ? List.of() : (List<String>) health.get("test"),
                     before == null ? List.of() : List.copyOf(before.keySet()));
         }
@@ -61,9 +64,12 @@ class ComposeTest {
     void read() throws Exception {
         var file = Path.of(System.getProperty("jrdma.compose"));
         assertThat(file.resolveSibling("Dockerfile")).exists();
-        Map<String, Map<String, Map<String, ?>>> said = new Yaml().load(Files.readString(file));
+        Map<String, Map<String, Map<String, ?>>> definition =
+                new Yaml().load(Files.readString(file));
         services = new TreeMap<>();
-        said.get("services").forEach((name, service) -> services.put(name, Service.of(service)));
+        definition
+                .get("services")
+                .forEach((name, service) -> services.put(name, Service.of(service)));
     }
 
     private Host start(Network network, String name) {
@@ -72,7 +78,7 @@ class ComposeTest {
     }
 
     @Test
-    void shouldMeasureBetweenItsHosts() throws Exception {
+    void shouldMeasureBetweenTheHosts() throws Exception {
         assertThat(services).containsOnlyKeys("server", "client");
         assertThat(services.get("client").mustBeHealthy()).containsExactly("server");
         var health = services.get("server").healthCheck();
@@ -95,19 +101,20 @@ class ComposeTest {
     }
 
     @Test
-    void shouldSayWhatThereIsAndUntoldWhatItCan() throws Exception {
+    void shouldListDevicesAndPrintTheHelpWithoutArguments() throws Exception {
         try (var network = Network.newNetwork();
-                var told = Host.named(network, "bare").start(IMAGE, Map.of(), List.of("devices"));
-                var untold = Host.named(network, "bare").start(IMAGE, Map.of(), List.of())) {
-            assertThat(told.await()).as(told.output()).isZero();
-            assertThat(told.output()).contains("soft0").doesNotContain("WARNING");
-            assertThat(untold.await()).as(untold.output()).isZero();
-            assertThat(untold.output()).contains("devices").contains("doctor").contains("perf");
+                var listing =
+                        Host.named(network, "bare").start(IMAGE, Map.of(), List.of("devices"));
+                var help = Host.named(network, "bare").start(IMAGE, Map.of(), List.of())) {
+            assertThat(listing.await()).as(listing.output()).isZero();
+            assertThat(listing.output()).contains("soft0").doesNotContain("WARNING");
+            assertThat(help.await()).as(help.output()).isZero();
+            assertThat(help.output()).contains("devices").contains("doctor").contains("perf");
         }
     }
 
     @Test
-    void shouldKnowWhoIsNotHealthyYet() throws Exception {
+    void shouldReportAHostThatIsNotHealthyYet() throws Exception {
         var health = services.get("server").healthCheck();
         try (var network = Network.newNetwork();
                 var idle =

@@ -22,67 +22,75 @@ import org.testcontainers.containers.startupcheck.StartupCheckStrategy;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * A machine with a name and an address on a network, which runs one program on the software fabric:
- * a container with Java, the jars and a shell, and nothing else.
+ * A host with a name and an address on a network, which runs one program on the software fabric.
+ * The host is a container with only Java, the jars and a shell.
  */
 final class Host implements AutoCloseable {
 
     private static final String IMAGE = "jrdma-host:test";
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
     private static final String JARS = "/jrdma";
     private static final String TESTS = "/tests";
 
-    /** Where a machine has the directory that it shares with others. */
+    /** The path of the directory that a host shares with others. */
     static final String SHARED = "/shared";
 
     private final GenericContainer<?> container;
-    private final Plan plan;
+    private final Configuration configuration;
     private final DockerClient engine;
 
-    /** What earlier runs of the program have written. */
+    /** The length of the output of earlier runs of the program. */
     private int outputBefore;
 
-    private Host(GenericContainer<?> container, Plan plan) {
+    private Host(GenericContainer<?> container, Configuration configuration) {
         this.container = container;
-        this.plan = plan;
+        this.configuration = configuration;
         this.engine = container.getDockerClient();
     }
 
-    /** Starts a machine, and on it a program, a module's class, with its arguments. */
+    /** Starts a host and a program on it, which is the main class of a module. */
     static Host running(Network network, String name, String program, String... arguments) {
         return named(network, name).run(program, arguments);
     }
 
-    /** A machine that is not on yet. */
-    static Plan named(Network network, String name) {
-        return new Plan(network, name, Map.of("jrdma.soft.devices", "eth0"), Optional.empty());
+    /** Returns the configuration of a host that is not started. */
+    static Configuration named(Network network, String name) {
+        return new Configuration(
+                network, name, Map.of("jrdma.soft.devices", "eth0"), Optional.empty());
     }
 
     /**
-     * What a machine is to be.
+     * The configuration of a host.
      *
+     * @param network the network of the host
+     * @param name the name of the host on the network
      * @param properties the system properties of its programs
-     * @param shared a directory that it shares with others, at {@link #SHARED}
+     * @param shared a directory that it shares with other hosts, mounted at {@link #SHARED}
      */
-    record Plan(
+    record Configuration(
             Network network, String name, Map<String, String> properties, Optional<Path> shared) {
 
-        Plan sharing(Path directory) {
-            return new Plan(network, name, properties, Optional.of(directory));
+        Configuration sharing(Path directory) {
+            return new Configuration(network, name, properties, Optional.of(directory));
         }
 
-        Plan property(String key, String value) {
+        Configuration property(String key, String value) {
             var more = new TreeMap<>(properties);
             more.put(key, value);
-            return new Plan(network, name, more, shared);
+            return new Configuration(network, name, more, shared);
         }
 
-        /** Starts it, and on it a program, a module's class or one of this project's tests. */
+        /**
+         * Starts a host and a program on it: the main class of a module, or a class of these tests.
+         */
         Host run(String program, String... arguments) {
             return start(IMAGE, Map.of(), List.of(command(program, arguments)));
         }
 
-        /** Starts it with an image that has a program, and what that program is told. */
+        /**
+         * Starts a host with an image that contains a program, and passes the arguments to the
+         * program.
+         */
         Host start(String image, Map<String, String> environment, List<String> command) {
             var container =
                     new GenericContainer<>(DockerImageName.parse(image))
@@ -96,7 +104,8 @@ final class Host implements AutoCloseable {
                                 create.withHostName(name);
                                 Objects.requireNonNull(create.getHostConfig())
                                         .withBinds(mounts())
-                                        .withCapAdd(Capability.NET_ADMIN); // to pull the cable
+                                        // for cutLink and restoreLink
+                                        .withCapAdd(Capability.NET_ADMIN);
                             });
             container.start();
             return new Host(container, this);
@@ -139,7 +148,7 @@ final class Host implements AutoCloseable {
         return new Bind(source.toString(), new Volume(target), AccessMode.ro);
     }
 
-    /** A program may be done before anyone has looked. */
+    /** Reports success immediately, because a program may have ended before the check. */
     private static final class Started extends StartupCheckStrategy {
         @Override
         public StartupStatus checkStartupState(DockerClient engine, String container) {
@@ -147,28 +156,29 @@ final class Host implements AutoCloseable {
         }
     }
 
-    /** What the program has written since the machine was started. */
+    /** Returns the output of the program since the host was last started. */
     String output() {
         return container.getLogs().substring(outputBefore);
     }
 
-    /** Waits until the program has written something. */
+    /** Waits until the program has printed a text. */
     void awaitOutput(String part) throws InterruptedException {
-        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (!output().contains(part)) {
             if (!isRunning() || System.nanoTime() - deadline > 0) {
-                throw new AssertionError("It does not say \"%s\": %s".formatted(part, output()));
+                throw new AssertionError(
+                        "The output does not contain \"%s\": %s".formatted(part, output()));
             }
             Thread.sleep(50);
         }
     }
 
-    /** Waits for the program's end. Returns its exit code. */
+    /** Waits until the program ends; returns its exit code. */
     long await() throws InterruptedException {
-        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (isRunning()) {
             if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("It does not end: " + output());
+                throw new AssertionError("The program does not end: " + output());
             }
             Thread.sleep(50);
         }
@@ -183,38 +193,38 @@ final class Host implements AutoCloseable {
         return engine.inspectContainerCmd(container.getContainerId()).exec().getState();
     }
 
-    /** Takes its power away. */
+    /** Kills all processes of the host, like a loss of power. */
     void kill() {
         engine.killContainerCmd(container.getContainerId()).exec();
     }
 
-    /** Starts it again after its end, program and all. */
+    /** Starts the host and its program again after the program has ended. */
     void restart() {
         outputBefore = container.getLogs().length();
         engine.startContainerCmd(container.getContainerId()).exec();
     }
 
-    /** Pulls its cable. */
+    /** Disables the network interface. */
     void cutLink() throws IOException, InterruptedException {
         execute("ip", "link", "set", "eth0", "down");
     }
 
-    /** Plugs its cable in again. */
+    /** Enables the network interface again. */
     void restoreLink() throws IOException, InterruptedException {
         execute("ip", "link", "set", "eth0", "up");
     }
 
-    /** The number of its program on the machine that all containers are on. */
+    /** Returns the process ID of the program in the PID namespace of the container engine. */
     long pid() {
         return Objects.requireNonNull(state().getPidLong());
     }
 
-    /** Runs one more program beside the first, to its end. Returns what it has written. */
+    /** Runs another program on the host; returns its output. */
     String runBeside(String program, String... arguments) throws IOException, InterruptedException {
-        return execute(plan.command(program, arguments));
+        return execute(configuration.command(program, arguments));
     }
 
-    /** Runs a command in it, which must succeed. Returns what it has written. */
+    /** Runs a command on the host, which must succeed; returns its output. */
     String execute(String... command) throws IOException, InterruptedException {
         Container.ExecResult result = container.execInContainer(command);
         if (result.getExitCode() != 0) {

@@ -3,7 +3,10 @@ package org.jrdma.containers;
 import java.time.Duration;
 import org.jrdma.sisci.Sisci;
 
-/** A program: offers a segment until it is killed, and says what others store there. */
+/**
+ * A program that makes a segment available until it is killed, and prints the values that other
+ * nodes store there.
+ */
 final class SegmentOwner {
 
     static final int SEGMENT = 7;

@@ -7,19 +7,20 @@ import java.time.Duration;
 import org.jrdma.sisci.Sisci;
 
 /**
- * A program: stores into the segment of another node, and says what happens to it. Stores another
- * number after each return of the link. Ends when the owner has; then says what it still loads.
+ * A program that stores into the segment of another node, and prints the segment events. It stores
+ * another number each time the link is operational again. It ends after the owner has ended, and
+ * then prints the value that it can still load.
  */
 final class SegmentUser {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     private SegmentUser() {}
 
     static void main(String... arguments) throws Exception {
         var peer = Integer.parseInt(arguments[0]);
         try (var node = Sisci.software().open();
-                var segment = node.connect(peer, SegmentOwner.SEGMENT, PATIENCE);
+                var segment = node.connect(peer, SegmentOwner.SEGMENT, TIMEOUT);
                 var memory = segment.map()) {
             var number = 1L;
             memory.putLongRelease(0, number);
@@ -27,12 +28,12 @@ final class SegmentUser {
             IO.println("node %d stored %d.".formatted(node.id(), number));
             var type = OPERATIONAL;
             while (type != LOST) {
-                type = segment.nextEvent(PATIENCE).type();
-                IO.println("is told %s, and loads %d.".formatted(type, memory.getLong(0)));
+                type = segment.nextEvent(TIMEOUT).type();
+                IO.println("received %s, and loads %d.".formatted(type, memory.getLong(0)));
                 if (type == OPERATIONAL) {
                     number++;
                 }
-                // Where the link is cut, it must not arrive.
+                // must not arrive while the link is cut
                 memory.putLongRelease(0, type == OPERATIONAL ? number : -7);
                 memory.flush();
             }

@@ -13,28 +13,28 @@ import org.junit.jupiter.api.Test;
 import org.testcontainers.containers.Network;
 
 /**
- * Nodes of SISCI, each a container: a directory in memory that they share makes them one fabric.
- * They share neither numbers of processes nor a network interface.
+ * SISCI nodes, each a container. A shared directory in memory makes them one fabric. They share
+ * neither a PID namespace nor a network interface.
  */
 class SisciNodesTest {
 
     private static final String EXAMPLES = "org.jrdma.examples/org.jrdma.examples.";
     private static final String OWNER = SegmentOwner.class.getName();
     private static final String USER = SegmentUser.class.getName();
-    private static final String CABLE = Cable.class.getName();
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final String LINK_SWITCH = LinkSwitch.class.getName();
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private Network network;
     private Path fabric;
 
     @BeforeEach
-    void lay() throws Exception {
+    void createNetwork() throws Exception {
         network = Network.newNetwork();
         fabric = Files.createTempDirectory(Path.of("/dev/shm"), "jrdma-containers");
     }
 
     @AfterEach
-    void takeAway() throws Exception {
+    void removeNetwork() throws Exception {
         network.close();
         for (var file : files()) {
             Files.delete(fabric.resolve(file));
@@ -58,7 +58,7 @@ class SisciNodesTest {
     }
 
     private void awaitFiles(String... names) throws Exception {
-        var end = System.nanoTime() + PATIENCE.toNanos();
+        var end = System.nanoTime() + TIMEOUT.toNanos();
         while (!files().equals(List.of(names)) && System.nanoTime() - end < 0) {
             Thread.sleep(50);
         }
@@ -99,7 +99,7 @@ class SisciNodesTest {
     }
 
     @Test
-    void shouldTellThatANodeWasKilledAndDeleteWhatItLeft() throws Exception {
+    void shouldReportAKilledNodeAndDeleteItsFiles() throws Exception {
         try (var owner = node(4, OWNER)) {
             owner.awaitOutput("offers a segment as node 4");
             try (var user = node(8, USER, "4");
@@ -111,7 +111,7 @@ class SisciNodesTest {
                 owner.kill();
 
                 assertSucceeds(user);
-                assertThat(user.output()).contains("is told LOST, and loads -1.");
+                assertThat(user.output()).contains("received LOST, and loads -1.");
                 awaitFiles("12.member.0.0", "12.segment.7.0");
 
                 owner.restart();
@@ -125,18 +125,18 @@ class SisciNodesTest {
     }
 
     @Test
-    void shouldTellBothOfACutLinkAndStoreAgainOnceItIsMended() throws Exception {
+    void shouldReportACutLinkAndStoreAgainAfterItIsRestored() throws Exception {
         try (var owner = node(4, OWNER)) {
             owner.awaitOutput("offers a segment as node 4");
             try (var user = node(8, USER, "4")) {
                 owner.awaitOutput("holds 1.");
 
-                owner.runBeside(CABLE, "cut");
-                user.awaitOutput("is told NOT_OPERATIONAL, and loads -1.");
-                owner.runBeside(CABLE, "mend");
+                owner.runBeside(LINK_SWITCH, "cut");
+                user.awaitOutput("received NOT_OPERATIONAL, and loads -1.");
+                owner.runBeside(LINK_SWITCH, "restore");
 
                 owner.awaitOutput("holds 2.");
-                user.awaitOutput("is told OPERATIONAL, and loads 1.");
+                user.awaitOutput("received OPERATIONAL, and loads 1.");
                 assertThat(owner.output()).doesNotContain("holds -7.");
             }
         }

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.testcontainers.containers.Network;
 
-/** Hosts that find each other by name, and exchange RDMA over a network of their own. */
+/** Hosts that find each other by name, and transfer data by RDMA over a private network. */
 class SoftwareFabricHostsTest {
 
     private static final String RPING = "org.jrdma.interop/org.jrdma.interop.rping.Rping";
@@ -20,12 +20,12 @@ class SoftwareFabricHostsTest {
     private Network network;
 
     @BeforeEach
-    void lay() {
+    void createNetwork() {
         network = Network.newNetwork();
     }
 
     @AfterEach
-    void takeAway() {
+    void removeNetwork() {
         network.close();
     }
 
@@ -51,7 +51,7 @@ class SoftwareFabricHostsTest {
     }
 
     @Test
-    void shouldServeSeveralHostsAtATime() throws Exception {
+    void shouldServeSeveralHostsConcurrently() throws Exception {
         try (var server = host("storage", WRITE_NOTIFY, "-n", "3")) {
             server.awaitOutput("waiting at");
             try (var first = writer("first");
@@ -72,13 +72,14 @@ class SoftwareFabricHostsTest {
     }
 
     @Test
-    void shouldTellThatAHostHasDiedAndReachItWhenItIsBack() throws Exception {
+    void shouldReportAKilledHostAndConnectAfterItsRestart() throws Exception {
         try (var server = rpingServer();
                 var client = host("client", RPING, "-c", "-a", "storage", "-v")) {
             client.awaitOutput("rdma-ping-20:");
             server.kill();
             assertThat(client.await()).isOne();
-            // Who only waits for an answer when the other dies is told by his own deadline.
+            // A client that is waiting for a response when the server dies fails with its own
+            // timeout.
             assertThat(client.output()).containsAnyOf("RETRIES_EXCEEDED", "within 30s");
 
             server.restart();
@@ -90,7 +91,7 @@ class SoftwareFabricHostsTest {
     }
 
     @Test
-    void shouldLoseNothingWhenACableIsOutForAMoment() throws Exception {
+    void shouldLoseNothingDuringAShortLinkFailure() throws Exception {
         try (var server = rpingServer();
                 var client = host("client", RPING, "-c", "-a", "storage", "-v", "-V")) {
             client.awaitOutput("rdma-ping-20:");
@@ -103,7 +104,7 @@ class SoftwareFabricHostsTest {
     }
 
     @Test
-    void shouldTellBothSidesOfACutCableAndConnectAgainOnceItIsMended() throws Exception {
+    void shouldReportALinkFailureToBothSidesAndConnectAgainAfterItIsRestored() throws Exception {
         try (var server = rpingServer();
                 var client = host("client", RPING, "-c", "-a", "storage", "-v")) {
             client.awaitOutput("rdma-ping-20:");

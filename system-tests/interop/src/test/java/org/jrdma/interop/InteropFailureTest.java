@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class InteropFailureTest {
 
     @Test
-    void shouldAskWhatToConnectTo() throws Exception {
+    void shouldRequireAServerToConnectTo() throws Exception {
         try (var program = Programs.example(Rping.class, "-c")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output()).startsWith("-c: connect to what").contains("Try '--help'");
@@ -41,7 +41,7 @@ class InteropFailureTest {
                 XsrqPingPong.class,
                 DevInfo.class
             })
-    void shouldSayWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
+    void shouldReportWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
@@ -64,7 +64,7 @@ class InteropFailureTest {
             })
     void shouldNameThePackageWithoutTheLibrary(Class<?> example, @TempDir Path folder)
             throws Exception {
-        // Found before the system's own, and no library.
+        // An invalid file that is found before the system's library.
         Files.writeString(folder.resolve("libibverbs.so.1"), "nothing");
 
         try (var program =
@@ -115,7 +115,7 @@ class InteropFailureTest {
     }
 
     @Test
-    void shouldAskForTheServerBeforeAnythingElse() throws Exception {
+    void shouldRequireTheServerBeforeOtherArguments() throws Exception {
         try (var program = Programs.example(RdmaClient.class, "-x")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output())

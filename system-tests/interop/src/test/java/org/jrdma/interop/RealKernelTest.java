@@ -25,7 +25,7 @@ class RealKernelTest {
     private static final String SERVER = "10.77.0.1";
     private static final List<String> DEVICE = List.of("-d", "rxe0", "-g", "1");
 
-    /** Either ping-pong. */
+    /** The implementation of a ping-pong program. */
     enum PingPong {
         C,
         JAVA;
@@ -34,7 +34,7 @@ class RealKernelTest {
             return startOver("rc", options, host);
         }
 
-        /** Over a reliable connection, an unreliable one, shared receives, datagrams: rc to ud. */
+        /** Runs a ping-pong program: rc, uc, srq or ud. */
         Program startOver(String transport, String options, String... host) throws IOException {
             var arguments = new ArrayList<>(DEVICE);
             if (!options.isBlank()) {
@@ -87,7 +87,7 @@ class RealKernelTest {
         "ud, C, -c -s 1 -r 10, JAVA, -c -s 1 -r 10",
         "ud, JAVA, -c -s 700 -r 3, C, -c -s 700 -r 2",
     })
-    void shouldPlayPingPong(
+    void shouldRunPingPong(
             String transport,
             PingPong server,
             String serverOptions,
@@ -120,14 +120,14 @@ class RealKernelTest {
                 assertThat(connecting.await()).as(connecting.output()).isZero();
                 assertThat(connecting.output()).contains("ping data: rdma-ping-2: CDEFGHIJ");
                 serving.awaitOutput("server ping data: rdma-ping-2: CDEFGHIJ");
-                if (server == PingPong.JAVA) { // the C program ends with 0 or not, by chance
+                if (server == PingPong.JAVA) { // the exit code of the C program is random
                     assertThat(serving.await()).as(serving.output()).isZero();
                 }
             }
         }
     }
 
-    /** The C server does not say when it has come to listen: until then the client finds nobody. */
+    /** Repeats the client, because the C server does not print when it starts to listen. */
     @ParameterizedTest(name = "{0} serves, {1} connects to {2}")
     @CsvSource({
         "C, JAVA, 10.77.0.1",
@@ -164,7 +164,7 @@ class RealKernelTest {
     }
 
     /**
-     * Whoever comes second finds nobody until a C server has come to listen, which it does not say.
+     * Repeats the client until the server listens, because a C server does not print when it does.
      */
     @ParameterizedTest(name = "{0}: {1} serves, {2} connects to {3} {4}")
     @CsvSource({
@@ -205,8 +205,7 @@ class RealKernelTest {
         if (kind == PingPong.JAVA) {
             return example(name, words);
         }
-        var command =
-                new ArrayList<>(List.of("stdbuf", "-oL", name)); // it says things when it does
+        var command = new ArrayList<>(List.of("stdbuf", "-oL", name)); // stdbuf flushes each line
         command.addAll(words);
         return Program.start(command);
     }
@@ -227,7 +226,7 @@ class RealKernelTest {
                     assertThat(sender.await()).as(sender.output()).isZero();
                     assertThat(sender.output()).contains("data transfers complete");
                 }
-                Thread.sleep(500); // a datagram may have been lost: then the next ones count
+                Thread.sleep(500); // a datagram may have been lost, so the next ones count
             }
             for (var member : List.of(first, second)) {
                 assertThat(member.await()).as(member.output()).isZero();
@@ -263,18 +262,18 @@ class RealKernelTest {
         if (kind == PingPong.JAVA) {
             return example("rping", List.of(options));
         }
-        // -d has it say that it listens, stdbuf when it does
+        // -d prints when rping listens, and stdbuf flushes that line
         var command = new ArrayList<>(List.of("stdbuf", "-oL", "rping", "-d"));
         command.addAll(List.of(options));
         return Program.start(command);
     }
 
-    /** Kernel 6.12's rxe cannot, a newer one can. */
+    /** Newer kernels than 6.12 support this on rxe. */
     @Test
     void shouldUseMemoryOnDemandWhereTheDeviceCan() throws Exception {
         try (var device = Verbs.system().open("rxe0")) {
             if (device.extendedAttributes().onDemand()) {
-                shouldPlayPingPong("rc", PingPong.JAVA, "-o -s 64", PingPong.JAVA, "-o -e -s 64");
+                shouldRunPingPong("rc", PingPong.JAVA, "-o -s 64", PingPong.JAVA, "-o -e -s 64");
             } else {
                 try (var program = PingPong.JAVA.start("-o")) {
                     assertThat(program.await()).isEqualTo(1);
@@ -322,7 +321,7 @@ class RealKernelTest {
             }
             assertThat(server.await()).isEqualTo(1);
             assertThat(server.output())
-                    .containsPattern("RETRIES_EXCEEDED, that is, |Nothing has come for 30 s")
+                    .containsPattern("RETRIES_EXCEEDED, that is, |No message has arrived for 30 s")
                     .doesNotContain("\tat ");
         }
     }
@@ -334,7 +333,7 @@ class RealKernelTest {
             try (var client = Program.start(List.of("ibv_rc_pingpong", "-d", "rxe0", SERVER))) {
                 assertThat(server.await()).isEqualTo(1);
                 assertThat(server.output())
-                        .contains("on RoCE the peer's GID is needed")
+                        .contains("cannot reach a peer without a GID, which RoCE requires")
                         .doesNotContain("\tat ");
                 assertThat(client.await()).isEqualTo(1);
             }
@@ -352,7 +351,7 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldSayThatTheOtherSideHasFewerQueuePairs() throws Exception {
+    void shouldReportThatTheOtherSideHasFewerQueuePairs() throws Exception {
         try (var server = PingPong.JAVA.startOver("srq", "-q 5")) {
             server.awaitListening(PORT);
             try (var _ = PingPong.C.startOver("srq", "-q 4", SERVER)) {
@@ -366,12 +365,12 @@ class RealKernelTest {
 
     @ParameterizedTest
     @CsvSource({
-        "rc-pingpong, -d rxe0 -g 1 -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
-        "ud-pingpong, -d rxe0 -g 1 -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
-        "rc-pingpong, -d rxe0 -g 77, 'Port 1 of rxe0 has no GID 77'",
+        "rc-pingpong, -d rxe0 -g 1 -p 9, 'No program listens on port 9 of 10.77.0.1: Connection refused'",
+        "ud-pingpong, -d rxe0 -g 1 -p 9, 'No program listens on port 9 of 10.77.0.1: Connection refused'",
+        "rc-pingpong, -d rxe0 -g 77, 'Port 1 of rxe0 has no GID with index 77'",
         "rc-pingpong, -d rxe0 -g 1 -i 2, 'ibv_query_port failed for port 2 of rxe0'",
     })
-    void shouldSayWhatIsWrong(String name, String options, String message) throws Exception {
+    void shouldReportTheCause(String name, String options, String message) throws Exception {
         var arguments = new ArrayList<>(List.of(options.split(" ")));
         arguments.add(SERVER);
         try (var program = example(name, arguments)) {
@@ -380,7 +379,7 @@ class RealKernelTest {
         }
     }
 
-    /** Without options it tells of all devices. */
+    /** Without options, the program prints all devices. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -393,7 +392,7 @@ class RealKernelTest {
                 "-l",
                 "--list"
             })
-    void shouldTellWhatTheCProgramTells(String options) throws Exception {
+    void shouldPrintTheSameAsTheCProgram(String options) throws Exception {
         var arguments = options.isEmpty() ? List.<String>of() : List.of(options.split(" "));
         var command = new ArrayList<>(List.of("ibv_devinfo"));
         command.addAll(arguments);
@@ -406,7 +405,7 @@ class RealKernelTest {
         }
     }
 
-    /** An older program has no names for two flags, and tells them as a number. */
+    /** An older C program has no names for two flags, and prints them as a number. */
     private static String inTheWordsOf(String c, String java) {
         var unnamed = "Unknown flags: 0xC0";
         return c.contains(unnamed)

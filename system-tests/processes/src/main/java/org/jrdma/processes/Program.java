@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** A process that a test has started. It ends with the test at the latest. */
+/** A process that a test has started. It is killed when the test ends. */
 public final class Program implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final Duration TIMEOUT = Duration.ofSeconds(90);
 
-    /** As the kernel's tables say it. */
+    /** The state "listening" in the kernel's tables. */
     private static final String LISTENING = "0A";
 
     private final List<String> command;
@@ -39,25 +39,28 @@ public final class Program implements AutoCloseable {
         return start(Map.of(), command);
     }
 
-    /** Starts a command with more in its environment than this process has. */
+    /** Starts a command with additional environment variables. */
     public static Program start(Map<String, String> environment, List<String> command)
             throws IOException {
         return new Program(environment, command);
     }
 
-    /** Waits until it listens on a port. A server that takes one caller cannot be asked. */
+    /**
+     * Waits until the process listens on a port. Does not connect, because some servers accept a
+     * single connection.
+     */
     public void awaitListening(int port) throws IOException, InterruptedException {
         await(() -> isListening(port), "listens on port " + port);
     }
 
-    /** Waits until it has written something. */
+    /** Waits until the output of the process contains a text. */
     public void awaitOutput(String part) throws IOException, InterruptedException {
         await(() -> output().contains(part), "says " + part);
     }
 
     private void await(Condition condition, String description)
             throws IOException, InterruptedException {
-        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (true) {
             var last = !isRunning() || System.nanoTime() - deadline > 0;
             if (condition.holds()) {
@@ -76,17 +79,17 @@ public final class Program implements AutoCloseable {
         boolean holds() throws IOException;
     }
 
-    /** Whether it has not ended yet. */
+    /** Returns true if the process has not ended. */
     public boolean isRunning() {
         return process.isAlive();
     }
 
-    /** Its number, as a command takes it. */
+    /** Returns the process ID as an argument for a command. */
     public String pid() {
         return Long.toString(process.pid());
     }
 
-    /** In the network namespace that the process is in. */
+    /** Returns true if any process in the network namespace of this one listens on the port. */
     private boolean isListening(int port) throws IOException {
         var row =
                 Pattern.compile(" *\\d+: \\p{XDigit}+:%04X \\S+ %s .*".formatted(port, LISTENING));
@@ -99,20 +102,20 @@ public final class Program implements AutoCloseable {
                 }
             }
         } catch (NoSuchFileException e) {
-            // It has ended.
+            // The process has ended.
         }
         return false;
     }
 
-    /** Waits for its end. Returns its exit code. */
+    /** Waits until the process ends, and returns its exit code. */
     public int await() throws IOException, InterruptedException {
-        if (!process.waitFor(PATIENCE)) {
+        if (!process.waitFor(TIMEOUT)) {
             throw new AssertionError(this + " does not end: " + output());
         }
         return process.exitValue();
     }
 
-    /** What it has written up to now, errors included. */
+    /** Returns the output so far, including standard error. */
     public String output() throws IOException {
         return Files.readString(output, UTF_8);
     }

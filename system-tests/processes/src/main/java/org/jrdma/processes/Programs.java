@@ -7,17 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The launcher and example programs as processes of their own. */
+/** Starts the launcher and the example programs as processes. */
 public final class Programs {
 
     private Programs() {}
 
-    /** The launcher at the top of the repository, with a JVM that is small and quick to start. */
+    /** Starts the launcher of the repository with a JVM that is small and starts quickly. */
     public static Program launch(String... arguments) throws IOException {
         return launchWith(Path.of(System.getProperty("java.home")), arguments);
     }
 
-    /** The launcher, with the JDK in that folder. */
+    /** Starts the launcher with the JDK in that folder. */
     public static Program launchWith(Path jdk, String... arguments) throws IOException {
         var command = new ArrayList<>(List.of(root().resolve("jrdma").toString()));
         command.addAll(List.of(arguments));
@@ -30,25 +30,25 @@ public final class Programs {
                 command);
     }
 
-    /** An example, on the class path of the tests. */
+    /** Starts an example on the class path of the tests. */
     public static Program example(Class<?> example, String... arguments) throws IOException {
         return example(Map.of(), example, arguments);
     }
 
-    /** An example, with more in its environment. */
+    /** Starts an example with additional environment variables. */
     public static Program example(
             Map<String, String> environment, Class<?> example, String... arguments)
             throws IOException {
         return example(environment, List.of(), example.getName(), arguments);
     }
 
-    /** An example, with more options for java. */
+    /** Starts an example with additional options for java. */
     public static Program example(List<String> options, Class<?> example, String... arguments)
             throws IOException {
         return example(Map.of(), options, example.getName(), arguments);
     }
 
-    /** An example that the test cannot name as a class. */
+    /** Starts an example whose class the test cannot refer to. */
     public static Program example(String mainClass, String... arguments) throws IOException {
         return example(Map.of(), List.of(), mainClass, arguments);
     }

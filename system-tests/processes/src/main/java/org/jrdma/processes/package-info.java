@@ -1,2 +1,2 @@
-/** Programs that tests start and watch. */
+/** Starts programs for tests and reads their output. */
 package org.jrdma.processes;

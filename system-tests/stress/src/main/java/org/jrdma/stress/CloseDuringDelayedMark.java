@@ -15,12 +15,12 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /**
  * A thread makes a guarded call whose mark becomes visible late, because the store waits in the
  * store buffer behind stores to cache lines that the closing thread owns. The closing thread does
- * nothing but what the guard needs. Without a barrier this test fails within seconds.
+ * only what the guard requires. Without a barrier this test fails within seconds.
  */
 @JCStressTest
 @State
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "The call used live memory.")
-@Outcome(id = "2", expect = ACCEPTABLE, desc = "The call was refused.")
+@Outcome(id = "2", expect = ACCEPTABLE, desc = "The call was rejected.")
 @Outcome(expect = FORBIDDEN, desc = "The call used freed memory.")
 public class CloseDuringDelayedMark {
 

@@ -10,11 +10,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** A thread posts or polls while another closes what it uses. */
+/** One thread makes a guarded call while another thread closes the object that the call uses. */
 @JCStressTest
 @State
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "The call used live memory.")
-@Outcome(id = "2", expect = ACCEPTABLE, desc = "The call was refused.")
+@Outcome(id = "2", expect = ACCEPTABLE, desc = "The call was rejected.")
 @Outcome(expect = FORBIDDEN, desc = "The call used freed memory.")
 public class CloseDuringGuardedCall {
 

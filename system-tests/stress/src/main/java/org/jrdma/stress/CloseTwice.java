@@ -12,8 +12,11 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /** Two threads close the same object. */
 @JCStressTest
 @State
-@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Each close came back to freed memory.")
-@Outcome(expect = FORBIDDEN, desc = "A close came back too early.")
+@Outcome(
+        id = "1, 1",
+        expect = ACCEPTABLE,
+        desc = "Both calls of close() returned after the memory was freed.")
+@Outcome(expect = FORBIDDEN, desc = "A call of close() returned before the memory was freed.")
 public class CloseTwice {
 
     private final NativeMemory memory = new NativeMemory();

@@ -6,15 +6,15 @@ import java.util.List;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * Stands for what a native call uses and close() frees. Opaque accesses, since no compiler moves a
- * native call either.
+ * Represents the memory that a native call uses and close() frees. The accesses are opaque, because
+ * the compiler does not move a native call either.
  */
 class NativeMemory {
 
     static final int ALIVE = 0;
     static final int FREED = 1;
 
-    /** What a user reports who was told in time. */
+    /** The result of a call that found the object closed. */
     static final int NOT_USED = 2;
 
     private static final VarHandle CONTENT;

@@ -11,8 +11,8 @@ import org.openjdk.jcstress.infra.collectors.InProcessCollector;
 import org.openjdk.jcstress.infra.collectors.TestResult;
 
 /**
- * Runs jcstress, which by itself counts tests that could not be loaded as no failure. The tests run
- * with membarrier(2), and those of the guard with thread handshakes too.
+ * Runs jcstress, and fails also if tests could not be loaded, which jcstress does not count as
+ * failures. The tests run with membarrier(2), and those of the guard also with thread handshakes.
  */
 final class Run {
 
@@ -30,7 +30,8 @@ final class Run {
         } else if (Boolean.parseBoolean(System.getenv("CI"))) {
             throw new AssertionError("membarrier(2) cannot be tested on this kernel");
         } else {
-            System.out.println("This kernel does not offer membarrier(2): testing handshakes only");
+            System.out.println(
+                    "This kernel does not support membarrier(2). Only handshakes are tested.");
             run(arguments, "-jvmArgsPrepend", jvmArguments("handshake"));
         }
     }
@@ -52,7 +53,7 @@ final class Run {
         var results = new InProcessCollector();
         new DiskReadCollector(options.getResultFile(), results).dump();
         if (results.getTestResults().isEmpty()) {
-            throw new AssertionError("jcstress ran no test");
+            throw new AssertionError("jcstress did not run any test.");
         }
         var notRun =
                 results.getTestResults().stream()
@@ -60,7 +61,7 @@ final class Run {
                         .map(TestResult::getName)
                         .collect(Collectors.toSet());
         if (!notRun.isEmpty()) {
-            throw new AssertionError("jcstress could not run " + notRun);
+            throw new AssertionError("jcstress could not run: " + notRun);
         }
     }
 }

@@ -21,11 +21,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a close does to those who wait, and who may close. */
+/** Tests how close() ends waits of other threads, and which threads may call it. */
 @Timeout(60)
 class ClosingTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private Device device;
 
@@ -42,19 +42,19 @@ class ClosingTest {
     }
 
     @Test
-    void shouldRefuseToAwaitAQueueThatIsClosedAndNameIt() throws Exception {
+    void shouldRefuseToAwaitAClosedQueueAndNameIt() throws Exception {
         var queue = waitableQueue();
         var cursor = queue.newCursor(1);
 
         queue.close();
 
         assertThatIllegalStateException()
-                .isThrownBy(() -> cursor.await(PATIENCE))
+                .isThrownBy(() -> cursor.await(TIMEOUT))
                 .withMessage(queue + " is closed");
     }
 
     @Test
-    void shouldEndAWaitThatAQueueIsClosedInAndNameTheQueue() throws Exception {
+    void shouldEndAWaitWhoseQueueIsClosedAndNameTheQueue() throws Exception {
         for (var round = 0; round < 100; round++) {
             var queue = waitableQueue();
             var begun = new CountDownLatch(1);
@@ -63,17 +63,17 @@ class ClosingTest {
                         var cursor = queue.newCursor(1);
                         begun.countDown();
                         assertThatIllegalStateException()
-                                .isThrownBy(() -> cursor.await(PATIENCE))
+                                .isThrownBy(() -> cursor.await(TIMEOUT))
                                 .withMessage(queue + " is closed");
                         return null;
                     });
             Thread.ofPlatform().daemon().start(wait);
             begun.await();
-            Thread.sleep(0, round * 10_000); // at the beginning of the wait, and later in it
+            Thread.sleep(0, round * 10_000); // at the start of the wait, and later
 
             queue.close();
 
-            wait.get(PATIENCE.toSeconds(), SECONDS);
+            wait.get(TIMEOUT.toSeconds(), SECONDS);
         }
     }
 
@@ -94,17 +94,17 @@ class ClosingTest {
 
         pair.modify(QueuePairChange.to(QueuePairState.ERROR)); // flushes the receive
 
-        assertThat(closed.get(PATIENCE.toSeconds(), SECONDS).isSuccess()).isFalse();
+        assertThat(closed.get(TIMEOUT.toSeconds(), SECONDS).isSuccess()).isFalse();
         assertThat(dispatcher.isOpen()).isFalse();
-        // The thread that ran the stage serves all dispatchers: it has survived, and is beyond it.
+        // The thread that ran the stage serves all dispatchers. It has survived and left the stage.
         var next = domain.newQueuePair(reliable(device.newCompletionDispatcher(64)));
         next.connect(next.endpoint());
-        assertThat(next.write(memory.slice(0, 64), memory.remote()).await(PATIENCE).isSuccess())
+        assertThat(next.write(memory.slice(0, 64), memory.remote()).await(TIMEOUT).isSuccess())
                 .isTrue();
     }
 
     @Test
-    void shouldLetAnInterruptedVirtualThreadCloseWhatAnotherOneOfTheSameCarrierHolds()
+    void shouldLetAnInterruptedVirtualThreadCloseAnObjectHeldByAnotherOneOfTheSameCarrier()
             throws Exception {
         var child =
                 new ProcessBuilder(
@@ -118,7 +118,7 @@ class ClosingTest {
                         .redirectErrorStream(true)
                         .start();
         try {
-            assertThat(child.waitFor(PATIENCE.toSeconds(), SECONDS)).as("ends").isTrue();
+            assertThat(child.waitFor(TIMEOUT.toSeconds(), SECONDS)).as("ends").isTrue();
             assertThat(child.inputReader().readAllAsString()).contains("closed, interrupted: true");
             assertThat(child.exitValue()).isZero();
         } finally {

@@ -17,14 +17,14 @@ import org.jrdma.verbs.CompletionQueueOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two threads that wait for one completion queue, each with a cursor of its own. */
+/** Two threads wait for one completion queue, each with its own cursor. */
 @Timeout(120)
 class CursorsTest {
 
     private static final int ROUNDS = 500;
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    /** So long does arming take that the other thread takes the event meanwhile. */
+    /** The duration of arming: long enough for the other thread to take the event meanwhile. */
     private static final int LINGER = 10_000;
 
     private static final int MOST_PARKED = 1_000_000;
@@ -34,13 +34,13 @@ class CursorsTest {
     private final Random random = new Random(1);
 
     @Test
-    void shouldWakeBothWhenOneTakesTheEventThatTheOtherAskedFor() throws Exception {
+    void shouldWakeUpBothThreadsIfOneTakesTheEventThatTheOtherRequested() throws Exception {
         var provider = NullDevice.provider();
         try (var device = NullDevice.open()) {
             var domain = device.newProtectionDomain();
             var memory = domain.newArena(LOCAL_WRITE).region(4096);
             var queue = device.newCompletionQueue(CompletionQueueOptions.capacity(64).waitable());
-            var pair = World.Country.connected(domain, queue);
+            var pair = World.Objects.connected(domain, queue);
             var write = pair.prepareWrite(memory.slice(0, 8), memory.remote());
             var one = new FutureTask<Void>(() -> takeOneEachRound(queue));
             var other = new FutureTask<Void>(() -> takeOneEachRound(queue));
@@ -49,7 +49,8 @@ class CursorsTest {
             Thread.ofPlatform().daemon().start(other);
             for (var round = 0; round < ROUNDS && !one.isDone() && !other.isDone(); round++) {
                 rounds.arriveAndAwaitAdvance();
-                // Whoever takes the first leaves; the second is for the one that still waits.
+                // The thread that takes the first completion ends. The second one is for the other
+                // thread.
                 LockSupport.parkNanos(random.nextInt(MOST_PARKED));
                 assertThat(write.tryPost()).isTrue();
                 while (taken.get() == 2 * round && !one.isDone() && !other.isDone()) {
@@ -61,24 +62,24 @@ class CursorsTest {
             }
             rounds.arriveAndDeregister();
             for (var thread : other.isDone() ? List.of(other, one) : List.of(one, other)) {
-                thread.get(2 * PATIENCE.toSeconds(), SECONDS);
+                thread.get(2 * TIMEOUT.toSeconds(), SECONDS);
             }
         } finally {
             provider.linger(0);
         }
     }
 
-    /** Takes one completion in each round, and fails when it is not woken for it. */
+    /** Takes one completion in each round, and fails if the thread is not woken up for it. */
     private Void takeOneEachRound(CompletionQueue queue) throws Exception {
         try (var cursor = queue.newCursor(1)) {
             for (var round = 0; round < ROUNDS; round++) {
                 rounds.arriveAndAwaitAdvance();
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextInt(MOST_PARKED));
                 var before = System.nanoTime();
-                assertThat(cursor.await(PATIENCE)).as("completions of round %d", round).isOne();
+                assertThat(cursor.await(TIMEOUT)).as("completions of round %d", round).isOne();
                 assertThat(Duration.ofNanos(System.nanoTime() - before))
                         .as("the wait of round %d", round)
-                        .isLessThan(PATIENCE);
+                        .isLessThan(TIMEOUT);
                 assertThat(cursor.next()).isTrue();
                 taken.incrementAndGet();
                 rounds.arriveAndAwaitAdvance();

@@ -31,14 +31,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Draining queue pairs that are full, on a provider that ends the process when a completion queue
- * overruns.
- */
+/** Drains full queue pairs on a provider that ends the process when a completion queue overruns. */
 @Timeout(60)
 class DrainTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private Device device;
     private ProtectionDomain domain;
@@ -63,7 +60,7 @@ class DrainTest {
         var queue = device.newCompletionQueue(16);
         var pair = domain.newReliableQueuePair(queue);
         pair.connect(pair.endpoint());
-        assertThat(queue.room()).isZero();
+        assertThat(queue.remainingCapacity()).isZero();
         var cursor = queue.newCursor(4);
         fill(pair, true);
 
@@ -91,11 +88,11 @@ class DrainTest {
     }
 
     @Test
-    void shouldDrainTwoQueuePairsThatShareTheRoomForOneMarker() throws Exception {
+    void shouldDrainTwoQueuePairsThatShareTheSlotForOneMarker() throws Exception {
         var queue = device.newCompletionQueue(32);
-        var one = World.Country.connected(domain, queue);
-        var other = World.Country.connected(domain, queue);
-        assertThat(queue.room()).isZero();
+        var one = World.Objects.connected(domain, queue);
+        var other = World.Objects.connected(domain, queue);
+        assertThat(queue.remainingCapacity()).isZero();
         var cursor = queue.newCursor(4);
         fill(one, true);
         fill(other, true);
@@ -109,10 +106,10 @@ class DrainTest {
     }
 
     @Test
-    void shouldLetOthersDrainWhenAQueuePairIsClosedWithItsMarkerUnderWay() throws Exception {
+    void shouldLetOtherQueuePairsDrainIfOneIsClosedWhileItsMarkerIsPending() throws Exception {
         var queue = device.newCompletionQueue(32);
-        var one = World.Country.connected(domain, queue);
-        var other = World.Country.connected(domain, queue);
+        var one = World.Objects.connected(domain, queue);
+        var other = World.Objects.connected(domain, queue);
         var cursor = queue.newCursor(4);
         fill(one, false);
         interruptedDrain(one, cursor);
@@ -124,18 +121,18 @@ class DrainTest {
     }
 
     @Test
-    void shouldLetOthersDrainWhenAQueuePairIsClosedWhileItIsDrained() throws Exception {
+    void shouldLetOtherQueuePairsDrainIfOneIsClosedDuringItsDrain() throws Exception {
         var queue = device.newCompletionQueue(48);
-        var first = World.Country.connected(domain, queue);
-        var closed = World.Country.connected(domain, queue);
-        var other = World.Country.connected(domain, queue);
+        var first = World.Objects.connected(domain, queue);
+        var closed = World.Objects.connected(domain, queue);
+        var other = World.Objects.connected(domain, queue);
         var cursor = queue.newCursor(1);
         fill(first, false);
-        interruptedDrain(first, cursor); // so that the drain of the next waits with its marker
+        interruptedDrain(first, cursor); // so that the next drain waits before it posts its marker
         fill(closed, false);
 
         assertThatIllegalStateException()
-                .isThrownBy(() -> closed.drain(cursor, PATIENCE, _ -> closed.close()))
+                .isThrownBy(() -> closed.drain(cursor, TIMEOUT, _ -> closed.close()))
                 .withMessage(closed + " is closed");
 
         fill(other, false);
@@ -144,7 +141,7 @@ class DrainTest {
     }
 
     @Test
-    void shouldRefuseToResetWithRequestsUnderWayUntilDrained() throws Exception {
+    void shouldRefuseToResetWithPendingRequestsUntilDrained() throws Exception {
         var queue = device.newCompletionQueue(16);
         var pair = domain.newReliableQueuePair(queue);
         pair.connect(pair.endpoint());
@@ -154,7 +151,7 @@ class DrainTest {
                 .isThrownBy(() -> pair.modify(QueuePairChange.to(QueuePairState.RESET)))
                 .withMessageContaining("from READY_TO_SEND to RESET")
                 .withMessageContaining("16 requests")
-                .withMessageContaining("drain it first");
+                .withMessageContaining("Drain the queue pair first");
 
         assertThat(pair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
         drain(pair, queue.newCursor(4));
@@ -164,22 +161,22 @@ class DrainTest {
     }
 
     @Test
-    void shouldRefuseToResetAnAsyncQueuePairWithATransferUnderWayUntilDrained() throws Exception {
+    void shouldRefuseToResetAnAsyncQueuePairWithAPendingTransferUntilDrained() throws Exception {
         var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
         pair.connect(pair.endpoint());
         var transfer = pair.receive(List.of());
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> pair.modify(QueuePairChange.to(QueuePairState.RESET)))
-                .withMessageContaining("drain it first");
+                .withMessageContaining("Drain the queue pair first");
 
         assertThat(transfer.isCompleted()).isFalse();
-        pair.drain(PATIENCE);
-        assertThat(transfer.awaitCompletion(PATIENCE).isSuccess()).isFalse();
+        pair.drain(TIMEOUT);
+        assertThat(transfer.awaitCompletion(TIMEOUT).isSuccess()).isFalse();
         pair.modify(QueuePairChange.to(QueuePairState.RESET));
         pair.connect(pair.endpoint());
         for (var round = 0; round < 3 * 8; round++) {
-            pair.write(memory.slice(0, 64), memory.remote()).await(PATIENCE);
+            pair.write(memory.slice(0, 64), memory.remote()).await(TIMEOUT);
         }
     }
 
@@ -191,7 +188,7 @@ class DrainTest {
         var mayGoOn = new CompletableFuture<Void>();
         var first = pair.receive(List.of());
         var second = pair.receive(List.of());
-        // Keeps the dispatcher, and with it the drain, until the posts have been tried.
+        // Blocks the dispatcher, and therefore the drain, until the posts have been tried.
         var stage =
                 first.future(Runnable::run)
                         .thenApply(completion -> {
@@ -201,12 +198,12 @@ class DrainTest {
                         });
         var drain =
                 new FutureTask<Void>(() -> {
-                    pair.drain(PATIENCE);
+                    pair.drain(TIMEOUT);
                     return null;
                 });
         Thread.ofPlatform().daemon().start(drain);
         try {
-            assertThat(flushing.await(PATIENCE.toSeconds(), SECONDS)).isTrue();
+            assertThat(flushing.await(TIMEOUT.toSeconds(), SECONDS)).isTrue();
 
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> pair.receive(memory.slice(0, 64)))
@@ -219,18 +216,18 @@ class DrainTest {
         } finally {
             mayGoOn.complete(null);
         }
-        drain.get(PATIENCE.toSeconds(), SECONDS);
+        drain.get(TIMEOUT.toSeconds(), SECONDS);
         assertThat(stage.get().isSuccess()).isFalse();
         assertThat(second.isCompleted()).isTrue();
     }
 
     @Test
-    void shouldTakeTransfersAgainWhenADrainHasEnded() throws Exception {
+    void shouldAcceptTransfersAgainAfterADrainHasEnded() throws Exception {
         var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
         pair.connect(pair.endpoint());
         var mayGoOn = new CompletableFuture<Void>();
         var first = pair.receive(List.of());
-        // Keeps the dispatcher, so that the first drain misses its deadline.
+        // Blocks the dispatcher, so that the first drain misses its deadline.
         var stage = first.future(Runnable::run).thenRun(mayGoOn::join);
         Transfer afterTheFailure;
         try {
@@ -240,19 +237,19 @@ class DrainTest {
         } finally {
             mayGoOn.complete(null);
         }
-        pair.drain(PATIENCE);
+        pair.drain(TIMEOUT);
         var afterTheEnd = pair.receive(List.of());
 
-        assertThat(stage.get(PATIENCE.toSeconds(), SECONDS)).isNull();
+        assertThat(stage.get(TIMEOUT.toSeconds(), SECONDS)).isNull();
         for (var transfer : List.of(afterTheFailure, afterTheEnd)) {
-            assertThat(transfer.awaitCompletion(PATIENCE).status())
+            assertThat(transfer.awaitCompletion(TIMEOUT).status())
                     .isEqualTo(CompletionStatus.FLUSHED);
         }
     }
 
-    /** Posts 8 writes, numbered from 0, and 8 receives that stay, from 8. */
-    private void fill(PolledQueuePair pair, boolean signalled) throws VerbsException {
-        var write = pair.prepareWrite(memory.slice(0, 8), memory.remote()).signalled(signalled);
+    /** Posts 8 writes, numbered from 0, and 8 receives that do not complete, numbered from 8. */
+    private void fill(PolledQueuePair pair, boolean signaled) throws VerbsException {
+        var write = pair.prepareWrite(memory.slice(0, 8), memory.remote()).signaled(signaled);
         var receive = pair.prepareReceive(List.of());
         for (var number = 0; number < 8; number++) {
             assertThat(write.id(number).tryPost()).isTrue();
@@ -266,11 +263,11 @@ class DrainTest {
     private static List<Long> drain(PolledQueuePair pair, CompletionCursor cursor)
             throws Exception {
         var shown = new ArrayList<Long>();
-        pair.drain(cursor, PATIENCE, completion -> shown.add(completion.id()));
+        pair.drain(cursor, TIMEOUT, completion -> shown.add(completion.id()));
         return shown;
     }
 
-    /** Leaves a marker under way. */
+    /** Interrupts a drain, so that its marker stays pending. */
     private static void interruptedDrain(PolledQueuePair pair, CompletionCursor cursor) {
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedIOException.class)

@@ -6,8 +6,8 @@ import java.util.concurrent.CountDownLatch;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * A program for a JVM with one carrier: a virtual thread whose interrupt is pending closes what
- * another one holds. It must not keep the carrier from the other.
+ * A program for a JVM with one carrier thread: a virtual thread with a pending interrupt closes an
+ * object that another virtual thread holds. The wait must release the carrier.
  */
 final class InterruptedCloser {
 

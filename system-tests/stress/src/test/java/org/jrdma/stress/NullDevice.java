@@ -8,7 +8,7 @@ import org.jrdma.benchmarks.NullProvider;
 import org.jrdma.verbs.Device;
 
 /**
- * The C provider of the benchmarks for a test, which is skipped without a compiler, but not in CI.
+ * Opens the C provider of the benchmarks. Without a compiler, the test is skipped, except in CI.
  */
 final class NullDevice {
 
@@ -16,8 +16,8 @@ final class NullDevice {
 
     static NullProvider provider() {
         if (NullProvider.compiler().isEmpty()) {
-            assertThat(System.getenv("CI")).as("a C compiler is needed in CI").isNotEqualTo("true");
-            assumeTrue(false, "There is no C compiler, so this is skipped");
+            assertThat(System.getenv("CI")).as("CI needs a C compiler.").isNotEqualTo("true");
+            assumeTrue(false, "Skipped because there is no C compiler.");
         }
         return NullProvider.instance();
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is refused before the provider is asked, and that it leaves everything as it was. */
+/** Tests that invalid calls are rejected before the provider is called, and change nothing. */
 class RefusalsTest {
 
     private Device device;
@@ -65,7 +65,7 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldRegisterBuffersThatOnlyTheCollectorFrees() throws Exception {
+    void shouldRegisterBuffersThatOnlyTheGarbageCollectorFrees() throws Exception {
         for (var buffer :
                 List.of(
                         ByteBuffer.allocateDirect(4096),
@@ -100,7 +100,7 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldNotSendInlineWhatWasRefusedInline() throws Exception {
+    void shouldSendWithoutInlineAfterAnInlineSendWasRejected() throws Exception {
         pair.connect(pair.endpoint());
         var tooLong = domain.newArena(LOCAL_WRITE).region(pair.inlineBytes() + 1);
         var send = pair.prepareSend(tooLong.slice());
@@ -109,13 +109,13 @@ class RefusalsTest {
         assertThatIllegalArgumentException().isThrownBy(() -> send.inline(true));
         assertThatIllegalArgumentException().isThrownBy(() -> write.inline(true));
 
-        // would be refused if it were still to be sent inline
+        // would be rejected if the request were still inline
         assertThat(send.local(tooLong.slice()).tryPost()).isTrue();
         assertThat(write.local(tooLong.slice()).tryPost()).isTrue();
     }
 
     @Test
-    void shouldRefuseNumbersThatDoNotFitAChange() {
+    void shouldRejectNumbersOutOfTheRangeOfAQueuePairChange() {
         var change = QueuePairChange.to(QueuePairState.INIT);
 
         refused("partition key index", () -> change.partitionKeyIndex(65_536));
@@ -127,7 +127,7 @@ class RefusalsTest {
         refused("reads", () -> change.maxDestinationReads(256));
         refused("reads", () -> change.maxReads(256));
         refused("timer code", () -> change.receiverNotReadyTimer(32));
-        refused("time-out exponent", () -> change.timeout(32));
+        refused("timeout exponent", () -> change.timeout(32));
         refused("retries", () -> change.retries(8));
         refused("retries", () -> change.receiverNotReadyRetries(8));
 
@@ -135,7 +135,7 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldRefuseNumbersThatDoNotFitAnAddress() {
+    void shouldRejectNumbersOutOfTheRangeOfAnAddress() {
         refused("port", () -> address(256, 0, 0, 0));
         refused("LID", () -> address(1, 65_536, 0, 0));
         refused("service level", () -> address(1, 0, 16, 0));
@@ -147,7 +147,7 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldConnectAfterNumbersThatDoNotFitWereRefused() throws Exception {
+    void shouldConnectAfterNumbersOutOfRangeWereRejected() throws Exception {
         List<Consumer<ConnectOptions>> wrongs =
                 List.of(
                         options -> options.partitionKeyIndex(65_536),

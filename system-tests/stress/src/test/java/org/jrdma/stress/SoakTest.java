@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * Threads that post, poll, wait and close at random, on a provider that ends the process when it is
- * called with anything that was destroyed. {@code -Djrdma.soak.seconds=60} for longer, {@code
- * -Djrdma.soak.seed} to repeat a run's choices.
+ * Threads post, poll, wait and close at random, on a provider that ends the process when it is
+ * called with a destroyed object. {@code -Djrdma.soak.seconds=60} sets the duration, {@code
+ * -Djrdma.soak.seed} repeats the choices of a run.
  */
 class SoakTest {
 
@@ -22,11 +22,11 @@ class SoakTest {
     private static final long SEED = Long.getLong("jrdma.soak.seed", System.nanoTime());
     private static final int THREADS = 6;
 
-    /** Far more than any wait of the soak takes. */
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** Far longer than any wait of the soak. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     @Test
-    void shouldNeitherCrashNorHangWhateverThreadsDoToOneAnother() throws Exception {
+    void shouldNeitherCrashNorHangIfThreadsUseAndCloseObjectsAtRandom() throws Exception {
         var provider = NullDevice.provider();
         System.out.printf(
                 "Soak of %d s, -Djrdma.soak.seed=%d, %d threads%n", SECONDS, SEED, THREADS);
@@ -53,11 +53,11 @@ class SoakTest {
 
     private static void awaitAll(List<Thread> threads, long end) throws InterruptedException {
         for (var thread : threads) {
-            var patience = Duration.ofNanos(Math.max(0, end - System.nanoTime())).plus(PATIENCE);
-            if (!thread.join(patience)) {
+            var timeout = Duration.ofNanos(Math.max(0, end - System.nanoTime())).plus(TIMEOUT);
+            if (!thread.join(timeout)) {
                 threads.forEach(SoakTest::dump);
                 Thread.getAllStackTraces().keySet().forEach(SoakTest::dump);
-                fail("%s hangs; the threads are above", thread.getName());
+                fail("%s hangs. The stacks of the threads are above.", thread.getName());
             }
         }
     }
@@ -76,7 +76,7 @@ class SoakTest {
         }
         counts.forEach((what, count) -> System.out.printf(Locale.ROOT, "%,12d %s%n", count, what));
         assertThat(counts)
-                .as("what happened at all")
+                .as("operations that happened")
                 .containsKeys("post", "chain", "receive", "poll", "cursor await", "transfer await")
                 .containsKeys("close a region", "close a queue pair", "close a completion queue")
                 .containsKeys("close a domain", "close a device", "close a dispatcher", "drain");

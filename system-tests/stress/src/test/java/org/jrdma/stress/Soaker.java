@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.stress.World.Country;
+import org.jrdma.stress.World.Objects;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.PolledQueuePair;
@@ -20,7 +20,7 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.VerbsException;
 
-/** One thread of the soak: does this and that to what all share, and notes what comes of it. */
+/** One thread of the soak: makes random calls on the shared objects, and counts the results. */
 final class Soaker implements Runnable {
 
     static final Duration SHORT = Duration.ofMillis(2);
@@ -37,12 +37,12 @@ final class Soaker implements Runnable {
         this.end = end;
     }
 
-    /** How often what was done, and what was thrown. */
+    /** The number of calls and exceptions of each kind. */
     Map<String, Long> counts() {
         return counts;
     }
 
-    /** What no documentation speaks of. */
+    /** The exceptions that are not documented. */
     Throwable unexpected() {
         return unexpected;
     }
@@ -60,16 +60,16 @@ final class Soaker implements Runnable {
 
     private void step() throws Exception {
         try {
-            var country = world.country(random);
+            var objects = world.objects(random);
             switch (random.nextInt(20)) {
-                case 0, 1, 2, 3, 4 -> poll(country);
-                case 5, 6, 7, 8 -> post(country);
-                case 9 -> drain(country);
-                case 10, 11, 12 -> transfer(country);
-                case 13 -> ask(country);
-                case 14 -> closeWhatIsMine(country);
-                case 15 -> waitForEvent(country);
-                default -> close(country);
+                case 0, 1, 2, 3, 4 -> poll(objects);
+                case 5, 6, 7, 8 -> post(objects);
+                case 9 -> drain(objects);
+                case 10, 11, 12 -> transfer(objects);
+                case 13 -> ask(objects);
+                case 14 -> closeWhatIsMine(objects);
+                case 15 -> waitForEvent(objects);
+                default -> close(objects);
             }
         } catch (IllegalStateException e) {
             if (e.getMessage() == null || !e.getMessage().contains("closed")) {
@@ -88,30 +88,29 @@ final class Soaker implements Runnable {
         }
     }
 
-    /** Posts to the queue pair that all share: the first thread has it, the others are refused. */
-    private void post(Country country) throws IOException {
-        use(country, country.polled, country.region, 1 + random.nextInt(200));
+    /** Posts to the shared queue pair, which belongs to the first thread and rejects the others. */
+    private void post(Objects objects) throws IOException {
+        use(objects, objects.polled, objects.region, 1 + random.nextInt(200));
     }
 
-    /** Posts and polls with a queue pair that no other thread prepares requests for. */
-    private void poll(Country country) throws IOException {
-        try (var mine = World.Country.connected(country.domain, country.completions)) {
-            use(country, mine, country.region, 1 + random.nextInt(2_000));
+    /** Posts and polls with a queue pair of this thread. */
+    private void poll(Objects objects) throws IOException {
+        try (var mine = World.Objects.connected(objects.domain, objects.completions)) {
+            use(objects, mine, objects.region, 1 + random.nextInt(2_000));
         }
     }
 
-    private void use(Country country, PolledQueuePair pair, MemoryRegion region, int rounds)
+    private void use(Objects objects, PolledQueuePair pair, MemoryRegion region, int rounds)
             throws IOException {
         var slice = region.slice(0, 64);
         var write =
                 pair.prepareWrite(slice, region.remote())
-                        .signalled(random.nextBoolean())
+                        .signaled(random.nextBoolean())
                         .inline(random.nextBoolean());
         var receive = pair.prepareReceive(random.nextInt(10) == 0 ? List.of() : List.of(slice));
         var chain =
-                pair.prepareChain(
-                        pair.prepareSend(slice), pair.prepareSend(slice).signalled(false));
-        try (var cursor = country.completions.newCursor(1 + random.nextInt(16))) {
+                pair.prepareChain(pair.prepareSend(slice), pair.prepareSend(slice).signaled(false));
+        try (var cursor = objects.completions.newCursor(1 + random.nextInt(16))) {
             for (var round = 0; round < rounds; round++) {
                 if (chainOrRequest(write, receive, chain::tryPost)) {
                     count("post");
@@ -148,12 +147,12 @@ final class Soaker implements Runnable {
         }
     }
 
-    private void drain(Country country) throws IOException {
-        var completions = country.completions; // others replace it
-        try (var mine = World.Country.connected(country.domain, completions);
+    private void drain(Objects objects) throws IOException {
+        var completions = objects.completions; // other threads replace it
+        try (var mine = World.Objects.connected(objects.domain, completions);
                 var cursor = completions.newCursor(8)) {
-            var slice = country.region.slice(0, 64);
-            var write = mine.prepareWrite(slice, country.region.remote()).signalled(false);
+            var slice = objects.region.slice(0, 64);
+            var write = mine.prepareWrite(slice, objects.region.remote()).signaled(false);
             var receive = mine.prepareReceive(List.of());
             for (var posts = random.nextInt(8); posts > 0; posts--) {
                 write.tryPost();
@@ -165,27 +164,27 @@ final class Soaker implements Runnable {
         }
     }
 
-    private void transfer(Country country) throws IOException {
-        var pair = country.dispatched;
-        var slice = country.region.slice(0, random.nextBoolean() ? 64 : 128);
+    private void transfer(Objects objects) throws IOException {
+        var pair = objects.dispatched;
+        var slice = objects.region.slice(0, random.nextBoolean() ? 64 : 128);
         interruptSometimes();
         switch (random.nextInt(6)) {
-            case 0 -> pair.receive(List.of()).awaitCompletion(SHORT); // never comes by itself
+            case 0 -> pair.receive(List.of()).awaitCompletion(SHORT); // would never complete
             case 1 -> pair.receive(slice).awaitCompletion(SHORT);
-            case 2 -> pair.send(slice); // nobody waits for it
+            case 2 -> pair.send(slice); // no thread waits for it
             case 3 -> pair.drain(SHORT);
-            default -> pair.write(slice, country.region.remote()).awaitCompletion(SHORT);
+            default -> pair.write(slice, objects.region.remote()).awaitCompletion(SHORT);
         }
         count("transfer await");
     }
 
-    private void ask(Country country) throws IOException {
+    private void ask(Objects objects) throws IOException {
         switch (random.nextInt(5)) {
-            case 0 -> country.device.port(1);
-            case 1 -> country.polled.query();
-            case 2 -> country.dispatched.query();
-            case 3 -> resize(country.completions);
-            default -> country.polled.modify(QueuePairChange.to(QueuePairState.ERROR));
+            case 0 -> objects.device.port(1);
+            case 1 -> objects.polled.query();
+            case 2 -> objects.dispatched.query();
+            case 3 -> resize(objects.completions);
+            default -> objects.polled.modify(QueuePairChange.to(QueuePairState.ERROR));
         }
         count("ask or change");
     }
@@ -198,22 +197,22 @@ final class Soaker implements Runnable {
         }
     }
 
-    /** An arena's pieces, a buffer's region: made, used and closed in one go. */
-    private void closeWhatIsMine(Country country) throws IOException {
-        try (var arena = country.domain.newArena(Access.LOCAL_WRITE)) {
+    /** Makes, uses and closes slices of an arena and a region of a buffer. */
+    private void closeWhatIsMine(Objects objects) throws IOException {
+        try (var arena = objects.domain.newArena(Access.LOCAL_WRITE)) {
             var piece = arena.allocate(64);
-            country.dispatched.receive(arena.slice(piece)).awaitCompletion(SHORT);
-            count("arena of one's own");
+            objects.dispatched.receive(arena.slice(piece)).awaitCompletion(SHORT);
+            count("arena of this thread");
         }
     }
 
-    private void waitForEvent(Country country) throws IOException {
+    private void waitForEvent(Objects objects) throws IOException {
         interruptSometimes();
-        country.device.nextEvent(SHORT);
+        objects.device.nextEvent(SHORT);
     }
 
-    private void close(Country country) {
-        var victim = country.any(random);
+    private void close(Objects objects) {
+        var victim = objects.any(random);
         victim.close();
         if (victim.isOpen()) {
             throw new AssertionError(victim + " is open after its close");
@@ -232,7 +231,7 @@ final class Soaker implements Runnable {
                     "PolledQueuePair", "queue pair",
                     "AsyncQueuePair", "queue pair");
 
-    /** So that the next wait ends at once. */
+    /** Sometimes interrupts this thread, so that the next wait ends at once. */
     private void interruptSometimes() {
         if (random.nextInt(50) == 0) {
             Thread.currentThread().interrupt();

@@ -22,8 +22,8 @@ import org.jrdma.verbs.memory.RegisteredArena;
 import org.jrdma.verbs.model.DeviceOption;
 
 /**
- * The objects that all threads share. Whoever finds one closed puts a new one in its place, so that
- * there is always something to use and to close.
+ * The objects that all threads share. A thread that finds a closed object replaces it, so that
+ * there is always an object to use and to close.
  */
 final class World {
 
@@ -32,14 +32,14 @@ final class World {
     private static final int DEVICES = 2;
 
     private final Verbs verbs;
-    private final AtomicReferenceArray<Country> countries = new AtomicReferenceArray<>(DEVICES);
+    private final AtomicReferenceArray<Objects> countries = new AtomicReferenceArray<>(DEVICES);
 
     World(Verbs verbs) {
         this.verbs = verbs;
     }
 
-    /** One device and what was made from it. A place is replaced as a whole, without a lock. */
-    static final class Country {
+    /** A device and its objects. Each reference is replaced atomically, without a lock. */
+    static final class Objects {
         final Device device;
         volatile ProtectionDomain domain;
         volatile RegisteredArena arena;
@@ -49,7 +49,7 @@ final class World {
         volatile PolledQueuePair polled;
         volatile AsyncQueuePair dispatched;
 
-        Country(Device device) throws FabricException {
+        Objects(Device device) throws FabricException {
             this.device = device;
             this.domain = device.newProtectionDomain();
             this.arena = domain.newArena(LOCAL_WRITE, REMOTE_WRITE);
@@ -60,7 +60,7 @@ final class World {
             this.dispatched = connected(domain, dispatcher);
         }
 
-        /** Replaces what is closed. */
+        /** Replaces closed objects. */
         void repair() throws FabricException {
             if (!domain.isOpen()) {
                 domain = device.newProtectionDomain();
@@ -102,7 +102,9 @@ final class World {
             return CompletionQueueOptions.capacity(64).waitable();
         }
 
-        /** Two threads may repair at once, so there is room for more than one. */
+        /**
+         * The completion queue has slots for several of these, because two threads may make one.
+         */
         static PolledQueuePair connected(ProtectionDomain domain, CompletionQueue completions)
                 throws FabricException {
             var pair =
@@ -125,31 +127,31 @@ final class World {
         }
     }
 
-    /** A country with everything open, unless another thread is quicker. */
-    Country country(RandomGenerator random) throws FabricException {
+    /** Returns a device whose objects are all open, unless another thread closes one meanwhile. */
+    Objects objects(RandomGenerator random) throws FabricException {
         var place = random.nextInt(DEVICES);
-        var country = countries.get(place);
-        if (country == null || !country.device.isOpen()) {
+        var objects = countries.get(place);
+        if (objects == null || !objects.device.isOpen()) {
             var made =
-                    new Country(
+                    new Objects(
                             random.nextBoolean()
                                     ? verbs.open(NullProvider.DEVICE, DeviceOption.CRITICAL_CALLS)
                                     : verbs.open(NullProvider.DEVICE));
-            if (countries.compareAndSet(place, country, made)) {
+            if (countries.compareAndSet(place, objects, made)) {
                 return made;
             }
             made.device.close();
             return countries.get(place);
         }
-        country.repair();
-        return country;
+        objects.repair();
+        return objects;
     }
 
     void close() {
         for (var place = 0; place < DEVICES; place++) {
-            var country = countries.get(place);
-            if (country != null) {
-                country.device.close();
+            var objects = countries.get(place);
+            if (objects != null) {
+                objects.device.close();
             }
         }
     }

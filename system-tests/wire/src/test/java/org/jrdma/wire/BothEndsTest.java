@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * rxe1 and the software fabric with this SDK at both ends, where more can be seen than the C
- * programs show: each asks all there is of the other, and every byte is looked at. The sequence
+ * Tests rxe1 and the software fabric with this SDK at both ends, which allows more checks than the
+ * C programs: each side makes all requests to the other, and all bytes are compared. The sequence
  * numbers of both wrap around after 16 packets.
  */
 class BothEndsTest {
@@ -39,7 +39,7 @@ class BothEndsTest {
 
     private static final int SLOT_BYTES = 5000;
 
-    // The regions of both sides are divided alike.
+    // The regions of both sides have the same layout.
     private static final int SOURCE = 0;
     private static final int WRITTEN = SLOTS * SLOT_BYTES;
     private static final int READ_BACK = 2 * WRITTEN;
@@ -49,7 +49,7 @@ class BothEndsTest {
     private static final int GUARD = COUNTER + Long.BYTES;
     private static final int BYTES = GUARD + 4096;
 
-    /** Which end asks. */
+    /** The end that makes requests. */
     enum Asking {
         SOFTWARE,
         KERNEL
@@ -118,8 +118,8 @@ class BothEndsTest {
     }
 
     /**
-     * Where the kernel asks, packets come in order and once: its requester takes it for an error
-     * when an acknowledgement comes behind the first part of a READ's response.
+     * If the kernel is the requester, the network keeps the order and does not duplicate packets,
+     * because its requester fails if an acknowledgement follows the first part of a read response.
      */
     @ParameterizedTest
     @CsvSource({
@@ -143,7 +143,7 @@ class BothEndsTest {
 
     @ParameterizedTest
     @EnumSource(Asking.class)
-    void shouldHaveThePeerDropWhatIsCorruptedHere(Asking end) throws Exception {
+    void shouldHaveThePeerDropPacketsThatThisSideCorrupts(Asking end) throws Exception {
         var device = Side.softDevice(Family.IPV4);
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 16)) {
             device.faults(NetworkFaults.seeded(1).withCorruption(0.02));
@@ -154,7 +154,8 @@ class BothEndsTest {
     }
 
     /**
-     * Each round, for each slot: a write, a read of what was written, a fetch-and-add, a message.
+     * In each round, for each slot: a write, a read of the written data, a fetch-and-add, a
+     * message.
      */
     private static void ask(Ends ends, Asking end, int rounds) throws IOException {
         var asking = ends.asking(end);
@@ -277,7 +278,7 @@ class BothEndsTest {
         }
     }
 
-    /** The message that takes the window away has a packet, or several. */
+    /** The message that invalidates the window has one packet or several. */
     @ParameterizedTest
     @CsvSource({"SOFTWARE, 100", "SOFTWARE, 5000", "KERNEL, 100", "KERNEL, 5000"})
     void shouldUseAWindowUntilItIsTakenAway(Asking end, int bytes) throws Exception {
@@ -309,7 +310,7 @@ class BothEndsTest {
             assertThat(answering.cursor().next()).isTrue();
             answering.check();
             assertThat(answering.cursor().bytes()).isEqualTo(bytes);
-            if (end == Asking.KERNEL) { // the kernel as a receiver does not tell
+            if (end == Asking.KERNEL) { // the kernel does not report this as a receiver
                 assertThat(answering.cursor().invalidatedKey()).isEqualTo(shown.key());
             }
             assertThat(slot(answering, WRITTEN, 0).segment().mismatch(source.segment()))
@@ -325,10 +326,10 @@ class BothEndsTest {
         }
     }
 
-    /** The flag that is written at once tells that what was written before is there. */
+    /** The atomically written flag announces the data that was written before. */
     @ParameterizedTest
     @EnumSource(Asking.class)
-    void shouldWriteAFlagBehindWhatItTellsOf(Asking end) throws Exception {
+    void shouldWriteAFlagAfterTheDataThatItAnnounces(Asking end) throws Exception {
         try (var ends =
                 new Ends(Family.IPV4, Mtu.BYTES_1024, 1, options -> options.atomicWrites())) {
             var asking = ends.asking(end);
@@ -342,7 +343,7 @@ class BothEndsTest {
                 asking.post(
                         asking.queuePair()
                                 .prepareWrite(source, remote.slice(WRITTEN, SLOT_BYTES))
-                                .signalled(false));
+                                .signaled(false));
                 asking.post(flag.value(round << 40 | round));
                 asking.awaitCompletions(1);
                 assertThat(answering.memory().segment().get(JAVA_LONG, COUNTER))

@@ -12,8 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Other programs of rdma-core that connect by address and port, on rxe1, with the interop programs
- * on the software fabric at the other end.
+ * Tests other programs of rdma-core that connect by address and port on rxe1, with the interop
+ * programs on the software fabric at the other end.
  */
 class ConnectionProgramsTest {
 
@@ -62,7 +62,9 @@ class ConnectionProgramsTest {
                 command);
     }
 
-    /** Three connections, or questions where datagrams go, and messages both ways over each. */
+    /**
+     * Three connections, or three queries of datagram services, with messages in both directions.
+     */
     @ParameterizedTest
     @CsvSource({
         "ucmatose, C, IPV4",
@@ -81,7 +83,9 @@ class ConnectionProgramsTest {
             serving.awaitOutput(isC ? "starting server" : "waiting at");
             var code = 1;
             var output = "";
-            for (var attempt = 0; code != 0 && attempt < 20; attempt++) { // until it listens
+            for (var attempt = 0;
+                    code != 0 && attempt < 20;
+                    attempt++) { // until the server listens
                 try (var calling = program(!isC, family, name, "-c", "3", "-s", address)) {
                     code = calling.await();
                     output = calling.output();
@@ -109,7 +113,7 @@ class ConnectionProgramsTest {
                         program(!isC, family, "mckey", "-s", "-m", "239.78.0.1", "-b", sends)) {
                     assertThat(sender.await()).as(sender.output()).isZero();
                 }
-                Thread.sleep(500); // a datagram may have been lost: then the next ones count
+                Thread.sleep(500); // a datagram may have been lost, so the next ones count
             }
             assertThat(member.await()).as(member.output()).isZero();
             assertThat(member.output()).contains("data transfers complete");

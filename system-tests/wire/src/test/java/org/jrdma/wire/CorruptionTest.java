@@ -21,7 +21,9 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Packets made here by hand, right ones and damaged ones, sent from where the peer is. */
+/**
+ * Tests valid and corrupted packets that this test makes and sends from the address of the peer.
+ */
 class CorruptionTest {
 
     private static final int PAYLOAD_BYTES = 64;
@@ -31,12 +33,12 @@ class CorruptionTest {
     private static final byte MIGRATED = 0x40;
     private static final int DEFAULT_PARTITION = 0xffff;
 
-    /** In the base header: congestion bits and reserved ones, which routers may change. */
+    /** The congestion bits and reserved bits of the base header, which routers may change. */
     private static final int NOT_COVERED = 4;
 
     @ParameterizedTest
     @EnumSource(Family.class)
-    void shouldDropWhatIsDamagedAnywhereAndTakeWhatIsRight(Family family) throws Exception {
+    void shouldDropCorruptedPacketsAndAcceptIntactOnes(Family family) throws Exception {
         Wire.pathMtu(Mtu.BYTES_1024);
         try (var software = Side.software(family, 4096);
                 var kernel = Side.kernel(family, 4096)) {
@@ -88,7 +90,9 @@ class CorruptionTest {
         assertThat(count).hasValue(expected);
     }
 
-    /** A WRITE of one packet, the first that the queue pair expects, which asks for an answer. */
+    /**
+     * A write of one packet with the expected sequence number, which requests an acknowledgement.
+     */
     private static byte[] write(Family family, int queuePair, RemoteMemory target) {
         var packet = ByteBuffer.allocate(12 + 16 + PAYLOAD_BYTES + 4);
         packet.put((byte) WRITE_ONLY).put(MIGRATED).putShort((short) DEFAULT_PARTITION);
@@ -102,9 +106,8 @@ class CorruptionTest {
     }
 
     /**
-     * The ICRC: over what no router changes, with ones in place of what one may. Of the
-     * identification in the IPv4 header, which the sender's kernel fills in, the receiver cannot
-     * know; here it is 0.
+     * Returns the ICRC of the packet, in which fields that routers may change count as ones. The
+     * identification of the IPv4 header, which the sender's kernel sets, is 0 here.
      */
     private static int checksum(Family family, byte[] packet) {
         var covered = new ByteArrayOutputStream();

@@ -2,7 +2,7 @@ package org.jrdma.wire;
 
 import java.net.InetAddress;
 
-/** The addresses of both ends of the wire in one version of IP. */
+/** An IP version with the addresses of both ends of the wire. */
 enum Family {
     IPV4("10.78.0.1", "10.78.0.2", 1),
     IPV6("fd78::1", "fd78::2", 2);
@@ -17,12 +17,12 @@ enum Family {
         this.kernelGid = kernelGid;
     }
 
-    /** Where rxe1 is. */
+    /** The address of rxe1. */
     String kernel() {
         return kernel;
     }
 
-    /** Where the software fabric is. */
+    /** The address of the software fabric. */
     String software() {
         return software;
     }
@@ -31,7 +31,7 @@ enum Family {
         return InetAddress.ofLiteral(software);
     }
 
-    /** The row of rxe1's GID table. */
+    /** The index in the GID table of rxe1. */
     int kernelGid() {
         return kernelGid;
     }

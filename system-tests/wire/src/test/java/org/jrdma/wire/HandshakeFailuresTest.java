@@ -32,10 +32,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Connections between the software fabric and the kernel that do not come about. */
+/** Tests failed handshakes between the software fabric and the kernel. */
 class HandshakeFailuresTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private static final int PORT = 7575;
 
@@ -104,7 +104,8 @@ class HandshakeFailuresTest {
     }
 
     /**
-     * Has it accept. Its own deadline is shorter than the minute that it would repeat its reply.
+     * Makes the peer accept, with a deadline shorter than the minute in which it would repeat its
+     * reply.
      */
     private String goOn(Program kernel) throws Exception {
         Files.createFile(go());
@@ -113,19 +114,21 @@ class HandshakeFailuresTest {
     }
 
     @Test
-    void shouldTellTheKernelThatARequestIsWithdrawn() throws Exception {
+    void shouldReportAWithdrawnRequestToTheKernel() throws Exception {
         try (var kernel = kernel("accept", Family.IPV4.kernel())) {
             kernel.awaitOutput("listening");
             var asking = asking(Duration.ofSeconds(3));
             kernel.awaitOutput("asked");
             assertGivesUp(asking);
 
-            assertThat(goOn(kernel)).contains("CmException").contains("the peer has given up");
+            assertThat(goOn(kernel))
+                    .contains("CmException")
+                    .contains("the peer has probably timed out or withdrawn its request");
         }
     }
 
     @Test
-    void shouldTellTheKernelThatItsReplyIsOfNoConnection() throws Exception {
+    void shouldRejectAReplyOfTheKernelWithoutAConnection() throws Exception {
         try (var kernel = kernel("accept", Family.IPV4.kernel())) {
             kernel.awaitOutput("listening");
             var asking = asking(Duration.ofSeconds(5));
@@ -136,23 +139,25 @@ class HandshakeFailuresTest {
 
             assertThat(goOn(kernel))
                     .contains("CmException")
-                    .contains("it does not know the connection's identifier");
+                    .contains("the communication ID is invalid");
         }
     }
 
     @Test
-    void shouldTellTheKernelWhyItIsRefused() throws Exception {
+    void shouldReportTheReasonOfARejectionToTheKernel() throws Exception {
         try (var listener =
                         connections.listen(new InetSocketAddress(Family.IPV4.software(), PORT));
                 var kernel = kernel("connect", Family.IPV4.software())) {
             next(listener, kernel).reject("full".getBytes(StandardCharsets.UTF_8));
 
             assertThat(kernel.await()).as(kernel.output()).isZero();
-            assertThat(kernel.output()).contains("its program refused").contains("full");
+            assertThat(kernel.output())
+                    .contains("its program rejected the request")
+                    .contains("full");
         }
     }
 
-    /** They stand in fields of the request that are zeros else, and in its header. */
+    /** The options are in fields of the request that are otherwise zero, and in its header. */
     @Test
     void shouldReadTheKernelsEnhancedOptionsAndRefuseThem() throws Exception {
         try (var channel = connections.newEventChannel();
@@ -165,12 +170,12 @@ class HandshakeFailuresTest {
 
             assertThat(kernel.await()).as(kernel.output()).isZero();
             assertThat(kernel.output())
-                    .contains("it does not take the vendor's options")
+                    .contains("the vendor-specific options are not supported")
                     .contains("not these");
         }
     }
 
-    /** Has the kernel ask who listens at a channel. */
+    /** Makes the kernel connect to a channel. */
     private Program start(EventChannel channel) throws IOException {
         var listener = channel.newIdentifier(PortSpace.TCP);
         listener.bind(new InetSocketAddress(Family.IPV4.software(), PORT));
@@ -179,11 +184,11 @@ class HandshakeFailuresTest {
     }
 
     @Test
-    void shouldSayThatNobodyListensAtTheKernel() throws Exception {
-        var connecting = asking(PATIENCE);
+    void shouldReportThatTheKernelHasNoListener() throws Exception {
+        var connecting = asking(TIMEOUT);
 
         assertThatThrownBy(connecting::get)
                 .hasCauseInstanceOf(CmException.class)
-                .hasMessageContaining("nobody listens");
+                .hasMessageContaining("no program listens at that port");
     }
 }

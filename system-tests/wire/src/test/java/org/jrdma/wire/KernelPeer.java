@@ -16,19 +16,20 @@ import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.EnhancedOptions;
 
 /**
- * A process at the kernel's end of the wire, on the kernel's connection manager, that writes what
- * becomes of a connection. It accepts when a file appears.
+ * A process at the kernel's end of the wire that uses the kernel's connection manager and prints
+ * the events of a connection. It accepts when a file appears.
  */
 final class KernelPeer {
 
     static final EnhancedOptions OFFERED = new EnhancedOptions(0x71_7273, 0x8162_6364);
 
-    private static final Duration PATIENCE = Duration.ofSeconds(40);
+    private static final Duration TIMEOUT = Duration.ofSeconds(40);
 
     private KernelPeer() {}
 
     /**
-     * Accepts, connects, or connects with enhanced options; at which address and port; the file.
+     * Arguments: the command (accept, connect, connect with enhanced options), address and port,
+     * the file.
      */
     static void main(String... arguments) throws Exception {
         var address = new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2]));
@@ -56,10 +57,10 @@ final class KernelPeer {
                                     .sends(1)
                                     .receives(1));
             IO.println("listening");
-            try (var request = listener.next(PATIENCE)) {
+            try (var request = listener.next(TIMEOUT)) {
                 IO.println("asked");
                 await(go);
-                request.accept(domain, options, PATIENCE).close();
+                request.accept(domain, options, TIMEOUT).close();
                 IO.println("accepted");
             } catch (FabricException e) {
                 IO.println(e.getClass().getSimpleName() + ": " + e.getMessage());
@@ -67,15 +68,15 @@ final class KernelPeer {
         }
     }
 
-    /** As far as the peer's answer. */
+    /** Connects until the peer's reply. */
     private static void connect(InetSocketAddress address, boolean offers) throws Exception {
         try (var device = Verbs.system().open(Wire.KERNEL_DEVICE);
                 var channel = ConnectionManager.system().newEventChannel()) {
             var identifier = channel.newIdentifier(PortSpace.TCP);
-            identifier.resolveAddress(address, PATIENCE);
-            tell(channel.next(PATIENCE));
-            identifier.resolveRoute(PATIENCE);
-            tell(channel.next(PATIENCE));
+            identifier.resolveAddress(address, TIMEOUT);
+            tell(channel.next(TIMEOUT));
+            identifier.resolveRoute(TIMEOUT);
+            tell(channel.next(TIMEOUT));
             var queuePair =
                     device.newProtectionDomain()
                             .newQueuePair(
@@ -86,7 +87,7 @@ final class KernelPeer {
                 identifier.enhancedOptions(OFFERED);
             }
             identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
-            tell(channel.next(PATIENCE));
+            tell(channel.next(TIMEOUT));
         }
     }
 

@@ -15,25 +15,20 @@ import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.RemoteMemory;
 
-/**
- * What two perftest programs say to each other over TCP. In each exchange the client speaks first.
- */
+/** The protocol of perftest over TCP. In each exchange the client sends first. */
 final class PerftestDialogue implements AutoCloseable {
 
     static final int PORT = 18515;
 
-    /**
-     * From 5.70 on a version is accepted; from 6.28 on it is followed by a structure of the
-     * program's own.
-     */
+    /** Versions from 5.70 on are accepted. From 6.28 on, another structure follows the version. */
     private static final String VERSION = "6.06";
 
     private static final int VERSION_BYTES = 16;
     private static final int PAGE_BYTES = 4096;
     private static final int CACHE_LINE_BYTES = 64;
-    private static final int PATIENCE_MILLIS = 60_000;
+    private static final int TIMEOUT_MILLIS = 60_000;
 
-    /** What a side tells of its queue pair and its memory. */
+    /** The queue pair and memory of one side. */
     record Keys(int reads, Endpoint endpoint, RemoteMemory memory) {
 
         byte[] toMessage() {
@@ -56,7 +51,7 @@ final class PerftestDialogue implements AutoCloseable {
             return text.getBytes(US_ASCII);
         }
 
-        /** The length of the memory is not said. */
+        /** The length of the memory is not sent. */
         static Keys from(byte[] message, long length) {
             var parts = new String(message, US_ASCII).split(":");
             var gid = Gid.parse(String.join("", Arrays.asList(parts).subList(6, 6 + Gid.BYTES)));
@@ -81,7 +76,7 @@ final class PerftestDialogue implements AutoCloseable {
         this.socket = socket;
         this.isClient = isClient;
         socket.setTcpNoDelay(true);
-        socket.setSoTimeout(PATIENCE_MILLIS);
+        socket.setSoTimeout(TIMEOUT_MILLIS);
     }
 
     static PerftestDialogue withServer(String host) throws IOException {
@@ -89,11 +84,11 @@ final class PerftestDialogue implements AutoCloseable {
     }
 
     static PerftestDialogue withClientOf(ServerSocket listener) throws IOException {
-        listener.setSoTimeout(PATIENCE_MILLIS);
+        listener.setSoTimeout(TIMEOUT_MILLIS);
         return new PerftestDialogue(listener.accept(), false);
     }
 
-    /** Begins. Returns the path MTU that both can. */
+    /** Starts the protocol, and returns the path MTU that both sides support. */
     Mtu begin(Mtu mtu) throws IOException {
         exchange(Arrays.copyOf(VERSION.getBytes(US_ASCII), VERSION_BYTES));
         exchange(ByteBuffer.allocate(Integer.BYTES).putInt(PAGE_BYTES).array());
@@ -108,21 +103,24 @@ final class PerftestDialogue implements AutoCloseable {
         return Keys.from(exchange(mine.toMessage()), Long.MAX_VALUE);
     }
 
-    /** Tells that this side has come as far as the other; the contents are those of before. */
+    /** Synchronizes both sides, by sending the first message again. */
     void meet(Keys mine) throws IOException {
         swap(mine);
     }
 
-    /** The results of a bandwidth test, which go from the client to the server in five pieces. */
+    /** The results of a bandwidth test, which the client sends to the server in five parts. */
     void report(long bytes, long iterations) throws IOException {
         exchange(ByteBuffer.allocate(Long.BYTES).putLong(bytes).array());
         exchange(ByteBuffer.allocate(Long.BYTES).putLong(iterations).array());
-        for (var value : new double[] {1, 1, 1}) { // peak, average, messages: those of C are shown
+        for (var value :
+                new double[] {
+                    1, 1, 1
+                }) { // peak, average, messages: the values of the C program are printed
             exchange(ByteBuffer.allocate(Double.BYTES).putDouble(value).array());
         }
     }
 
-    /** Ends, as all tests do but those of latency. */
+    /** Ends the protocol. Latency tests do not do this. */
     void end(Keys mine) throws IOException {
         meet(mine);
         socket.getOutputStream().write("done\0".getBytes(US_ASCII));

@@ -24,13 +24,13 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The programs of perftest on rxe1, unmodified, against this side's part in them. */
+/** Tests the unmodified programs of perftest on rxe1 against Java code for the other side. */
 class PerftestTest {
 
     private static final int READS = 16;
     private static final byte UNTOUCHED = 0x5a;
 
-    /** A program, and what this side does in its place. */
+    /** A program, and the role of this side. */
     enum Tool {
         WRITE_BANDWIDTH("ib_write_bw", 65_536, 200) {
             @Override
@@ -74,7 +74,7 @@ class PerftestTest {
                 }
                 run.meet();
                 if (!run.isClient) {
-                    // It adds 1 each time, all over its target.
+                    // The program adds 1 each time, in its whole target.
                     var sum = run.target().elements(JAVA_LONG).mapToLong(Tool::valueOf).sum();
                     assertThat(sum).isEqualTo(iterations);
                 }
@@ -136,7 +136,7 @@ class PerftestTest {
                 var place = bytes - 1L;
                 var completed = 0;
                 for (var i = 1; i <= iterations; i++) {
-                    if (run.isClient) { // the server begins
+                    if (run.isClient) { // the server starts
                         completed += run.awaitByte(place, (byte) i);
                     }
                     here.set(JAVA_BYTE, place, (byte) i);
@@ -159,14 +159,14 @@ class PerftestTest {
             this.iterations = iterations;
         }
 
-        /** From the first keys to the end. */
+        /** Runs the protocol from the exchange of keys to the end. */
         abstract void play(Run run) throws IOException;
 
         static long valueOf(MemorySegment segment) {
             return segment.get(JAVA_LONG, 0);
         }
 
-        /** What C's two sides must be told alike. */
+        /** The options that both sides of a program must have in common. */
         List<String> options(Family family, Mtu mtu, List<String> more) {
             var options =
                     new ArrayList<>(
@@ -186,12 +186,12 @@ class PerftestTest {
         }
     }
 
-    /** One run of a program, seen from this side. */
+    /** A run of a program, with the state of this side. */
     static final class Run {
 
         private static final VarHandle BYTE = JAVA_BYTE.varHandle();
 
-        /** What the peer may write, in C's terms its half of the buffer. */
+        /** The memory that the peer may write. In C: its half of the buffer. */
         private static final int TARGET = 65_536;
 
         private static final int GUARD = 4096;
@@ -255,13 +255,16 @@ class PerftestTest {
             return MemorySegment.ofArray(untouched);
         }
 
-        /** That nothing was written behind the target. */
+        /** Asserts that nothing was written after the target. */
         void assertThatTheRestIsUntouched() {
             var guard = side.memory().segment().asSlice(2L * TARGET, GUARD);
             assertThat(guard.mismatch(untouched().asSlice(0, GUARD))).isEqualTo(-1);
         }
 
-        /** Looks at the target until it is there. Returns how many requests ended meanwhile. */
+        /**
+         * Polls the target until the data has arrived, and returns the number of requests completed
+         * meanwhile.
+         */
         int awaitByte(long offset, byte value) throws IOException {
             var completed = 0;
             var deadline = System.nanoTime() + 30_000_000_000L;
@@ -358,7 +361,7 @@ class PerftestTest {
             throws Exception {
         Wire.pathMtu(mtu);
         var options = tool.options(family, mtu, more);
-        options.add(Family.IPV4.software()); // perftest's TCP is of version 4 in any case
+        options.add(Family.IPV4.software()); // perftest always uses IPv4 for TCP
         try (var side = Side.software(family, Run.bytesNeeded());
                 var listener = new ServerSocket()) {
             listener.bind(new InetSocketAddress(PerftestDialogue.PORT));
@@ -392,7 +395,7 @@ class PerftestTest {
                     "%s: %s%n%s".formatted(program, program.output(), run.side.trace()), e);
         }
         assertThat(program.output())
-                // Then figures, or "inf" where the processor is too busy to measure its frequency.
+                // The values are "inf" if the processor is too busy to measure its frequency.
                 .containsPattern("(?m)^ %d +%d +\\S".formatted(tool.bytes, tool.iterations));
         run.assertThatTheRestIsUntouched();
     }

@@ -11,13 +11,16 @@ import org.jrdma.verbs.model.Mtu;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The ping-pongs of rdma-core on rxe1, unmodified, and the interop programs on this side. */
+/**
+ * Tests the unmodified ping-pong programs of rdma-core on rxe1 with the interop programs on this
+ * side.
+ */
 class PingPongTest {
 
     private static final int PORT = 18515;
     private static final int ITERATIONS = 500;
 
-    /** Who waits for the other. */
+    /** The side that starts first. */
     enum Server {
         C,
         JAVA
@@ -88,7 +91,7 @@ class PingPongTest {
         }
     }
 
-    /** As the C program at the other end, or as the interop program at this one. */
+    /** Starts the C program at the other end, or the interop program at this one. */
     private static Program start(
             boolean isC, String transport, Family family, List<String> options, List<String> host)
             throws IOException {

@@ -11,12 +11,14 @@ import org.jrdma.verbs.model.Mtu;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The connection manager of the software fabric and the kernel's, with rping at both ends. */
+/**
+ * Tests the connection managers of the software fabric and of the kernel, with rping at both ends.
+ */
 class RpingTest {
 
     private static final String PINGS = "20";
 
-    /** Who waits for the other. */
+    /** The side that starts first. */
     enum Server {
         C,
         JAVA
@@ -34,7 +36,7 @@ class RpingTest {
                 assertThat(calling.await()).as(calling + ": " + calling.output()).isZero();
                 assertThat(calling.output()).contains("ping data: rdma-ping-19: TUVWXYZ");
                 serving.awaitOutput("server ping data: rdma-ping-19: TUVWXYZ");
-                if (!isC) { // the C program ends with 0 or not, by chance
+                if (!isC) { // the exit code of the C program is random
                     assertThat(serving.await()).as(serving + ": " + serving.output()).isZero();
                 }
             }
@@ -53,11 +55,11 @@ class RpingTest {
         }
     }
 
-    /** As the C program at the other end, or as the example at this one. */
+    /** Starts the C program at the other end, or the interop program at this one. */
     private static Program start(boolean isC, Family family, String... options) throws IOException {
         var command = new ArrayList<String>();
         if (isC) {
-            // -d has it say that it listens, stdbuf when it does
+            // -d prints when rping listens, and stdbuf flushes that line
             command.addAll(Wire.atKernel("stdbuf", "-oL", "rping", "-d"));
         } else {
             command.addAll(

@@ -34,19 +34,22 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.StaticRate;
 
-/** A reliable queue pair at one end of the wire, with all it needs. For one thread. */
+/**
+ * A reliable queue pair at one end of the wire, with its objects. Not safe for use by several
+ * threads.
+ */
 final class Side implements AutoCloseable {
 
-    /** What both sides begin with, so that numbers wrap around soon. */
+    /** The first sequence number of both sides, which makes the numbers wrap around soon. */
     static final int FIRST_SEQUENCE = 0xfffff0;
 
     static final int DEPTH = 128;
     static final int RECEIVES = 512;
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final int TRACED = 60;
 
-    /** Libraries stay open for as long as the JVM runs, so there is one. */
+    /** The library, which stays open as long as the JVM runs. */
     private static final SoftRoce SOFTWARE =
             SoftRoce.at(Family.IPV4.softwareAddress(), Family.IPV6.softwareAddress());
 
@@ -59,12 +62,12 @@ final class Side implements AutoCloseable {
     private final CompletionCursor cursor;
     private final PolledQueuePair queuePair;
 
-    /** In this JVM, on the software fabric. */
+    /** Makes a side on the software fabric. */
     static Side software(Family family, int bytes) throws IOException {
         return software(family, bytes, options -> options);
     }
 
-    /** The same, with another kind of queue pair. */
+    /** Makes a side on the software fabric with another type of queue pair. */
     static Side software(
             Family family, int bytes, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws IOException {
@@ -73,17 +76,17 @@ final class Side implements AutoCloseable {
         return side;
     }
 
-    /** The device of the software fabric. */
+    /** Returns the device of the software fabric. */
     static Device openSoftware(Family family) throws IOException {
         return Verbs.from(SOFTWARE).open(softDevice(family).name());
     }
 
-    /** On rxe1, through the machine's libibverbs. */
+    /** Makes a side on rxe1, with the machine's libibverbs. */
     static Side kernel(Family family, int bytes) throws IOException {
         return kernel(family, bytes, options -> options);
     }
 
-    /** The same, with another kind of queue pair. */
+    /** Makes a side on rxe1 with another type of queue pair. */
     static Side kernel(
             Family family, int bytes, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws IOException {
@@ -92,7 +95,7 @@ final class Side implements AutoCloseable {
                 device, bytes, options -> change.apply(options.gidIndex(family.kernelGid())));
     }
 
-    /** What connects the software fabric's devices by address and port. */
+    /** Returns the connection manager of the software fabric. */
     static ConnectionManager connections() throws IOException {
         return ConnectionManager.from(SOFTWARE);
     }
@@ -123,7 +126,7 @@ final class Side implements AutoCloseable {
         trace.addLast(packet);
     }
 
-    /** The last packets. */
+    /** Returns the last packets. */
     synchronized String trace() {
         var text = new StringBuilder();
         trace.forEach(packet -> text.append(packet.time()).append(' ').append(packet).append('\n'));
@@ -146,7 +149,7 @@ final class Side implements AutoCloseable {
         return cursor;
     }
 
-    /** What the peer connects to. */
+    /** Returns the endpoint for the peer. */
     Endpoint endpoint() {
         var endpoint = queuePair.endpoint();
         return new Endpoint(
@@ -184,14 +187,14 @@ final class Side implements AutoCloseable {
                         .maxReads(maxReads));
     }
 
-    /** Posts a request, waiting for room. */
+    /** Posts a request, and waits for a free slot. */
     void post(PreparedRequest<?> request) throws IOException {
         if (!request.tryPost()) {
             throw new IOException("There is no room for the request");
         }
     }
 
-    /** Posts a request so many times, with as many under way as there is room for. */
+    /** Posts a request a number of times, with as many pending as there are slots. */
     void postAll(PreparedRequest<?> request, int times) throws IOException {
         var posted = 0;
         var completed = 0;
@@ -203,14 +206,14 @@ final class Side implements AutoCloseable {
         }
     }
 
-    /** Waits until so many requests are completed. */
+    /** Waits until a number of requests have completed. */
     void awaitCompletions(int count) throws IOException {
         for (var completed = 0; completed < count; ) {
             completed += awaitSome();
         }
     }
 
-    /** Waits until something is completed, and takes it. Returns how many there were. */
+    /** Waits for completions, and returns their number. */
     private int awaitSome() throws IOException {
         awaitAny();
         var count = 0;
@@ -221,9 +224,9 @@ final class Side implements AutoCloseable {
         return count;
     }
 
-    /** Waits until the cursor has something. */
+    /** Waits until the cursor has completions. */
     void awaitAny() throws IOException {
-        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (cursor.poll() == 0) {
             if (System.nanoTime() - deadline > 0) {
                 throw new IOException("Nothing was completed\n" + trace());
@@ -231,7 +234,7 @@ final class Side implements AutoCloseable {
         }
     }
 
-    /** Refuses the cursor's completion if it is no success. */
+    /** Throws an error if the cursor's completion is not a success. */
     void check() throws IOException {
         if (!cursor.isSuccess()) {
             throw new IOException(

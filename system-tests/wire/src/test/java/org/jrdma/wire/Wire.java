@@ -7,8 +7,8 @@ import org.jrdma.processes.Program;
 import org.jrdma.verbs.model.Mtu;
 
 /**
- * The veth pair between this JVM's network namespace, which has the software fabric, and the first
- * one, which has rxe1. {@code in-namespace} makes it.
+ * The veth pair between the network namespace of this JVM, with the software fabric, and the first
+ * namespace, with rxe1. {@code in-namespace} makes it.
  */
 final class Wire {
 
@@ -20,7 +20,7 @@ final class Wire {
 
     private Wire() {}
 
-    /** Makes links on which this is the greatest path MTU. */
+    /** Configures the links for a maximum path MTU. */
     static void pathMtu(Mtu mtu) throws IOException, InterruptedException {
         var bytes = String.valueOf(mtu == Mtu.BYTES_1024 ? ETHERNET_MTU : JUMBO_MTU);
         run(atKernel("ip", "link", "set", "wire0", "mtu", bytes));
@@ -28,9 +28,9 @@ final class Wire {
     }
 
     /**
-     * Does to the packets that an end sends what {@code tc netem} says, from now on.
+     * Applies {@code tc netem} to the packets that an end sends.
      *
-     * @param end wire0, the kernel's, or wire1
+     * @param end wire0 for the kernel's end, or wire1
      */
     static void trouble(String end, String netem) throws IOException, InterruptedException {
         var command =
@@ -39,7 +39,7 @@ final class Wire {
         run(at(end, command));
     }
 
-    /** Lets all packets pass again. */
+    /** Removes the faults. */
     static void calm() throws IOException, InterruptedException {
         for (var end : List.of("wire0", "wire1")) {
             var none = List.of("tc", "qdisc", "replace", "dev", end, "root", "pfifo");
@@ -51,7 +51,7 @@ final class Wire {
         return end.equals("wire0") ? atKernel(command.toArray(String[]::new)) : command;
     }
 
-    /** The command for the other end of the wire: that of process 1. */
+    /** Returns the command that runs a program at the other end, in the namespace of process 1. */
     static List<String> atKernel(String... command) {
         var there = new ArrayList<>(List.of("nsenter", "--net=/proc/1/ns/net"));
         there.addAll(List.of(command));

@@ -16,21 +16,24 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * {@code functions.txt} and {@code connection-functions.txt}, which name what verbs.h and
- * rdma_cma.h declare: the functions that the libraries export and those that are written out in the
- * header, which jextract passes over. docs/verbs.md and docs/rdma_cm.md are made from them. To
- * write them anew: {@code RDMA_HEADERS=... mvn test -pl headers/rdma -am -Dtest=FunctionListTest
- * -Djrdma.write=true -Dsurefire.failIfNoSpecifiedTests=false}.
+ * Compares {@code functions.txt} and {@code connection-functions.txt} with the functions that
+ * verbs.h and rdma_cma.h declare: exported functions, and inline functions, which jextract skips.
+ * The tables of functions in docs/reference are made from these lists. To update the lists: {@code
+ * RDMA_HEADERS=... mvn test -pl headers/rdma -am -Dtest=FunctionListTest -Djrdma.write=true
+ * -Dsurefire.failIfNoSpecifiedTests=false}.
  */
 class FunctionListTest {
 
-    /** What stands before the parameters of a declaration; a pointer to a function has none. */
+    /**
+     * The part of a function declaration before its parameters. It does not match function
+     * pointers.
+     */
     private static final Pattern FUNCTION =
             Pattern.compile("\\s*(?!typedef\\b)[\\w\\s*]*?\\b(\\w+) ?\\((?!\\*)");
 
     private static Headers headers;
 
-    /** A header, and the list of what it declares. */
+    /** A header and the list of its functions. */
     enum Header {
         VERBS("infiniband/verbs.h", "functions.txt"),
         CONNECTIONS("rdma/rdma_cma.h", "connection-functions.txt");
@@ -59,8 +62,10 @@ class FunctionListTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldNameWhatTheHeaderDeclares(Header header) throws Exception {
-        assumeTrue(headers.areThoseGeneratedFrom(), "other headers than the list was made from");
+    void shouldListAllFunctionsOfTheHeader(Header header) throws Exception {
+        assumeTrue(
+                headers.areThoseGeneratedFrom(),
+                "these headers are not those that the list was made from");
         var declared = functions(header.read());
         if (Boolean.getBoolean("jrdma.write")) {
             Files.writeString(header.list, declared.stream().collect(joining("\n", "", "\n")));
@@ -69,10 +74,10 @@ class FunctionListTest {
         assertThat(Files.readAllLines(header.list)).isEqualTo(declared);
     }
 
-    /** Without looking at what a declaration is, which would let one slip through. */
+    /** Searches for names only, to find also functions whose declaration is not recognized. */
     @ParameterizedTest
     @EnumSource
-    void shouldFindEveryFunctionThatIsWrittenOutInTheHeader(Header file) throws Exception {
+    void shouldFindEveryInlineFunctionOfTheHeader(Header file) throws Exception {
         var header = file.read();
         var inline =
                 Pattern.compile("static inline[^;{(]*?(\\w+)\\(")
@@ -85,7 +90,7 @@ class FunctionListTest {
         assertThat(functions(header)).containsAll(inline);
     }
 
-    /** Names, in their order. */
+    /** Returns the names in their order. */
     private static List<String> functions(String header) {
         var declarations =
                 header.replaceAll("(?s)/\\*.*?\\*/", " ")
@@ -94,7 +99,7 @@ class FunctionListTest {
                         .replaceAll("__attribute__\\s*\\(\\(.*?\\)\\)", "")
                         .replace("extern \"C\" {", "");
         var before = "";
-        while (!before.equals(declarations)) { // bodies, from the innermost outwards
+        while (!before.equals(declarations)) { // removes function bodies, the innermost block first
             before = declarations;
             declarations = declarations.replaceAll("\\{[^{}]*\\}", ";");
         }

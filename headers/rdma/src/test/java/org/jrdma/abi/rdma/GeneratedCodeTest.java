@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 class GeneratedCodeTest {
 
     @Test
-    void shouldInitialiseEveryClassAndDescribeEveryFunctionWithoutALibrary() throws Exception {
+    void shouldInitializeEveryClassAndDescribeEveryFunctionWithoutALibrary() throws Exception {
         var descriptors = new ArrayList<String>();
         for (var type : Fact.generatedClasses(rdma_h.class)) {
             for (var method : type.getDeclaredMethods()) {
@@ -36,15 +36,15 @@ class GeneratedCodeTest {
     }
 
     /**
-     * What the generated code says about C, held against what the compiler of this machine says.
-     * With the headers that the code was generated from, all must agree. With others, what both
-     * know must agree as far as libibverbs promises it across versions: members stay where they
-     * are, structs grow at their end, and verbs_context at its front.
+     * Compares the generated code with the C compiler of this machine. With the headers that the
+     * code was generated from, all facts must agree. With other headers, the facts that both
+     * contain must agree as far as libibverbs guarantees it across versions: members keep their
+     * offsets, structs grow at their end, and verbs_context grows at its front.
      */
     @Nested
     class AgainstTheCompiler {
 
-        /** Constants that stand for "all that this version knows". */
+        /** Constants that mean "all flags of this version". */
         private static final Pattern GROWS =
                 Pattern.compile(".*_(RESERVED|SUP_WC_FLAGS|SUPPORTED)");
 
@@ -71,8 +71,8 @@ class GeneratedCodeTest {
         }
 
         @Test
-        void shouldKnowOnlyWhatTheHeadersDeclare() {
-            assumeTrue(sameHeaders, "other headers than the code was generated from");
+        void shouldContainOnlyDeclarationsOfTheHeaders() {
+            assumeTrue(sameHeaders, "these headers are not those that the code was generated from");
 
             assertThat(facts)
                     .filteredOn(fact -> fact.kind() != Fact.Kind.PADDING)
@@ -80,34 +80,34 @@ class GeneratedCodeTest {
         }
 
         @Test
-        void shouldGiveEveryStructItsSize() {
+        void shouldDescribeTheSizeOfEveryStruct() {
             assumeTrue(sameHeaders, "structs grow from version to version");
 
             assertAgreement(Fact.Kind.SIZE);
         }
 
         @Test
-        void shouldLeaveNoMemberOut() {
-            assumeTrue(sameHeaders, "new members may take the place of padding");
+        void shouldContainEveryMember() {
+            assumeTrue(sameHeaders, "new members may replace padding");
             assumeTrue(
                     said.keySet().stream().anyMatch(fact -> fact.kind() == Fact.Kind.PADDING),
-                    "this compiler does not tell padding");
+                    "this compiler does not report padding");
 
             assertAgreement(Fact.Kind.PADDING);
         }
 
         @Test
-        void shouldPlaceEveryMember() {
+        void shouldDescribeTheOffsetOfEveryMember() {
             assertAgreement(Fact.Kind.MEMBER_OFFSET);
         }
 
         @Test
-        void shouldGiveEveryMemberItsSize() {
+        void shouldDescribeTheSizeOfEveryMember() {
             assertAgreement(Fact.Kind.MEMBER_SIZE);
         }
 
         @Test
-        void shouldGiveEveryConstantItsValue() {
+        void shouldContainTheValueOfEveryConstant() {
             assertAgreement(Fact.Kind.CONSTANT);
         }
 

@@ -14,7 +14,9 @@ record Headers(Path folder) {
     private static final String VARIABLE = "RDMA_HEADERS";
     private static final Path CHECKSUMS = Path.of("headers.sha256");
 
-    /** The folder that RDMA_HEADERS names, or else the one of the system, if it holds headers. */
+    /**
+     * Returns the folder of RDMA_HEADERS, otherwise the system's folder if it contains the headers.
+     */
     static Optional<Headers> find() {
         var chosen = System.getenv(VARIABLE);
         var folder = Path.of(chosen == null ? "/usr/include" : chosen);
@@ -23,12 +25,12 @@ record Headers(Path folder) {
             return Optional.of(new Headers(folder));
         }
         if (chosen != null) {
-            throw new AssertionError(VARIABLE + "=" + chosen + " holds no headers");
+            throw new AssertionError(VARIABLE + "=" + chosen + " does not contain the headers");
         }
         return Optional.empty();
     }
 
-    /** Whether these are, byte for byte, the headers that the committed code was generated from. */
+    /** Returns true if the committed code was generated from exactly these headers. */
     boolean areThoseGeneratedFrom() throws IOException, NoSuchAlgorithmException {
         for (var line : Files.readAllLines(CHECKSUMS)) {
             var separator = line.indexOf("  ");

@@ -15,9 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * {@code headers/regenerate}, with a stand-in for jextract that answers with the committed code.
- */
+/** Tests {@code headers/regenerate} with a fake jextract that writes the committed code. */
 class RegenerateTest {
 
     @TempDir private Path folder;
@@ -39,7 +37,7 @@ class RegenerateTest {
                 "Debian clang version 19.1.7",
                 "an unknown library"
             })
-    void shouldRefuseALibclangThatMakesJextractGenerateWrongCode(String version) throws Exception {
+    void shouldRejectALibclangWithWhichJextractGeneratesWrongCode(String version) throws Exception {
         installJextract(version, "echo it ran");
 
         var result = regenerate();
@@ -50,7 +48,7 @@ class RegenerateTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"clang version 13.0.0", "Debian clang version 15.0.6"})
-    void shouldReportADifferenceWithoutTheCommentsOfC(String version) throws Exception {
+    void shouldReportADifferenceWithoutTheCComments(String version) throws Exception {
         installJextract(
                 version,
                 """
@@ -69,7 +67,7 @@ class RegenerateTest {
     }
 
     @Test
-    void shouldRefuseAResultThatLacksANameThatWasAskedFor() throws Exception {
+    void shouldRejectAResultWithoutARequestedName() throws Exception {
         installJextract(
                 "clang version 14.0.6",
                 "sed -i /IBV_WC_TM_RNDV_INCOMPLETE/d \"$generated/rdma_h.java\"");

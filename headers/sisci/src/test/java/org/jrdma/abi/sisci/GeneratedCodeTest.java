@@ -22,7 +22,7 @@ class GeneratedCodeTest {
 
     private static final Path HEADER = Path.of("sisci.h");
 
-    /** What the generated code says, held against what the C compiler makes of the header. */
+    /** Compares the generated code with the C compiler's view of the header. */
     @Test
     void shouldAgreeWithTheCompilerInEverySizeOffsetGapAndConstant(@TempDir Path folder)
             throws Exception {
@@ -34,7 +34,8 @@ class GeneratedCodeTest {
         var said = compiler.ask(facts, HEADER.toString(), List.of(), folder);
 
         assertThat(facts)
-                .filteredOn(fact -> fact.kind() != Fact.Kind.PADDING) // not all compilers tell
+                .filteredOn(fact ->
+                        fact.kind() != Fact.Kind.PADDING) // not all compilers report padding
                 .hasSizeGreaterThan(200)
                 .allMatch(said::containsKey);
         assertThat(said)
@@ -45,7 +46,7 @@ class GeneratedCodeTest {
     }
 
     @Test
-    void shouldNameEveryQueryOfTheHeader() throws Exception {
+    void shouldContainEveryQueryOfTheHeader() throws Exception {
         assertThat(Stream.of(sisci_query.values()).map(Enum::name))
                 .hasSizeGreaterThan(30)
                 .containsExactlyElementsOf(matches("SISCI_DATA\\((SCI_Q_\\w+)\\)"));
@@ -64,11 +65,11 @@ class GeneratedCodeTest {
         assertThat(described)
                 .hasSize(91)
                 .containsExactlyElementsOf(
-                        new TreeSet<>(matches("\\b(SCI[A-Z][A-Za-z]+)\\("))); // functions alone
+                        new TreeSet<>(matches("\\b(SCI[A-Z][A-Za-z]+)\\("))); // only functions
     }
 
     @Test
-    void shouldKnowEveryNumberOfTheHeader() throws Exception {
+    void shouldContainEveryNumberOfTheHeader() throws Exception {
         var defined = matches("(?m)^#define ((?:SCI|DIS)_\\w+) ");
 
         assertThat(defined)
@@ -77,7 +78,7 @@ class GeneratedCodeTest {
     }
 
     @Test
-    void shouldBeGeneratedFromTheHeaderAsItIs() throws Exception {
+    void shouldBeGeneratedFromTheCurrentHeader() throws Exception {
         var checksum = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(HEADER));
 
         assertThat(Files.readString(Path.of("headers.sha256")))

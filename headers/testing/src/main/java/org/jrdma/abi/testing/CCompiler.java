@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** The C compiler of this machine: {@code $CC}, or else {@code cc}. */
+/** The C compiler of this machine: {@code $CC} if it is set, otherwise {@code cc}. */
 public final class CCompiler {
 
     private static final Pattern ERROR = Pattern.compile("facts\\.c:(\\d+):\\d+: (?:fatal )?error");
@@ -47,7 +47,7 @@ public final class CCompiler {
         this.command = command;
     }
 
-    /** Empty where there is none. */
+    /** Returns the compiler, or nothing if the machine has none. */
     public static Optional<CCompiler> find() throws InterruptedException {
         var chosen = System.getenv("CC");
         var command = chosen == null ? "cc" : chosen;
@@ -60,10 +60,10 @@ public final class CCompiler {
     }
 
     /**
-     * What the compiler says of each fact. One that does not compile is left out.
+     * Returns the compiler's value of each fact, without the facts that do not compile.
      *
      * @param header the file in the current folder that declares everything
-     * @param includes where other headers are looked for
+     * @param includes the folders in which the compiler searches for other headers
      */
     public Map<Fact, String> ask(List<Fact> facts, String header, List<Path> includes, Path folder)
             throws IOException, InterruptedException {
@@ -86,13 +86,13 @@ public final class CCompiler {
             throws IOException, InterruptedException {
         var source = folder.resolve("facts.c");
         var line = preamble.lines().count() + 1;
-        while (true) { // until all compiles: an undeclared name is reported once only
+        while (true) { // until all facts compile, because an undeclared name is reported only once
             var text = new StringBuilder(preamble);
             facts.forEach(fact -> text.append(fact.statement()).append('\n'));
             Files.writeString(source, text.append("return 0;\n}\n"));
             var arguments = new ArrayList<String>();
             arguments.add(command);
-            arguments.add("-Werror=implicit-function-declaration"); // a builtin it lacks
+            arguments.add("-Werror=implicit-function-declaration"); // an unknown builtin function
             arguments.add("-Wno-incompatible-pointer-types"); // an error in newer compilers
             arguments.add("-I.");
             includes.forEach(include -> arguments.add("-I" + include));

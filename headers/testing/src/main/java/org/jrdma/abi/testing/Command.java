@@ -9,7 +9,7 @@ import java.util.Map;
 /** A finished command. */
 public record Command(int exitCode, String output) {
 
-    /** Runs it to its end; the output is that of both streams. */
+    /** Runs a command to its end. The output contains both streams. */
     public static Command run(Map<String, String> environment, String... arguments)
             throws IOException, InterruptedException {
         var builder = new ProcessBuilder(List.of(arguments)).redirectErrorStream(true);

@@ -20,15 +20,15 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * One thing that the generated code says about C.
+ * A statement of the generated code about C: a size, an offset or a constant.
  *
- * @param statement the C statement that prints what the compiler says, on one line and without
- *     macros of C, so that the line of an error tells which fact it is about
- * @param value what the generated code says
+ * @param statement the C statement that prints the compiler's value, on one line and without
+ *     macros, so that the line number of an error identifies the fact
+ * @param value the value in the generated code
  */
 public record Fact(Kind kind, String name, String statement, String value) {
 
-    /** What a fact is about. */
+    /** The kinds of facts. */
     public enum Kind {
         SIZE,
         PADDING,
@@ -38,9 +38,9 @@ public record Fact(Kind kind, String name, String statement, String value) {
     }
 
     /**
-     * Everything that the generated classes say, found by reflection.
+     * Finds all facts of the generated classes by reflection.
      *
-     * @param header the generated class of the header, in whose package the others are
+     * @param header the generated class of the header, whose package contains the other classes
      */
     public static List<Fact> all(Class<?> header) throws Exception {
         var facts = new ArrayList<Fact>();
@@ -57,7 +57,7 @@ public record Fact(Kind kind, String name, String statement, String value) {
         return facts;
     }
 
-    /** The generated classes, initialised. */
+    /** Returns the generated classes, initialized. */
     public static List<Class<?>> generatedClasses(Class<?> header)
             throws IOException, URISyntaxException {
         var location = header.getProtectionDomain().getCodeSource().getLocation().toURI();
@@ -69,7 +69,7 @@ public record Fact(Kind kind, String name, String statement, String value) {
                 try {
                     classes.add(Class.forName(packageName + "." + name));
                 } catch (ClassNotFoundException e) {
-                    throw new IOException(file + " is no class", e);
+                    throw new IOException(file + " is not a class", e);
                 }
             }
         }
@@ -138,7 +138,7 @@ public record Fact(Kind kind, String name, String statement, String value) {
         var type = outermost.type;
         var offsetof = "__builtin_offsetof(%s, %s)".formatted(type, path);
         if (outermost.name.equals("verbs_context")) {
-            // it grows at its front, so what holds across versions is the distance from its end
+            // the structure grows at its front, so only the distance from its end is constant
             offsetof = "sizeof(%s) - %s".formatted(type, offsetof);
             offset = outermost.size - offset;
         }
@@ -161,7 +161,7 @@ public record Fact(Kind kind, String name, String statement, String value) {
                 + "print_zero_bytes(\"%s %s\", &all, sizeof all); }".formatted(Kind.PADDING, name);
     }
 
-    /** The bytes of a layout that belong to no member, or to no member of a union. */
+    /** Returns the bytes of a layout that do not belong to a member. */
     private static BitSet padding(MemoryLayout layout) {
         var bytes = new BitSet();
         switch (layout) {

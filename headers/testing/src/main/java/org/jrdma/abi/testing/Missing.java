@@ -2,12 +2,15 @@ package org.jrdma.abi.testing;
 
 import org.opentest4j.TestAbortedException;
 
-/** What a test needs and this machine lacks: skipped on a developer's machine, a failure in CI. */
+/**
+ * A program or file that a test needs and this machine does not have. The test is skipped on a
+ * developer's machine, and fails in CI.
+ */
 public final class Missing {
 
     private Missing() {}
 
-    /** The exception to throw; the reason says what to install. */
+    /** Returns the exception to throw. The reason names the package to install. */
     public static TestAbortedException missing(String reason) {
         if ("true".equals(System.getenv("CI"))) {
             throw new AssertionError(reason);

@@ -6,15 +6,16 @@ import java.util.Optional;
 import org.jrdma.verbs.cm.model.PrivateData;
 
 /**
- * The parameters that the two sides of an {@code RdmaChannel} exchange in the private data of the
- * connection request and its reply, ahead of the private data of the program.
+ * The parameters that the two sides of an {@code RdmaChannel} exchange. They are the first part of
+ * the private data of the connect request and its reply, and the program's private data follows.
  *
- * @param messageBytes the longest message that the sender of the parameters receives
- * @param window the number of messages that it receives before it has handled the first
+ * @param messageBytes the maximum length of a message that the sender of the parameters can receive
+ * @param window the number of messages that the sender of the parameters can receive before it has
+ *     handled the first
  */
 public record ChannelParameters(int messageBytes, int window) {
 
-    /** "jrc" and a version. */
+    /** The characters "jrc" and a version number. */
     private static final int MAGIC = 0x6a726301;
 
     /** The length of the encoded parameters. */
@@ -35,7 +36,9 @@ public record ChannelParameters(int messageBytes, int window) {
         return PrivateData.of(Arrays.copyOfRange(all.bytes(), BYTES, all.length()));
     }
 
-    /** Decodes parameters; empty if the data is anything else. */
+    /**
+     * Decodes parameters. Returns empty if the private data does not start with valid parameters.
+     */
     public static Optional<ChannelParameters> decode(PrivateData data) {
         var bytes = ByteBuffer.wrap(data.bytes());
         if (bytes.remaining() < BYTES || bytes.getInt() != MAGIC) {

@@ -18,19 +18,19 @@ import org.jrdma.verbs.model.VerbsException;
 /**
  * The send ring and the receive ring of a channel, with credit-based flow control.
  *
- * <p>Each message starts with a header. The header carries credits: the number of messages that its
- * sender has handled since its last header, and that the receiver of the header may send in
- * addition. A header without a message is sent when half of the window was handled and no message
- * was sent meanwhile. Such headers have slots of their own, so that a message that the program is
- * writing stays in its slot. At most two of them can be unhandled at a time, because each stands
- * for half of a window; the receive ring therefore has two slots more than the window.
+ * <p>Each message starts with a header, which returns credits: the number of messages that its
+ * sender has handled since its previous header. The receiver of the header may send that many more
+ * messages. A header without a message is sent if half of the window has been handled and no
+ * message was sent in the meantime. Such headers have separate send slots, so that a claimed
+ * message keeps its slot. At most two of them can be unhandled at a time, because each returns
+ * credits for half of a window. The receive ring therefore has two slots more than the window.
  *
- * <p>The peer is not trusted: an invalid header ends the channel, and no header causes an access
- * out of bounds.
+ * <p>The peer is not trusted. An invalid header ends the channel, and no header can cause an
+ * out-of-bounds access.
  */
 public final class MessageRings implements AutoCloseable {
 
-    /** The number of headers without a message that can be in flight. */
+    /** The maximum number of headers without a message in flight. */
     private static final int HEADER_SLOTS = 2;
 
     private static final ValueLayout.OfInt INT =
@@ -41,12 +41,13 @@ public final class MessageRings implements AutoCloseable {
     private static final int HEADER_ONLY = 0;
     private static final int MESSAGE = 1;
 
-    /** Messages up to this length are sent inline, if the device supports that. */
+    /** Messages up to this length are sent inline if the device supports it. */
     private static final int INLINE_BYTES = 64 + HEADER_BYTES;
 
     private static final long CACHE_LINE = 64;
 
-    // The upper half of a work request identifier is one of these, and the lower half is the slot.
+    // The upper half of a work request identifier is one of these kinds, the lower half is the
+    // slot.
     // Requests with other identifiers were posted by the program.
     private static final int SEND_OF_MESSAGE = 1;
     private static final int SEND_OF_HEADER = 2;
@@ -70,7 +71,7 @@ public final class MessageRings implements AutoCloseable {
     private final QueuePairOptions<PolledQueuePair> queuePairOptions;
     private int inlineBytes;
 
-    // Counts of messages, and of headers without a message.
+    // The numbers of sent messages, and of sent headers without a message.
     private long posted;
     private long completed;
     private long headersPosted;
@@ -78,10 +79,10 @@ public final class MessageRings implements AutoCloseable {
 
     private int peerWindow;
 
-    /** Whether this side may send. */
+    /** True if this side may send. */
     private boolean started;
 
-    /** The number of messages that were sent and for which no credit has returned. */
+    /** The number of sent messages for which no credit has been returned. */
     private int unhandled;
 
     /** The number of credits to return with the next header. */
@@ -90,9 +91,9 @@ public final class MessageRings implements AutoCloseable {
     /**
      * Allocates rings.
      *
-     * @param messageBytes the longest message
+     * @param messageBytes the maximum length of a message
      * @param window the number of messages in each ring
-     * @param operations the number of reads and writes that can be in flight
+     * @param operations the maximum number of reads and writes in flight
      */
     public MessageRings(ProtectionDomain domain, int messageBytes, int window, int operations)
             throws VerbsException {
@@ -141,22 +142,22 @@ public final class MessageRings implements AutoCloseable {
         return (long) kind << Integer.SIZE | slot;
     }
 
-    /** The work request identifier of a read or write. */
+    /** Returns the work request identifier of a read or write. */
     public static long operation(int slot) {
         return identifier(OPERATION, slot);
     }
 
-    /** Whether a work request is a read or write. */
+    /** Returns true if a work request is a read or write. */
     public static boolean isOperation(long identifier) {
         return identifier >>> Integer.SIZE == OPERATION;
     }
 
-    /** Whether a work request is a receive. */
+    /** Returns true if a work request is a receive. */
     public static boolean isReceive(long identifier) {
         return identifier >>> Integer.SIZE == RECEIVE;
     }
 
-    /** The slot of a work request. */
+    /** Returns the slot of a work request. */
     public static int slot(long identifier) {
         return (int) identifier;
     }
@@ -166,12 +167,12 @@ public final class MessageRings implements AutoCloseable {
         return completions;
     }
 
-    /** The largest number of completions at a time. */
+    /** The maximum number of completions at a time. */
     public int capacity() {
         return capacity;
     }
 
-    /** The parameters of this side. */
+    /** The local parameters. */
     public ChannelParameters parameters() {
         return new ChannelParameters(messageBytes, window);
     }
@@ -181,7 +182,7 @@ public final class MessageRings implements AutoCloseable {
         return queuePairOptions;
     }
 
-    /** Posts all receives, before the peer can send. */
+    /** Posts all receives. Must be called before the peer can send. */
     public void postReceives(PolledQueuePair queuePair) throws VerbsException {
         for (var slot = 0; slot < receives.length; slot++) {
             receives[slot] =
@@ -194,10 +195,11 @@ public final class MessageRings implements AutoCloseable {
     }
 
     /**
-     * Starts to send, once the peer's parameters are known.
+     * Prepares the sends when the peer's parameters are known.
      *
-     * @param afterFirstReceive whether to send only after the peer's first message has arrived: on
-     *     iWARP, a message of the accepting side would break the handshake of the connecting side
+     * @param afterFirstReceive true to send only after the peer's first message has arrived. On
+     *     iWARP, an earlier message of the accepting side would break the handshake of the
+     *     connecting side
      */
     public void start(
             PolledQueuePair queuePair, ChannelParameters peer, boolean afterFirstReceive) {
@@ -219,12 +221,12 @@ public final class MessageRings implements AutoCloseable {
         }
     }
 
-    /** Sends a header, with which a peer that waits for the first message starts to send. */
+    /** Sends a header, which allows a peer that waits for the first message to send. */
     public void sendFirstHeader() throws VerbsException {
         postHeader();
     }
 
-    /** Whether this side may send. */
+    /** Returns true if this side may send. */
     public boolean isStarted() {
         return started;
     }
@@ -234,7 +236,7 @@ public final class MessageRings implements AutoCloseable {
         return !started ? 0 : Math.min(peerWindow - unhandled, window - (int) (posted - completed));
     }
 
-    /** The memory of the next message. */
+    /** The buffer of the next message. */
     public MemorySegment nextMessage() {
         return outgoingBodies[nextSlot()];
     }
@@ -265,7 +267,8 @@ public final class MessageRings implements AutoCloseable {
 
     private void post(PreparedSend send) throws VerbsException {
         if (!send.tryPost()) {
-            throw new IllegalStateException("A ring with room has a queue with room");
+            throw new IllegalStateException(
+                    "The send queue is full although the send ring has a free slot. Do not post requests to the queue pair of a channel.");
         }
         credits = 0;
     }
@@ -273,7 +276,7 @@ public final class MessageRings implements AutoCloseable {
     /**
      * Handles the completion of a send. Sends complete in the order in which they were posted.
      *
-     * @param maySend whether the channel is open, so that credits can be returned
+     * @param maySend true if the channel is open, so that credits can be returned
      */
     public void sent(long identifier, boolean maySend) throws VerbsException {
         switch ((int) (identifier >>> Integer.SIZE)) {
@@ -283,15 +286,16 @@ public final class MessageRings implements AutoCloseable {
                 returnCreditsIfDue(maySend);
             }
             default -> {
-                // a request that the program has posted itself
+                // posted by the program
             }
         }
     }
 
     /**
-     * Reads the header in a slot of the receive ring; {@link #handled} must follow.
+     * Reads the header in a slot of the receive ring. The caller must call {@link #handled}
+     * afterwards.
      *
-     * @return whether a message follows the header
+     * @return true if a message follows the header
      * @throws InvalidMessageException if the peer violates the protocol
      */
     public boolean received(int slot, int bytes) throws InvalidMessageException {
@@ -310,17 +314,17 @@ public final class MessageRings implements AutoCloseable {
         return isMessage;
     }
 
-    /** The memory of the message in a slot of the receive ring. */
+    /** The buffer of the message in a slot of the receive ring. */
     public MemorySegment message(int slot) {
         return incomingBodies[slot];
     }
 
-    /** The length of a message of which this number of bytes has arrived. */
+    /** Returns the length of a message, given the received bytes including the header. */
     public static int length(int bytes) {
         return bytes - HEADER_BYTES;
     }
 
-    /** Posts a receive again. */
+    /** Posts the receive of a slot again, and returns credits if they are due. */
     public void handled(int slot, boolean isMessage, boolean maySend) throws VerbsException {
         receives[slot].tryPost();
         if (isMessage) {

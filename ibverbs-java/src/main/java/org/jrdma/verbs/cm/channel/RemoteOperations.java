@@ -10,7 +10,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reads and writes of a channel that are in flight. They complete in the order they started.
+ * The reads and writes of a channel that are in flight. They complete in the order in which they
+ * were started.
  */
 public final class RemoteOperations {
 
@@ -18,7 +19,7 @@ public final class RemoteOperations {
 
     private final PolledQueuePair queuePair;
 
-    /** By slot; prepared when first needed. */
+    // Indexed by slot; created at the first use of a slot.
     private final @Nullable PreparedWrite[] writes;
 
     private final @Nullable PreparedRead[] reads;
@@ -26,7 +27,7 @@ public final class RemoteOperations {
     private long started;
     private long completed;
 
-    /** Room for {@code capacity} operations. */
+    /** Creates slots for {@code capacity} operations. */
     public RemoteOperations(PolledQueuePair queuePair, int capacity) {
         this.queuePair = queuePair;
         this.writes = new PreparedWrite[capacity];
@@ -34,7 +35,7 @@ public final class RemoteOperations {
         this.ids = new long[capacity];
     }
 
-    /** Starts a write, and returns false if there is no room. */
+    /** Starts a write. Returns false if no slot is free. */
     public boolean tryWrite(MemorySlice local, RemoteMemory remote, long id) throws VerbsException {
         var slot = freeSlot();
         if (slot == NONE) {
@@ -45,10 +46,10 @@ public final class RemoteOperations {
             write = queuePair.prepareWrite(local, remote).id(MessageRings.operation(slot));
             writes[slot] = write;
         }
-        return start(write.between(local, remote), slot, id);
+        return start(write.buffers(local, remote), slot, id);
     }
 
-    /** Starts a read, and returns false if there is no room. */
+    /** Starts a read. Returns false if no slot is free. */
     public boolean tryRead(MemorySlice local, RemoteMemory remote, long id) throws VerbsException {
         var slot = freeSlot();
         if (slot == NONE) {
@@ -59,7 +60,7 @@ public final class RemoteOperations {
             read = queuePair.prepareRead(local, remote).id(MessageRings.operation(slot));
             reads[slot] = read;
         }
-        return start(read.between(local, remote), slot, id);
+        return start(read.buffers(local, remote), slot, id);
     }
 
     private int freeSlot() {
@@ -75,7 +76,7 @@ public final class RemoteOperations {
         return posted;
     }
 
-    /** Completes the operation in a slot, and returns the identifier that the program gave it. */
+    /** Completes the operation in a slot, and returns the identifier that the program assigned. */
     public long complete(int slot) {
         completed++;
         return ids[slot];

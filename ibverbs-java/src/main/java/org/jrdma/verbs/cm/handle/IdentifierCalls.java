@@ -3,9 +3,9 @@ package org.jrdma.verbs.cm.handle;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.Function;
+import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.ffi.PlatformCalls;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.IdentifierReader;
 import org.jrdma.verbs.internal.IdentifierReader.BoundDevice;
 import org.jrdma.verbs.model.TransportType;
@@ -13,8 +13,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native calls on an identifier: keeps the identifier open during a call, moves calls that may
- * block away from virtual threads, and names the identifier and its addresses in exceptions.
+ * Native calls on an identifier. Keeps the identifier open during a call, runs blocking calls on
+ * platform threads, and adds the identifier and its addresses to the messages of exceptions.
  */
 public final class IdentifierCalls {
 
@@ -22,20 +22,20 @@ public final class IdentifierCalls {
     @FunctionalInterface
     public interface Call {
         /** Makes the call. */
-        void make(MemorySegment identifier, Attempt attempt) throws VerbsException;
+        void make(MemorySegment identifier, CheckedCall attempt) throws VerbsException;
     }
 
     /** A native call that returns a value. */
     @FunctionalInterface
     public interface Query<T> {
         /** Makes the call. */
-        T make(MemorySegment identifier, Attempt attempt) throws VerbsException;
+        T make(MemorySegment identifier, CheckedCall attempt) throws VerbsException;
     }
 
     private final Lifetime lifetime;
     private final NativeIdentifier identifier;
 
-    /** The calls on an identifier with this lifetime. */
+    /** Creates the calls of an identifier with the given lifetime. */
     public IdentifierCalls(Lifetime lifetime, NativeIdentifier identifier) {
         this.lifetime = lifetime;
         this.identifier = identifier;
@@ -46,52 +46,52 @@ public final class IdentifierCalls {
         run(attempt(function), call);
     }
 
-    /** Makes a call whose failure is described by {@code attempt}. */
-    public void run(Attempt attempt, Call call) throws VerbsException {
+    /** Makes a call. The message of a failure contains {@code attempt}. */
+    public void run(CheckedCall attempt, Call call) throws VerbsException {
         query(
                 attempt,
-                (address, tried) -> {
-                    call.make(address, tried);
+                (address, described) -> {
+                    call.make(address, described);
                     return this;
                 });
     }
 
     /**
-     * Makes a call that needs a device: librdmacm dereferences the device's structure without a
-     * check.
+     * Makes a call that requires a device. Checks for the device, because librdmacm would
+     * dereference a null pointer.
      *
-     * @throws VerbsException if the identifier has no device
+     * @throws VerbsException if the identifier is not bound to a device
      */
     public void runOnDevice(String function, Call call) throws VerbsException {
         runOnDevice(function, attempt(function), call);
     }
 
-    /** Makes a call that needs a device, and whose failure is described by {@code attempt}. */
-    public void runOnDevice(String function, Attempt attempt, Call call) throws VerbsException {
+    /** Makes a call that requires a device. The message of a failure contains {@code attempt}. */
+    public void runOnDevice(String function, CheckedCall attempt, Call call) throws VerbsException {
         run(
                 attempt,
-                (address, tried) -> {
+                (address, described) -> {
                     if (IdentifierReader.device(address).isEmpty()) {
                         throw new VerbsException(
                                 function,
-                                "%s has no device yet: resolve an address first."
+                                "%s is not bound to a device. Resolve an address first."
                                         .formatted(lifetime));
                     }
-                    call.make(address, tried);
+                    call.make(address, described);
                 });
     }
 
     /** Makes a call that returns a value. */
-    public <T> T query(Attempt attempt, Query<T> query) throws VerbsException {
+    public <T> T query(CheckedCall attempt, Query<T> query) throws VerbsException {
         lifetime.hold();
         try {
-            return PlatformCalls.call(() -> query.make(identifier.address(), attempt));
+            return BlockingCalls.call(() -> query.make(identifier.address(), attempt));
         } finally {
             lifetime.release();
         }
     }
 
-    /** Reads the native structure. */
+    /** Reads the native structure of the identifier. */
     public <T> T read(Function<MemorySegment, T> reader) {
         lifetime.hold();
         try {
@@ -101,33 +101,33 @@ public final class IdentifierCalls {
         }
     }
 
-    /** The device that the identifier is bound to. */
+    /** Returns the device to which the identifier is bound. */
     public Optional<BoundDevice> device() {
         return read(IdentifierReader::device);
     }
 
-    /** Whether the identifier is bound to an iWARP device. */
-    public boolean isWarp() {
+    /** Returns true if the identifier is bound to an iWARP device. */
+    public boolean isIwarp() {
         return device().filter(device -> device.transport() == TransportType.IWARP).isPresent();
     }
 
     /**
-     * Reserves the identifier for a call that may block; {@link #finish} must follow. Closing does
-     * not wait for that call.
+     * Reserves the identifier for a call that may block. The caller must call {@link #finish}
+     * afterwards. Closing the identifier does not wait for the call.
      *
-     * @param destroyMayBlockThen whether destroying the identifier may wait for the peer from now
-     *     on
-     * @throws VerbsException if another thread is in such a call
+     * @param destroyMayBlockThen true if destroying the identifier may wait for the peer afterwards
+     * @throws VerbsException if another thread has reserved the identifier
      */
     public void begin(String function, NativeIdentifier.Call call, boolean destroyMayBlockThen)
             throws VerbsException {
         if (!tryBegin(call, destroyMayBlockThen)) {
             throw new VerbsException(
-                    function, lifetime + " is being connected or looked up for by another thread");
+                    function,
+                    "A connect or lookup call of another thread is in progress for " + lifetime);
         }
     }
 
-    /** Reserves the identifier as {@link #begin} does, if no other thread is in such a call. */
+    /** Reserves the identifier like {@link #begin}. Returns false if it is already reserved. */
     public boolean tryBegin(NativeIdentifier.Call call, boolean destroyMayBlockThen) {
         if (identifier.begin(call, destroyMayBlockThen)) {
             return true;
@@ -138,8 +138,8 @@ public final class IdentifierCalls {
         return false;
     }
 
-    /** Makes the call that the identifier was reserved for, and ends the reservation. */
-    public void finish(Attempt attempt, Call call) throws VerbsException {
+    /** Makes the call for which the identifier was reserved, and ends the reservation. */
+    public void finish(CheckedCall attempt, Call call) throws VerbsException {
         VerbsException failure = null;
         try {
             call.make(identifier.address(), attempt);
@@ -158,7 +158,7 @@ public final class IdentifierCalls {
             if (failure == null) {
                 throw e;
             }
-            failure.addSuppressed(e); // the failure of the call is what the caller asked about
+            failure.addSuppressed(e); // the failure of the call is thrown
         }
     }
 
@@ -167,21 +167,19 @@ public final class IdentifierCalls {
         identifier.end();
     }
 
-    /** An attempt to call a function, described by the identifier and its addresses. */
-    public Attempt attempt(String function) {
-        return Attempt.to(function, () -> "for " + description());
+    /** Returns a description of a call, with the identifier and its addresses. */
+    public CheckedCall attempt(String function) {
+        return CheckedCall.to(function, () -> "for " + description());
     }
 
-    /** The identifier with its addresses, where they are known. */
+    /** Returns a description of the identifier and its addresses. */
     public String description() {
         try {
-            return "%s from %s to %s"
-                    .formatted(
-                            lifetime,
-                            read(IdentifierReader::local).map(Object::toString).orElse("anywhere"),
-                            read(IdentifierReader::peer).map(Object::toString).orElse("nowhere"));
+            var local = read(IdentifierReader::local).map(Object::toString).orElse("none");
+            var peer = read(IdentifierReader::peer).map(Object::toString).orElse("none");
+            return "%s (local address %s, peer address %s)".formatted(lifetime, local, peer);
         } catch (IllegalStateException _) {
-            return lifetime.toString(); // closed meanwhile
+            return lifetime.toString(); // closed
         }
     }
 }

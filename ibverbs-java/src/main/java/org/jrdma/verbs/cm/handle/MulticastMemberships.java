@@ -7,22 +7,22 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.verbs.cm.model.MulticastRole;
-import org.jrdma.verbs.internal.Attempt;
-import org.jrdma.verbs.internal.MulticastFunctions;
+import org.jrdma.verbs.internal.CheckedCall;
+import org.jrdma.verbs.internal.GroupFunctions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The multicast groups that a native identifier has joined or is joining. Native events refer to a
- * group by a number, which is assigned here.
+ * The multicast groups that a native identifier has joined or is joining. Each group has a number,
+ * by which native events refer to it.
  */
 public final class MulticastMemberships {
 
-    private final MulticastFunctions functions;
+    private final GroupFunctions functions;
     private final AtomicLong numbers = new AtomicLong();
     private final Map<Long, InetAddress> byNumber = new ConcurrentHashMap<>();
 
-    /** No groups. */
-    public MulticastMemberships(MulticastFunctions functions) {
+    /** Creates an empty set of memberships. */
+    public MulticastMemberships(GroupFunctions functions) {
         this.functions = functions;
     }
 
@@ -38,15 +38,12 @@ public final class MulticastMemberships {
                 attempt(function, calls, group),
                 (identifier, attempt) -> {
                     var number = numbers.incrementAndGet();
-                    byNumber.put(number, group); // first: the event may arrive during the call
-                    var joined = false;
+                    byNumber.put(number, group); // the event may arrive before the call returns
                     try {
                         functions.join(identifier, group, role, number, attempt);
-                        joined = true;
-                    } finally {
-                        if (!joined) {
-                            byNumber.remove(number);
-                        }
+                    } catch (Throwable e) {
+                        byNumber.remove(number);
+                        throw e;
                     }
                 });
     }
@@ -64,8 +61,8 @@ public final class MulticastMemberships {
         }
     }
 
-    private static Attempt attempt(String function, IdentifierCalls calls, InetAddress group) {
-        return Attempt.to(
+    private static CheckedCall attempt(String function, IdentifierCalls calls, InetAddress group) {
+        return CheckedCall.to(
                 function,
                 () -> "for group %s and %s".formatted(group.getHostAddress(), calls.description()));
     }
@@ -76,8 +73,10 @@ public final class MulticastMemberships {
     }
 
     /**
-     * Leaves all groups, because librdmacm would not free their memory with the identifier. Throws
-     * the first failure after the last attempt.
+     * Leaves all groups. librdmacm does not free their memory when it destroys the identifier. A
+     * failure does not prevent leaving the remaining groups.
+     *
+     * @throws VerbsException the first failure, with later ones suppressed
      */
     void leaveAll(MemorySegment identifier) throws VerbsException {
         VerbsException first = null;
@@ -86,7 +85,7 @@ public final class MulticastMemberships {
                 functions.leave(
                         identifier,
                         group,
-                        Attempt.to("rdma_leave_multicast", () -> "for " + group));
+                        CheckedCall.to("rdma_leave_multicast", () -> "for " + group));
             } catch (VerbsException e) {
                 if (first == null) {
                     first = e;

@@ -1,15 +1,15 @@
 package org.jrdma.verbs.cm.handle;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.ConnectionLibrary;
-import org.jrdma.verbs.internal.EventFunctions;
+import org.jrdma.verbs.internal.EventChannelFunctions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A native event channel with a reference count. An identifier can outlast the close of its channel
- * while a native call on the identifier has not returned, so the channel is destroyed when the last
- * of its users has released it.
+ * A native event channel with a reference count. The channel is destroyed when its last user has
+ * released it, because an identifier outlives the close of its channel while a native call on the
+ * identifier is in progress.
  */
 public final class NativeEventChannel {
 
@@ -18,7 +18,8 @@ public final class NativeEventChannel {
     private int users = 1;
 
     /** Creates a channel with one user, the caller. */
-    public NativeEventChannel(ConnectionLibrary library, Attempt attempt) throws VerbsException {
+    public NativeEventChannel(ConnectionLibrary library, CheckedCall attempt)
+            throws VerbsException {
         this.library = library;
         this.address = library.events().createChannel(attempt);
     }
@@ -28,16 +29,16 @@ public final class NativeEventChannel {
         return address;
     }
 
-    /** The file descriptor that is readable when there are events. */
+    /** The file descriptor, which is readable when events are available. */
     public int descriptor() {
-        return EventFunctions.descriptor(address);
+        return EventChannelFunctions.descriptor(address);
     }
 
     synchronized void retain() {
         users++;
     }
 
-    /** Ends one use; destroys the channel after the last. */
+    /** Decrements the reference count, and destroys the channel when it reaches zero. */
     public synchronized void release() {
         if (--users == 0) {
             library.events().destroyChannel(address);

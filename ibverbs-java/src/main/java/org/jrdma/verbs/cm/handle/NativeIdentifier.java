@@ -1,7 +1,7 @@
 package org.jrdma.verbs.cm.handle;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.ConnectionLibrary;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
@@ -9,17 +9,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A native identifier, which is destroyed once.
+ * A native identifier, which is destroyed exactly once.
  *
- * <p>Closing destroys it on the calling thread unless that would block: if another thread is in a
- * native call that may wait for a peer, that thread destroys the identifier after the call; on
- * iWARP, where the kernel waits for the peer's answer to a disconnect, a thread of its own does.
+ * <p>Closing destroys the identifier on the calling thread unless that would block. If a native
+ * call that may wait for a peer is in progress, its thread destroys the identifier after the call.
+ * On iWARP, where the kernel waits for the peer to confirm a disconnect, a background thread
+ * destroys it.
  */
 public final class NativeIdentifier {
 
     private static final Logger LOG = LoggerFactory.getLogger(NativeIdentifier.class);
 
-    /** The calls that can block, or that require that none of them is in progress. */
+    /** The calls that exclude one another because they can block or replace the identifier. */
     public enum Call {
         /** Waits for TCP on iWARP. */
         CONNECT,
@@ -35,14 +36,16 @@ public final class NativeIdentifier {
     private final MulticastMemberships groups;
     private @Nullable Call inProgress;
 
-    /** Whether the event that answers the call has arrived, so that the call is about to return. */
+    /**
+     * True if the event for the call in progress has arrived, so that the call is about to return.
+     */
     private boolean answered;
 
     private boolean destroyMayBlock;
     private boolean closed;
     private boolean handedOver;
 
-    /** Takes ownership of an identifier. */
+    /** Creates an object that owns the given identifier. */
     public NativeIdentifier(
             ConnectionLibrary library, NativeEventChannel channel, MemorySegment address) {
         this(library, channel, address, new MulticastMemberships(library.multicast()));
@@ -71,22 +74,21 @@ public final class NativeIdentifier {
     }
 
     /**
-     * Returns a second owner of the same identifier, whose events will arrive at another channel.
-     * One of the two owners must then be given up with {@link #handOver}.
+     * Returns a second owner of the same identifier for a migration to another event channel. The
+     * caller must then end the ownership of one of the two with {@link #handOver}.
      */
     public synchronized NativeIdentifier successor(
-            ConnectionLibrary itsLibrary, NativeEventChannel other) {
-        var made = new NativeIdentifier(itsLibrary, other, address, groups);
-        made.destroyMayBlock = destroyMayBlock;
-        return made;
+            ConnectionLibrary newLibrary, NativeEventChannel newChannel) {
+        var successor = new NativeIdentifier(newLibrary, newChannel, address, groups);
+        successor.destroyMayBlock = destroyMayBlock;
+        return successor;
     }
 
     /**
-     * Starts a call that may block, or that must not overlap with such a call.
+     * Starts a call that may block or must not overlap with such a call.
      *
-     * @param destroyMayBlockThen whether destroying the identifier may wait for the peer from now
-     *     on
-     * @return false if the identifier is closed, or another thread is in such a call
+     * @param destroyMayBlockThen true if destroying the identifier may wait for the peer afterwards
+     * @return false if the identifier is closed or another such call is in progress
      */
     synchronized boolean begin(Call call, boolean destroyMayBlockThen) {
         awaitReturn();
@@ -100,7 +102,8 @@ public final class NativeIdentifier {
     }
 
     /**
-     * A program that has seen the answering event may take the next step before the call returns.
+     * Waits for the return of a call whose event has arrived, because the program may start the
+     * next step as soon as it has received the event.
      */
     private void awaitReturn() {
         var interrupted = false;
@@ -116,12 +119,12 @@ public final class NativeIdentifier {
         }
     }
 
-    /** Notes that the event that answers a call has arrived. */
+    /** Records that the event with the outcome of a call has arrived. */
     public synchronized void answered(Call call) {
         answered |= inProgress == call;
     }
 
-    /** Ends the call in progress, and destroys the identifier if it was closed meanwhile. */
+    /** Ends the call in progress, and destroys the identifier if it was closed during the call. */
     void end() throws VerbsException {
         synchronized (this) {
             inProgress = null;
@@ -133,7 +136,7 @@ public final class NativeIdentifier {
         destroy();
     }
 
-    /** Closes without waiting for a peer. */
+    /** Closes the identifier without waiting for a peer. */
     public void close() throws VerbsException {
         boolean blocks;
         synchronized (this) {
@@ -158,7 +161,7 @@ public final class NativeIdentifier {
         }
     }
 
-    /** Gives up ownership: this object's close no longer destroys the identifier. */
+    /** Ends the ownership: closing this object no longer destroys the identifier. */
     public synchronized void handOver() {
         handedOver = true;
     }
@@ -180,7 +183,7 @@ public final class NativeIdentifier {
             library.identifiers()
                     .destroy(
                             address,
-                            Attempt.to(
+                            CheckedCall.to(
                                     "rdma_destroy_id",
                                     () -> "for %x".formatted(address.address())));
         }

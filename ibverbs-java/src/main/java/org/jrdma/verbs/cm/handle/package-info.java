@@ -1,7 +1,7 @@
 /**
- * The lifetimes of librdmacm's identifiers and event channels, and the calls on them. Not exported.
+ * Lifetimes of native identifiers and event channels, and native calls on them. Not exported.
  *
- * <p>Knows the plain values of the API, and nothing else of it.
+ * <p>Uses only the {@code model} packages of the API.
  */
 @NullMarked
 package org.jrdma.verbs.cm.handle;

@@ -5,13 +5,13 @@ import java.util.Optional;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * The address of a service, and the kind of connection that leads to it. In C: {@code struct
- * rdma_addrinfo}.
+ * The address of a service and the type of connection to it, as found by a lookup. In C: {@code
+ * struct rdma_addrinfo}.
  *
  * @param type the type of the queue pair
  * @param portSpace the port space of the addresses
- * @param local the address to listen at, or to connect from; empty for any address
- * @param peer the address to connect to; empty for a service to listen for
+ * @param local the address to listen at or to connect from; empty for any local address
+ * @param peer the address to connect to; empty if the address is to listen at
  */
 public record AddressInfo(
         QueuePairType type,

@@ -4,14 +4,15 @@ import java.util.Optional;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * A query for the address of a service by host and service name, with the kind of queue pair that
- * will use it. In C: the arguments and hints of {@code rdma_getaddrinfo}.
+ * A query for the address of a service by host and service name, with the type of the queue pair
+ * that will use the address. In C: the arguments and hints of {@code rdma_getaddrinfo}.
  *
  * @param host a host name or an IP address; empty for all addresses of this machine
  * @param service a port number, or a name in this machine's services table
- * @param passive whether the address is to listen at, not to connect to. In C: {@code RAI_PASSIVE}
- * @param numeric whether the host is an IP address, so that no name service is asked. In C: {@code
- *     RAI_NUMERICHOST}
+ * @param passive true for an address to listen at, false for an address to connect to. In C: {@code
+ *     RAI_PASSIVE}
+ * @param numeric true if the host is an IP address, which is not passed to a name service. In C:
+ *     {@code RAI_NUMERICHOST}
  * @param type the type of the queue pair
  * @param portSpace the port space of the address
  */
@@ -23,17 +24,17 @@ public record AddressQuery(
         QueuePairType type,
         PortSpace portSpace) {
 
-    /** Returns a query for a service to connect to with a reliable connection. */
+    /** Returns a query for the address of a service to connect to, over a reliable connection. */
     public static AddressQuery to(String host, String service) {
         return reliable(Optional.of(host), service, false);
     }
 
-    /** Returns a query for a service to listen for at one address of this machine. */
+    /** Returns a query for an address to listen at, at one host address of this machine. */
     public static AddressQuery at(String host, String service) {
         return reliable(Optional.of(host), service, true);
     }
 
-    /** Returns a query for a service to listen for at all addresses of this machine. */
+    /** Returns a query for an address to listen at, at all host addresses of this machine. */
     public static AddressQuery at(String service) {
         return reliable(Optional.empty(), service, true);
     }
@@ -44,31 +45,31 @@ public record AddressQuery(
     }
 
     /**
-     * Returns this query for another type of queue pair, in the port space of that type.
+     * Returns a copy of this query with another queue pair type and the port space of that type.
      *
-     * @throws IllegalArgumentException if the connection manager does not connect that type
+     * @throws IllegalArgumentException if the connection manager does not support the type
      */
-    public AddressQuery of(QueuePairType wanted) {
+    public AddressQuery withType(QueuePairType newType) {
         var space =
-                switch (wanted) {
+                switch (newType) {
                     case RELIABLE_CONNECTION -> PortSpace.TCP;
                     case UNRELIABLE_DATAGRAM -> PortSpace.UDP;
                     case UNRELIABLE_CONNECTION, XRC_SEND, XRC_RECEIVE -> PortSpace.IB;
                     case RAW_PACKET ->
                             throw new IllegalArgumentException(
-                                    "The connection manager has no port space for the type "
-                                            + wanted);
+                                    "The connection manager does not support the queue pair type "
+                                            + newType);
                 };
-        return new AddressQuery(host, service, passive, numeric, wanted, space);
+        return new AddressQuery(host, service, passive, numeric, newType, space);
     }
 
-    /** Returns this query in another port space. */
-    public AddressQuery in(PortSpace wanted) {
-        return new AddressQuery(host, service, passive, numeric, type, wanted);
+    /** Returns a copy of this query with another port space. */
+    public AddressQuery withPortSpace(PortSpace newPortSpace) {
+        return new AddressQuery(host, service, passive, numeric, type, newPortSpace);
     }
 
-    /** Returns this query with a host that is an IP address, so that no name service is asked. */
-    public AddressQuery asNumber() {
+    /** Returns a copy of this query whose host is an IP address, so no name service is used. */
+    public AddressQuery withNumericHost() {
         return new AddressQuery(host, service, passive, true, type, portSpace);
     }
 

@@ -3,18 +3,18 @@ package org.jrdma.verbs.cm.model;
 import java.util.Locale;
 
 /**
- * The parameters of a queue pair that the two sides of a connection exchange, as they are on the
+ * The queue pair parameters that the two sides of a connection exchange, as transferred on the
  * wire. In C: {@code struct rdma_conn_param}.
  *
- * @param queuePairNumber the number of the sender's queue pair
- * @param sharedReceives whether that queue pair receives from a shared receive queue
- * @param maxDestinationReads the number of incoming reads and atomics to answer at a time; in an
- *     event, the number that the peer asks for. In C: {@code responder_resources}
- * @param maxReads the number of reads and atomics to have in flight; in an event, the number that
- *     the peer answers. In C: {@code initiator_depth}
+ * @param queuePairNumber the queue pair number of the sender
+ * @param sharedReceives true if that queue pair uses a shared receive queue
+ * @param maxDestinationReads the maximum number of reads and atomics to process at a time as the
+ *     responder; in an event, the number that the peer requests. In C: {@code responder_resources}
+ * @param maxReads the maximum number of reads and atomics in flight as the requester; in an event,
+ *     the number that the peer can process. In C: {@code initiator_depth}
  * @param retries the number of retransmissions after a timeout, 0 to 7
- * @param receiverNotReadyRetries the number of retransmissions when the peer has no receive, 0 to
- *     6; 7 is unlimited
+ * @param receiverNotReadyRetries the number of retransmissions while the peer has no receive
+ *     posted, 0 to 6, or 7 for no limit
  */
 public record ConnectionParameters(
         int queuePairNumber,
@@ -24,44 +24,48 @@ public record ConnectionParameters(
         int retries,
         int receiverNotReadyRetries) {
 
-    private static final int MOST_RETRIES = 7;
+    private static final int MAX_RETRIES = 7;
 
     /**
-     * Checks that each value fits its field.
+     * Creates parameters.
      *
-     * @throws IllegalArgumentException if one does not
+     * @throws IllegalArgumentException if a value does not fit into its field of the message
      */
     public ConnectionParameters {
         check("queue pair number", queuePairNumber, 0xff_ffff);
         check("reads to answer", maxDestinationReads, 255);
         check("reads in flight", maxReads, 255);
-        check("retries", retries, MOST_RETRIES);
-        check("receiver-not-ready retries", receiverNotReadyRetries, MOST_RETRIES);
+        check("retries", retries, MAX_RETRIES);
+        check("receiver-not-ready retries", receiverNotReadyRetries, MAX_RETRIES);
     }
 
     /**
-     * Returns the parameters of a connected queue pair with its own receive queue and the maximum
-     * of retries.
+     * Returns the parameters of a connected queue pair that has its own receive queue and the
+     * maximum numbers of retries.
      *
-     * @param queuePairNumber the number of this side's queue pair
-     * @param reads the number of reads and atomics to answer and to have in flight; 255 for as many
-     *     as the device supports
+     * @param queuePairNumber the number of the local queue pair
+     * @param reads the maximum number of reads and atomics, both as the requester and as the
+     *     responder; 255 for the maximum of the device
      */
     public static ConnectionParameters of(int queuePairNumber, int reads) {
         return new ConnectionParameters(
-                queuePairNumber, false, reads, reads, MOST_RETRIES, MOST_RETRIES);
+                queuePairNumber, false, reads, reads, MAX_RETRIES, MAX_RETRIES);
     }
 
     /**
-     * Returns the parameters of a datagram queue pair, which has neither reads nor retries.
+     * Returns the parameters of a datagram queue pair, without reads and retries.
      *
-     * @param queuePairNumber the number of this side's queue pair; 0 if the peer needs none
+     * @param queuePairNumber the number of the local queue pair, or 0 if the peer does not need it
      */
-    public static ConnectionParameters ofDatagrams(int queuePairNumber) {
+    public static ConnectionParameters forDatagrams(int queuePairNumber) {
         return new ConnectionParameters(queuePairNumber, false, 0, 0, 0, 0);
     }
 
-    /** Returns these parameters for a queue pair that receives from a shared receive queue. */
+    /**
+     * Returns a copy of these parameters.
+     *
+     * @param shared true if the queue pair uses a shared receive queue
+     */
     public ConnectionParameters withSharedReceives(boolean shared) {
         return new ConnectionParameters(
                 queuePairNumber,
@@ -72,10 +76,10 @@ public record ConnectionParameters(
                 receiverNotReadyRetries);
     }
 
-    private static void check(String what, int value, int most) {
-        if (value < 0 || value > most) {
+    private static void check(String name, int value, int max) {
+        if (value < 0 || value > max) {
             throw new IllegalArgumentException(
-                    "%s: %d is not from 0 to %d".formatted(what, value, most));
+                    "%s %d is not in the range 0 to %d".formatted(name, value, max));
         }
     }
 

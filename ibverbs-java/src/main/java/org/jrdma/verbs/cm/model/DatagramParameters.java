@@ -3,18 +3,18 @@ package org.jrdma.verbs.cm.model;
 import org.jrdma.verbs.model.AddressVector;
 
 /**
- * The destination of datagrams: a peer, or a multicast group. In C: {@code struct rdma_ud_param}.
+ * The destination of datagrams: a peer or a multicast group. In C: {@code struct rdma_ud_param}.
  *
- * @param address the path to the destination, for {@link
+ * @param address the address vector of the destination, see {@link
  *     org.jrdma.verbs.ProtectionDomain#newAddressHandle}
- * @param queuePairNumber the queue pair at the destination
- * @param queueKey the key that datagrams to that queue pair must carry
+ * @param queuePairNumber the number of the destination queue pair
+ * @param queueKey the queue key that datagrams to that queue pair must carry
  */
 public record DatagramParameters(AddressVector address, int queuePairNumber, int queueKey) {
 
     /**
-     * The queue key of the queue pairs that the connection manager announces. In C: {@code
-     * RDMA_UDP_QKEY}.
+     * The queue key of queue pairs that accept datagrams through the connection manager. In C:
+     * {@code RDMA_UDP_QKEY}.
      */
     public static final int QUEUE_KEY = 0x0123_4567;
 

@@ -1,11 +1,12 @@
 package org.jrdma.verbs.cm.model;
 
 /**
- * The destination of a service's datagrams, as the service's program announced it.
+ * A datagram service that a peer offers.
  *
- * @param deviceName the local device on the path to it, for {@link org.jrdma.verbs.Verbs#open}
- * @param parameters the destination
- * @param privateData what the service's program sent with its answer, with padding
+ * @param deviceName the name of the local device from which the service is reachable; see {@link
+ *     org.jrdma.verbs.Verbs#open}
+ * @param parameters the destination of datagrams to the service
+ * @param privateData the private data that the service's program sent, including padding
  */
 public record DatagramService(
         String deviceName, DatagramParameters parameters, PrivateData privateData) {}

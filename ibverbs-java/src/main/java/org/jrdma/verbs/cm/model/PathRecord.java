@@ -5,20 +5,21 @@ import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.Mtu;
 
 /**
- * A path through the fabric, as a subnet manager reports it, or as the kernel derives it for RoCE.
+ * A path through the fabric, as reported by a subnet manager or, for RoCE, derived by the kernel.
  * In C: {@code struct ibv_sa_path_rec}.
  *
  * @param source the local port's GID
  * @param destination the peer's GID
- * @param sourceLid the local port's address in its subnet; 0 on RoCE
- * @param destinationLid the peer's address in its subnet; 0 on RoCE
- * @param mtu the largest payload of a packet
- * @param serviceLevel the priority in an InfiniBand subnet
- * @param trafficClass the priority beyond the subnet, as in IP's type of service
- * @param flowLabel a hint to routers
- * @param hopLimit the largest number of routers that a packet may pass
- * @param partitionKey the key of the path's partition
- * @param packetLifetime the longest time that a packet takes
+ * @param sourceLid the LID of the local port; 0 on RoCE
+ * @param destinationLid the LID of the destination port; 0 on RoCE
+ * @param mtu the path MTU
+ * @param serviceLevel the service level, which is the priority in an InfiniBand subnet
+ * @param trafficClass the traffic class, which is the priority beyond the subnet, like the IP type
+ *     of service
+ * @param flowLabel the flow label, which is a hint to routers
+ * @param hopLimit the maximum number of routers that a packet can pass
+ * @param partitionKey the P_Key of the path
+ * @param packetLifetime the maximum lifetime of a packet
  */
 public record PathRecord(
         Gid source,

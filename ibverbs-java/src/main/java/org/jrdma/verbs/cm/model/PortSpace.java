@@ -1,6 +1,6 @@
 package org.jrdma.verbs.cm.model;
 
-/** A space of port numbers, which determines the kind of queue pair that a port leads to. */
+/** A space of port numbers, which determines the type of queue pairs that use a port. */
 public enum PortSpace {
     /** Reliable connections. In C: {@code RDMA_PS_TCP}. */
     TCP(false),
@@ -8,7 +8,7 @@ public enum PortSpace {
     UDP(true),
     /** Datagrams that interoperate with IP over InfiniBand. In C: {@code RDMA_PS_IPOIB}. */
     IPOIB(true),
-    /** Any connections, addressed by service identifiers. In C: {@code RDMA_PS_IB}. */
+    /** Connections of any type, addressed by service IDs. In C: {@code RDMA_PS_IB}. */
     IB(false);
 
     private final boolean datagrams;
@@ -17,8 +17,8 @@ public enum PortSpace {
         this.datagrams = datagrams;
     }
 
-    /** Returns true if the port space has datagrams, and no connections. */
-    public boolean isOfDatagrams() {
+    /** Returns true if the port space is for datagrams rather than connections. */
+    public boolean isDatagram() {
         return datagrams;
     }
 }

@@ -4,16 +4,16 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * Bytes that a peer's program sent with a message of the connection manager.
+ * Application data that a peer's program sent with a message of the connection manager.
  *
- * <p>RoCE and InfiniBand transfer no length: the data arrives padded with zeros to the size of the
- * message's private data field (56 bytes in a request, 196 in a reply, 148 in a rejection; 180 and
- * 136 in the messages for datagrams). A program that needs the length sends it as a part of the
- * data. iWARP keeps the length.
+ * <p>On RoCE and InfiniBand, the length is not transferred. The data arrives padded with zeros to
+ * the size of the private data field: 56 bytes in a connect request, 196 in a reply and 148 in a
+ * rejection; 180 bytes in a request for a datagram service and 136 in its answer. A program that
+ * needs the length includes it in the data. On iWARP, the length is preserved.
  */
 public final class PrivateData {
 
-    private static final PrivateData NONE = new PrivateData();
+    private static final PrivateData EMPTY = new PrivateData();
 
     private final byte[] bytes;
 
@@ -21,17 +21,17 @@ public final class PrivateData {
         this.bytes = bytes;
     }
 
-    /** Returns private data with a copy of these bytes. */
+    /** Returns private data with a copy of the given bytes. */
     public static PrivateData of(byte... bytes) {
-        return bytes.length == 0 ? NONE : new PrivateData(bytes.clone());
+        return bytes.length == 0 ? EMPTY : new PrivateData(bytes.clone());
     }
 
-    /** Returns a copy of the bytes as they arrived, with padding. */
+    /** Returns a copy of the received bytes, including padding. */
     public byte[] bytes() {
         return bytes.clone();
     }
 
-    /** The number of bytes that arrived; on RoCE and InfiniBand, the size of the field. */
+    /** The number of received bytes, including padding. */
     public int length() {
         return bytes.length;
     }

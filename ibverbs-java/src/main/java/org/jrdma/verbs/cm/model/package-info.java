@@ -1,7 +1,7 @@
 /**
- * Plain values of the connection manager: addresses, parameters, private data and reject reasons.
+ * Values of the connection manager: addresses, parameters, private data and reject reasons.
  *
- * <p>Values have no native state and no owner, and can be used by any thread at any time.
+ * <p>Values are immutable, independent of native objects, and safe for use by multiple threads.
  */
 @NullMarked
 package org.jrdma.verbs.cm.model;

@@ -9,25 +9,27 @@ import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** Opens {@code org.jrdma.verbs.flow} to the other packages of this module. */
+/**
+ * Access to non-public members of {@code org.jrdma.verbs.flow} for other packages of this module.
+ */
 public abstract class FlowAccess {
 
-    private static @Nullable FlowAccess opened;
+    private static @Nullable FlowAccess registered;
 
-    /** Loaded at the first use, when the package must open itself. */
-    private static final class Loaded {
-        static final FlowAccess ACCESS = AccessInitializer.of(FlowCounters.class, () -> opened);
+    /** Initializes {@link FlowCounters}, which registers its implementation, at the first use. */
+    private static final class Holder {
+        static final FlowAccess ACCESS = AccessInitializer.of(FlowCounters.class, () -> registered);
     }
 
     protected FlowAccess() {}
 
-    /** To be called by the opened package, when {@link FlowCounters} is initialized. */
+    /** Registers the implementation. Called by the static initializer of {@link FlowCounters}. */
     public static void open(FlowAccess access) {
-        opened = access;
+        registered = access;
     }
 
     public static FlowAccess get() {
-        return Loaded.ACCESS;
+        return Holder.ACCESS;
     }
 
     public abstract FlowCounters counters(DeviceHandle device) throws VerbsException;

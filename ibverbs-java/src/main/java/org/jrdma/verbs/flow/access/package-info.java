@@ -1,5 +1,6 @@
 /**
- * Opens package {@code org.jrdma.verbs.flow} to the other packages of this module. Not exported.
+ * Access to non-public members of {@code org.jrdma.verbs.flow} for other packages of this module.
+ * Not exported.
  */
 @NullMarked
 package org.jrdma.verbs.flow.access;

@@ -2,56 +2,56 @@ package org.jrdma.verbs.flow.model;
 
 /** A field of a header that a {@link FlowLayer} can match. */
 public enum FlowField {
-    /** Where a frame goes. */
+    /** The destination MAC address. */
     ETHERNET_DESTINATION(48),
-    /** Where a frame comes from. */
+    /** The source MAC address. */
     ETHERNET_SOURCE(48),
-    /** What a frame carries. */
+    /** The EtherType. */
     ETHER_TYPE(16),
-    /** Priority, drop eligibility and number of a VLAN, as in IEEE 802.1Q. */
+    /** The VLAN tag of IEEE 802.1Q: priority, drop eligible indicator and VLAN ID. */
     VLAN_TAG(16),
-    /** Where an IPv4 packet comes from. */
+    /** The IPv4 source address. */
     IPV4_SOURCE(32),
-    /** Where an IPv4 packet goes. */
+    /** The IPv4 destination address. */
     IPV4_DESTINATION(32),
-    /** What an IPv4 packet carries. */
+    /** The protocol number of the IPv4 payload. */
     IPV4_PROTOCOL(8),
-    /** Its priority. */
+    /** The IPv4 type of service. */
     IPV4_TYPE_OF_SERVICE(8),
-    /** How many routers it may still pass. */
+    /** The IPv4 time to live. */
     IPV4_TIME_TO_LIVE(8),
-    /** Its flags about fragments. */
+    /** The IPv4 flags about fragmentation. */
     IPV4_FLAGS(8),
-    /** Where an IPv6 packet comes from. */
+    /** The IPv6 source address. */
     IPV6_SOURCE(128),
-    /** Where an IPv6 packet goes. */
+    /** The IPv6 destination address. */
     IPV6_DESTINATION(128),
-    /** A hint to routers. */
+    /** The IPv6 flow label. */
     IPV6_FLOW_LABEL(20, 4),
-    /** What an IPv6 packet carries. */
+    /** The type of the header that follows the IPv6 header. */
     IPV6_NEXT_HEADER(8),
-    /** Its priority. */
+    /** The IPv6 traffic class. */
     IPV6_TRAFFIC_CLASS(8),
-    /** How many routers it may still pass. */
+    /** The IPv6 hop limit. */
     IPV6_HOP_LIMIT(8),
-    /** Of TCP or UDP. */
+    /** The TCP or UDP destination port. */
     DESTINATION_PORT(16),
-    /** Of TCP or UDP. */
+    /** The TCP or UDP source port. */
     SOURCE_PORT(16),
-    /** The number of a VXLAN. */
-    VXLAN_NUMBER(24, 4),
-    /** The first two bytes of a GRE header. */
+    /** The VXLAN network identifier (VNI). */
+    VXLAN_NETWORK_IDENTIFIER(24, 4),
+    /** The first two bytes of a GRE header: flags and version. */
     GRE_FLAGS(16),
-    /** What GRE carries. */
+    /** The EtherType of the GRE payload. */
     GRE_PROTOCOL(16),
-    /** The key of a GRE tunnel; where it is a NVGRE's number, that is its upper 24 bits. */
+    /** The GRE key. In NVGRE, its upper 24 bits are the virtual subnet ID. */
     GRE_KEY(32),
-    /** A whole entry of an MPLS stack, of which the label is the upper 20 bits. */
+    /** An entry of the MPLS label stack. Its upper 20 bits are the label. */
     MPLS_LABEL(32),
-    /** The security association of ESP. */
-    ESP_ASSOCIATION(32),
+    /** The security parameters index (SPI) of ESP. */
+    ESP_SECURITY_PARAMETERS_INDEX(32),
     /** The sequence number of ESP. */
-    ESP_SEQUENCE(32);
+    ESP_SEQUENCE_NUMBER(32);
 
     private final int bits;
     private final int bytes;
@@ -61,14 +61,14 @@ public enum FlowField {
     }
 
     /**
-     * @param bytes how long C's is, in which values are right-aligned
+     * @param bytes the length of the field in the C structure, in which the value is right-aligned
      */
     FlowField(int bits, int bytes) {
         this.bits = bits;
         this.bytes = bytes;
     }
 
-    /** How long it is. */
+    /** The length of the field in bits. */
     public int bits() {
         return bits;
     }

@@ -9,19 +9,19 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
-import org.jrdma.ffi.linkage.FieldRange;
+import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * The fields of one header that a flow rule matches; other fields may have any value. Immutable:
- * each {@code match} method returns a layer that matches one more field. In C: {@code struct
- * ibv_flow_spec} and its members.
+ * A protocol header that a flow rule matches, with conditions on its fields. Fields without a
+ * condition match any value. Immutable: each {@code match} method returns a copy with one more
+ * condition. In C: {@code struct ibv_flow_spec} and its members.
  */
 public final class FlowLayer {
 
-    /** A header. */
+    /** A protocol header. */
     @SuppressWarnings("ImmutableEnumChecker") // the sets are immutable
     public enum Kind {
-        /** Ethernet, with a VLAN or without. */
+        /** Ethernet, with or without a VLAN tag. */
         ETHERNET(ETHERNET_DESTINATION, ETHERNET_SOURCE, ETHER_TYPE, VLAN_TAG),
         /** IPv4. */
         IPV4(
@@ -44,13 +44,13 @@ public final class FlowLayer {
         /** UDP. */
         UDP(DESTINATION_PORT, SOURCE_PORT),
         /** VXLAN. */
-        VXLAN(VXLAN_NUMBER),
+        VXLAN(VXLAN_NETWORK_IDENTIFIER),
         /** GRE. */
         GRE(GRE_FLAGS, GRE_PROTOCOL, GRE_KEY),
-        /** An entry of an MPLS stack. */
+        /** An entry of an MPLS label stack. */
         MPLS(MPLS_LABEL),
         /** ESP. */
-        ESP(ESP_ASSOCIATION, ESP_SEQUENCE);
+        ESP(ESP_SECURITY_PARAMETERS_INDEX, ESP_SEQUENCE_NUMBER);
 
         private final Set<FlowField> fields;
 
@@ -58,7 +58,7 @@ public final class FlowLayer {
             this.fields = Set.of(fields);
         }
 
-        /** What it has. */
+        /** The fields of this header that can be matched. */
         public Set<FlowField> fields() {
             return fields;
         }
@@ -74,54 +74,58 @@ public final class FlowLayer {
         this.matches = Collections.unmodifiableMap(matches);
     }
 
-    /** A header, whatever is in it. */
+    /** Returns a layer that matches any header of a kind. */
     public static FlowLayer of(Kind kind) {
         return new FlowLayer(kind, false, new EnumMap<>(FlowField.class));
     }
 
-    /** A header within a tunnel, whatever is in it. */
+    /** Returns a layer that matches any header of a kind inside a tunnel. */
     public static FlowLayer inTunnel(Kind kind) {
         return new FlowLayer(kind, true, new EnumMap<>(FlowField.class));
     }
 
-    /** Demands a value of a field. */
+    /** Returns a layer that also requires a value of a field. */
     public FlowLayer match(FlowField field, long value) {
         return match(field, value, -1L >>> Math.max(0, Long.SIZE - field.bits()));
     }
 
     /**
-     * Demands a value of some bits of a field.
+     * Returns a layer that also requires a value of some bits of a field.
      *
-     * @param mask which bits count
-     * @throws IllegalArgumentException if the header has no such field, or that has fewer bits
+     * @param mask the mask of the bits to compare
+     * @throws IllegalArgumentException if the header has no such field, the field is an address of
+     *     more than 64 bits, or the value or mask exceeds the length of the field
      */
     public FlowLayer match(FlowField field, long value, long mask) {
         if (field.bits() > Long.SIZE) {
-            throw new IllegalArgumentException(field + " is an address");
+            throw new IllegalArgumentException(
+                    "%s is an address. Pass the value as an InetAddress.".formatted(field));
         }
-        var most = -1L >>> (Long.SIZE - field.bits());
-        FieldRange.check(field.name(), value, 0, most);
-        FieldRange.check("mask of " + field, mask, 0, most);
+        var max = -1L >>> (Long.SIZE - field.bits());
+        RangeChecks.check(field.name(), value, 0, max);
+        RangeChecks.check("mask of " + field, mask, 0, max);
         return put(field, new FlowMatch(bytes(field, value), bytes(field, mask)));
     }
 
-    /** Demands an address. */
+    /** Returns a layer that also requires an address. */
     public FlowLayer match(FlowField field, InetAddress address) {
         return match(field, address, field.bits());
     }
 
     /**
-     * Demands that an address begins as another.
+     * Returns a layer that also requires an address prefix.
      *
-     * @param prefixBits how many bits count
-     * @throws IllegalArgumentException if the field is not for such an address
+     * @param prefixBits the number of leading bits to compare
+     * @throws IllegalArgumentException if the header has no such field, or the field has another
+     *     type
      */
     public FlowLayer match(FlowField field, InetAddress address, int prefixBits) {
         var value = address.getAddress();
         if (!field.isAddress() || value.length != field.bytes()) {
-            throw new IllegalArgumentException("%s is not %s".formatted(field, address));
+            throw new IllegalArgumentException(
+                    "%s cannot match the address %s".formatted(field, address));
         }
-        FieldRange.check("prefix of " + field, prefixBits, 0, field.bits());
+        RangeChecks.check("prefix of " + field, prefixBits, 0, field.bits());
         var mask = new byte[value.length];
         Arrays.fill(mask, 0, prefixBits / Byte.SIZE, (byte) 0xff);
         if (prefixBits % Byte.SIZE != 0) {
@@ -133,7 +137,7 @@ public final class FlowLayer {
     private FlowLayer put(FlowField field, FlowMatch match) {
         if (!kind.fields.contains(field)) {
             throw new IllegalArgumentException(
-                    "%s has no %s; it has %s".formatted(kind, field, kind.fields));
+                    "%s has no field %s; its fields are %s".formatted(kind, field, kind.fields));
         }
         var all = new EnumMap<FlowField, FlowMatch>(FlowField.class);
         all.putAll(matches);
@@ -146,12 +150,12 @@ public final class FlowLayer {
         return Arrays.copyOfRange(all, Long.BYTES - field.bytes(), Long.BYTES);
     }
 
-    /** Which header. */
+    /** The protocol header. */
     public Kind kind() {
         return kind;
     }
 
-    /** Whether it is within a tunnel. */
+    /** Returns true if the header is inside a tunnel. */
     public boolean isInTunnel() {
         return inner;
     }
@@ -166,7 +170,6 @@ public final class FlowLayer {
         return matches;
     }
 
-    /** As in a message. */
     @Override
     public String toString() {
         return kind + (inner ? " in a tunnel " : " ") + matches.keySet();

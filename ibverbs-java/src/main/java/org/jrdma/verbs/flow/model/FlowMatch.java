@@ -1,27 +1,28 @@
 package org.jrdma.verbs.flow.model;
 
 /**
- * The value that a field of a header must have, as long as the field is in C.
+ * The value that a header field must have. Both arrays have the length of the field in the C
+ * structure.
  *
- * @param value in network byte order
- * @param mask the bits that count, likewise
+ * @param value the value, in network byte order
+ * @param mask the mask of the bits to compare, in network byte order
  */
 @SuppressWarnings("ArrayRecordComponent") // copied when read
 public record FlowMatch(byte[] value, byte[] mask) {
 
-    /** Copies the arrays. */
+    /** Creates a match with copies of the arrays. */
     public FlowMatch {
         value = value.clone();
         mask = mask.clone();
     }
 
-    /** The value, as a copy. */
+    /** Returns a copy of the value. */
     @Override
     public byte[] value() {
         return value.clone();
     }
 
-    /** The mask, as a copy. */
+    /** Returns a copy of the mask. */
     @Override
     public byte[] mask() {
         return mask.clone();

@@ -2,8 +2,8 @@ package org.jrdma.verbs.flow.model;
 
 /** An option of a flow rule. In C: {@code enum ibv_flow_flags}. */
 public enum FlowOption {
-    /** Rules of lower priority see the packet too. */
+    /** Packets that match the rule are also matched against rules of lower priority. */
     DO_NOT_TRAP,
-    /** The rule is about packets that are sent. */
+    /** The rule applies to outgoing packets. */
     EGRESS
 }

@@ -1,9 +1,9 @@
 package org.jrdma.verbs.flow.model;
 
-/** What flow counters can count. In C: {@code enum ibv_counter_description}. */
+/** A quantity that flow counters can count. In C: {@code enum ibv_counter_description}. */
 public enum FlowQuantity {
-    /** Packets. */
+    /** The number of packets. */
     PACKETS,
-    /** Bytes of packets. */
+    /** The number of bytes in packets. */
     BYTES
 }

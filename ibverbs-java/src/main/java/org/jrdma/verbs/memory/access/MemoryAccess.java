@@ -16,19 +16,22 @@ import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** Opens {@code org.jrdma.verbs.memory} to the other packages of this module. */
+/**
+ * Gives the other packages of this module access to non-public members of {@code
+ * org.jrdma.verbs.memory}.
+ */
 public abstract class MemoryAccess {
 
     private static @Nullable MemoryAccess opened;
 
-    /** Loaded at the first use, when the package must open itself. */
+    /** Initialized on first use, which initializes the class that registers the accessor. */
     private static final class Loaded {
         static final MemoryAccess ACCESS = AccessInitializer.of(MemoryRegion.class, () -> opened);
     }
 
     protected MemoryAccess() {}
 
-    /** To be called by the opened package, when {@link MemoryRegion} is initialized. */
+    /** Registers the accessor. Called when {@link MemoryRegion} is initialized. */
     public static void open(MemoryAccess access) {
         opened = access;
     }

@@ -1,5 +1,6 @@
 /**
- * Opens package {@code org.jrdma.verbs.memory} to the other packages of this module. Not exported.
+ * The accessor for members of package {@code org.jrdma.verbs.memory} that are not public. Not
+ * exported.
  */
 @NullMarked
 package org.jrdma.verbs.memory.access;

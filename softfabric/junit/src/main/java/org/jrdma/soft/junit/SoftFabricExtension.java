@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * The extension behind {@link SoftFabricTest}: creates a fabric when a test first asks for a part
- * of it, and closes it after the test.
+ * The JUnit extension of {@link SoftFabricTest}: creates a fabric when a test first needs a
+ * parameter from it, and closes the fabric after the test.
  */
 final class SoftFabricExtension
         implements BeforeEachCallback, ParameterResolver, AfterEachCallback {
@@ -42,7 +42,7 @@ final class SoftFabricExtension
                 && (AnnotationSupport.isAnnotated(method, TestTemplate.class)
                         || AnnotationSupport.isAnnotated(method, TestFactory.class))) {
             throw new ExtensionConfigurationException(
-                    "%s is two kinds of test at once, and would run as each: on a method, @SoftFabricTest makes a test by itself. Put it on the class, or on a @Nested class around the method, and leave here @ParameterizedTest, @RepeatedTest or whatever it is."
+                    "Cannot combine @SoftFabricTest with another test annotation on the method %s: the method would run as both kinds of test. Put @SoftFabricTest on the class, or on a @Nested class around the method, and keep only the other annotation on the method."
                             .formatted(method));
         }
         try {
@@ -62,7 +62,7 @@ final class SoftFabricExtension
         var type = parameter.getParameter().getType();
         if (context.getTestMethod().isEmpty()) {
             throw new ParameterResolutionException(
-                    "There is a %s for each test: take it in the test method or in one annotated with @BeforeEach"
+                    "Cannot inject a %s into a constructor or a static method: it exists for each test. Declare the parameter in the test method or in a method annotated with @BeforeEach."
                             .formatted(type.getSimpleName()));
         }
         try {
@@ -92,7 +92,7 @@ final class SoftFabricExtension
         if (fabric != null) {
             var leaks = fabric.leaks();
             fabric.close();
-            // What has failed has rarely cleaned up, and that is not what its author must know.
+            // a failed test rarely cleans up, and its leaks would hide the failure
             if (context.getExecutionException().isEmpty()) {
                 leaks.ifPresent(failure -> {
                     throw failure;
@@ -107,15 +107,15 @@ final class SoftFabricExtension
                         SoftFabricExtension.class, context.getRequiredTestMethod()));
     }
 
-    /** The nearest: the method's, or the innermost class's. */
+    /** The annotation of the method, otherwise of the innermost class. */
     private static SoftFabricTest annotation(ExtensionContext context) {
-        var own =
+        var annotation =
                 AnnotationSupport.findAnnotation(
-                        context.getElement(), SoftFabricTest.class); // a class's superclasses too
-        return own.orElseGet(() -> annotation(context.getParent().orElseThrow()));
+                        context.getElement(), SoftFabricTest.class); // includes superclasses
+        return annotation.orElseGet(() -> annotation(context.getParent().orElseThrow()));
     }
 
-    /** Which of the parameters of its type it is. */
+    /** The index of a parameter among the parameters of the same type. */
     private static int index(ParameterContext context) {
         var type = context.getParameter().getType();
         return (int)

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Runs a test on RDMA devices in software that exist for this test only, on a network with the
- * given faults.
+ * Runs a test with software RDMA devices that exist only for this test, on a network with the given
+ * faults.
  *
  * <pre>{@code
  * @SoftFabricTest(devices = 2, loss = 0.05, seed = 1)
@@ -31,19 +31,20 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * parameters of these types:
  *
  * <ul>
- *   <li>{@link Device}: the first such parameter is {@code soft0}, the second {@code soft1}, and so
- *       on. They are closed after the test.
- *   <li>{@link InetAddress}: the IP addresses of the same devices, in the same order, to listen at
- *       and to connect to.
- *   <li>{@link SoftDevice}: the same devices, to unplug their cables, to trace their packets and to
- *       change the faults of the network.
- *   <li>{@link Verbs}: the library that offers the devices, for code that opens devices itself.
- *   <li>{@link ConnectionManager}: connects these devices by address, for code on rdma_cm and for
- *       {@link RdmaChannel}.
+ *   <li>{@link Device}: the devices, in the order {@code soft0}, {@code soft1} and so on. They are
+ *       closed after the test.
+ *   <li>{@link InetAddress}: the IP addresses of these devices in the same order, for listeners and
+ *       connections.
+ *   <li>{@link SoftDevice}: the software side of these devices in the same order, to unplug cables,
+ *       trace packets and change the faults of the network.
+ *   <li>{@link Verbs}: the library of the devices, for code that opens devices itself.
+ *   <li>{@link ConnectionManager}: the connection manager of the devices, for code that connects by
+ *       address with rdma_cm or {@link RdmaChannel}.
  * </ul>
  *
- * <p>A test that leaves an object open that it created fails, and the failure names the object;
- * {@code -Djrdma.leaks=trace} adds where it was created. Injected objects need no closing.
+ * <p>A test that leaves an object open that it created fails, and the failure names the object.
+ * With {@code -Djrdma.leaks=trace}, the failure also has the stack trace of the creation. Tests
+ * need not close injected objects.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
@@ -51,33 +52,30 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Documented
 @Test
 @ExtendWith(SoftFabricExtension.class)
-@SuppressWarnings("exports") // the extension is for JUnit alone, which the module is open to
+@SuppressWarnings("exports") // only JUnit uses the extension, and the module is open to JUnit
 public @interface SoftFabricTest {
 
-    /** The number of devices, 1 to 254. Each of them can reach the others. */
+    /** The number of devices, from 1 to 254. All devices are on the same network. */
     int devices() default 1;
 
-    /** The probability that a packet is lost, 0 to 1; see {@link NetworkFaults}. */
+    /** The probability that a packet is lost, from 0 to 1; see {@link NetworkFaults}. */
     double loss() default 0;
 
-    /** The probability that a packet arrives twice, 0 to 1. */
+    /** The probability that a packet arrives twice, from 0 to 1. */
     double duplication() default 0;
 
-    /** The probability that a packet is overtaken by a few later ones, 0 to 1. */
+    /** The probability that a packet arrives after a few later packets, from 0 to 1. */
     double reordering() default 0;
 
-    /** The probability that a packet arrives damaged and is dropped by its receiver, 0 to 1. */
+    /** The probability that a packet is corrupted and dropped by the receiver, from 0 to 1. */
     double corruption() default 0;
 
-    /** The probability that a packet is delayed, 0 to 1. */
+    /** The probability that a packet is delayed, from 0 to 1. */
     double delay() default 0;
 
-    /** The delay of a delayed packet in milliseconds, 0 to {@link Integer#MAX_VALUE}. */
-    long latenessMillis() default 1;
+    /** The delay of a delayed packet in milliseconds, from 0 to {@link Integer#MAX_VALUE}. */
+    long delayMillis() default 1;
 
-    /**
-     * The seed of the network's decisions, which are the same for the same packets in the same
-     * order.
-     */
+    /** The seed of the faults, which are reproducible for the same sequence of packets. */
     long seed() default 0;
 }

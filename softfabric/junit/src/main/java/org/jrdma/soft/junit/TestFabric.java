@@ -21,7 +21,7 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
-/** The devices of one test. For the thread that runs it. */
+/** The fabric of one test. Must be used only by the thread that runs the test. */
 final class TestFabric {
 
     private final SoftRoce library;
@@ -31,7 +31,7 @@ final class TestFabric {
     /** The devices that were injected into the test. */
     private final TreeMap<Integer, Device> devices = new TreeMap<>();
 
-    private final Set<Lifetime> given = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<Lifetime> injected = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private TestFabric(SoftRoce library) {
         this.library = library;
@@ -43,38 +43,39 @@ final class TestFabric {
     }
 
     /**
-     * Looks whether there can be such a fabric.
+     * Checks the elements of an annotation.
      *
-     * @throws IllegalArgumentException if not; the message names the element and its range
+     * @throws IllegalArgumentException if an element is out of range; the message names the element
+     *     and its range
      */
-    static void check(SoftFabricTest wanted) {
-        check("devices", wanted.devices(), 1, SoftRoce.MOST_ON_LOOPBACK);
-        check("loss", wanted.loss(), 0, 1);
-        check("duplication", wanted.duplication(), 0, 1);
-        check("reordering", wanted.reordering(), 0, 1);
-        check("corruption", wanted.corruption(), 0, 1);
-        check("delay", wanted.delay(), 0, 1);
-        check("latenessMillis", wanted.latenessMillis(), 0, Integer.MAX_VALUE);
+    static void check(SoftFabricTest annotation) {
+        check("devices", annotation.devices(), 1, SoftRoce.MAX_ON_LOOPBACK);
+        check("loss", annotation.loss(), 0, 1);
+        check("duplication", annotation.duplication(), 0, 1);
+        check("reordering", annotation.reordering(), 0, 1);
+        check("corruption", annotation.corruption(), 0, 1);
+        check("delay", annotation.delay(), 0, 1);
+        check("delayMillis", annotation.delayMillis(), 0, Integer.MAX_VALUE);
     }
 
-    private static void check(String element, Number value, int least, int most) {
-        // So that NaN is none either.
-        if (!(value.doubleValue() >= least && value.doubleValue() <= most)) {
+    private static void check(String element, Number value, int min, int max) {
+        // negated, to reject NaN
+        if (!(value.doubleValue() >= min && value.doubleValue() <= max)) {
             throw new IllegalArgumentException(
-                    "@SoftFabricTest(%s = %s): it must be from %d to %d"
-                            .formatted(element, value, least, most));
+                    "Invalid element @SoftFabricTest(%s = %s): it must be from %d to %d."
+                            .formatted(element, value, min, max));
         }
     }
 
-    static TestFabric of(SoftFabricTest wanted) {
-        var fabric = new TestFabric(SoftRoce.onLoopback(wanted.devices()));
+    static TestFabric of(SoftFabricTest annotation) {
+        var fabric = new TestFabric(SoftRoce.onLoopback(annotation.devices()));
         var faults =
-                NetworkFaults.seeded(wanted.seed())
-                        .withLoss(wanted.loss())
-                        .withDuplication(wanted.duplication())
-                        .withReordering(wanted.reordering())
-                        .withCorruption(wanted.corruption())
-                        .withDelay(wanted.delay(), Duration.ofMillis(wanted.latenessMillis()));
+                NetworkFaults.seeded(annotation.seed())
+                        .withLoss(annotation.loss())
+                        .withDuplication(annotation.duplication())
+                        .withReordering(annotation.reordering())
+                        .withCorruption(annotation.corruption())
+                        .withDelay(annotation.delay(), Duration.ofMillis(annotation.delayMillis()));
         fabric.library.devices().forEach(device -> device.faults(faults));
         return fabric;
     }
@@ -83,7 +84,7 @@ final class TestFabric {
         return verbs;
     }
 
-    /** The connection manager of these devices: the same for all parameters of one test. */
+    /** The connection manager, which is the same object for all parameters of the test. */
     ConnectionManager connections() throws LibraryNotFoundException {
         if (connections == null) {
             connections = ConnectionManager.from(library);
@@ -91,7 +92,7 @@ final class TestFabric {
         return connections;
     }
 
-    /** The IP address of a device, which a device on loopback takes when it is opened. */
+    /** The IP address of a device, which a loopback device gets when it is opened. */
     InetAddress address(int index) throws FabricException {
         return device(index).chooseGid(1).best().flatMap(row -> row.gid().ipv4()).orElseThrow();
     }
@@ -100,7 +101,7 @@ final class TestFabric {
         var all = library.devices();
         if (index >= all.size()) {
             throw new IllegalArgumentException(
-                    "The test asks for %d devices; say so: @SoftFabricTest(devices = %d)"
+                    "The test has parameters for %d devices. Declare @SoftFabricTest(devices = %d)."
                             .formatted(index + 1, index + 1));
         }
         return all.get(index);
@@ -113,15 +114,15 @@ final class TestFabric {
         }
         var device = verbs.open(softDevice(index).name());
         devices.put(index, device);
-        given.add(verbs.openDevices().getLast());
+        injected.add(verbs.openDevices().getLast());
         return device;
     }
 
-    /** What the test made and left open. */
+    /** The failure for objects that the test created and left open; empty if there are none. */
     Optional<AssertionFailedError> leaks() {
         var found = new Leaks();
         for (var device : verbs.openDevices()) {
-            if (given.contains(device)) {
+            if (injected.contains(device)) {
                 device.dependents().forEach(dependent -> found.add(dependent, 1));
             } else {
                 found.add(device, 1);
@@ -141,23 +142,23 @@ final class TestFabric {
         verbs.openDevices().reversed().forEach(Lifetime::close);
     }
 
-    /** Objects that were left open, each below the one that owns it, or one of those that do. */
+    /** A report of objects that were left open, each listed once below one of its owners. */
     private static final class Leaks {
 
         private final Set<Lifetime> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         private final List<String> lines = new ArrayList<>();
-        private final List<Throwable> places = new ArrayList<>();
+        private final List<Throwable> creations = new ArrayList<>();
 
         void add(Lifetime lifetime, int depth) {
             if (!seen.add(lifetime)) {
                 return;
             }
             lines.add("  ".repeat(depth) + lifetime);
-            lifetime.made()
+            lifetime.creation()
                     .ifPresent(made -> {
-                        var place = new Throwable(lifetime + " was made here");
-                        place.setStackTrace(made.getStackTrace());
-                        places.add(place);
+                        var creation = new Throwable(lifetime + " was created here");
+                        creation.setStackTrace(made.getStackTrace());
+                        creations.add(creation);
                     });
             lifetime.dependents().forEach(dependent -> add(dependent, depth + 1));
         }
@@ -171,11 +172,11 @@ final class TestFabric {
                             "The test left open:%n%s%s"
                                     .formatted(
                                             String.join(System.lineSeparator(), lines),
-                                            places.isEmpty()
+                                            creations.isEmpty()
                                                     ? System.lineSeparator()
-                                                            + "-Djrdma.leaks=trace shows where they were made."
+                                                            + "Set -Djrdma.leaks=trace to see where they were created."
                                                     : ""));
-            places.forEach(failure::addSuppressed);
+            creations.forEach(failure::addSuppressed);
             return Optional.of(failure);
         }
     }

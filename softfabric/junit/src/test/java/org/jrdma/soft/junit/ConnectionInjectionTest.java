@@ -21,11 +21,12 @@ import org.jrdma.verbs.model.Access;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.testkit.engine.EngineTestKit;
 
-/** Applications that connect by address, tested as their authors would test them. */
+/** Tests of applications that connect by address. */
 class ConnectionInjectionTest {
 
     private static final Duration TIMEOUT = ofSeconds(30);
-    private static final Duration ACKNOWLEDGE_TIMEOUT = Duration.ofMillis(8); // after a lost packet
+    private static final Duration ACKNOWLEDGE_TIMEOUT =
+            Duration.ofMillis(8); // the delay of a retransmission
     private static final int MESSAGES = 100;
 
     @SoftFabricTest(devices = 2, loss = 0.05, seed = 1)
@@ -36,33 +37,34 @@ class ConnectionInjectionTest {
             InetAddress clientAddress,
             InetAddress serverAddress)
             throws Exception {
-        try (var ourDomain = client.newProtectionDomain();
-                var theirDomain = server.newProtectionDomain();
-                var ourMemory = ourDomain.newArena(Access.LOCAL_WRITE);
-                var theirMemory = theirDomain.newArena(Access.LOCAL_WRITE);
-                var ourCompletions = client.newCompletionDispatcher(16);
-                var theirCompletions = server.newCompletionDispatcher(16);
+        try (var clientDomain = client.newProtectionDomain();
+                var serverDomain = server.newProtectionDomain();
+                var clientMemory = clientDomain.newArena(Access.LOCAL_WRITE);
+                var serverMemory = serverDomain.newArena(Access.LOCAL_WRITE);
+                var clientCompletions = client.newCompletionDispatcher(16);
+                var serverCompletions = server.newCompletionDispatcher(16);
                 var listener = connections.listen(new InetSocketAddress(serverAddress, 0))) {
             var accepting =
                     listener.acceptAsync(
-                            theirDomain,
-                            ConnectionOptions.of(QueuePairOptions.reliable(theirCompletions)),
+                            serverDomain,
+                            ConnectionOptions.of(QueuePairOptions.reliable(serverCompletions)),
                             TIMEOUT);
-            try (var ours =
+            try (var clientConnection =
                             connections.connect(
                                     listener.localAddress(),
-                                    ourDomain,
-                                    ConnectionOptions.of(QueuePairOptions.reliable(ourCompletions))
+                                    clientDomain,
+                                    ConnectionOptions.of(
+                                                    QueuePairOptions.reliable(clientCompletions))
                                             .acknowledgeTimeout(ACKNOWLEDGE_TIMEOUT)
                                             .localAddress(new InetSocketAddress(clientAddress, 0)),
                                     TIMEOUT);
-                    var theirs = accepting.get()) {
-                var source = ourMemory.region(8);
-                var target = theirMemory.region(8);
+                    var serverConnection = accepting.get()) {
+                var source = clientMemory.region(8);
+                var target = serverMemory.region(8);
                 for (var i = 1L; i <= MESSAGES; i++) {
-                    var received = theirs.queuePair().receive(target.slice());
+                    var received = serverConnection.queuePair().receive(target.slice());
                     source.segment().set(ValueLayout.JAVA_LONG, 0, i);
-                    ours.queuePair().send(source.slice()).await(TIMEOUT);
+                    clientConnection.queuePair().send(source.slice()).await(TIMEOUT);
                     received.await(TIMEOUT);
                     assertThat(target.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
                 }

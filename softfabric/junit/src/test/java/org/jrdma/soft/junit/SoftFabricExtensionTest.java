@@ -34,60 +34,61 @@ class SoftFabricExtensionTest {
 
     private static final int WRITES = 50;
 
-    /** Writes so often from one device to another. */
-    private static void write(Device here, Device there) throws Exception {
-        write(here, there, new ConnectOptions());
+    /** Writes {@link #WRITES} messages from one device to another. */
+    private static void write(Device local, Device remote) throws Exception {
+        write(local, remote, new ConnectOptions());
     }
 
-    private static void write(Device here, Device there, ConnectOptions options) throws Exception {
-        try (var ourDomain = here.newProtectionDomain();
-                var theirDomain = there.newProtectionDomain();
-                var ourMemory = ourDomain.newArena(Access.LOCAL_WRITE);
-                var theirMemory = theirDomain.newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
-                var ourCompletions = here.newCompletionDispatcher(16);
-                var theirCompletions = there.newCompletionDispatcher(16);
-                var ours = ourDomain.newReliableQueuePair(ourCompletions);
-                var theirs = theirDomain.newReliableQueuePair(theirCompletions)) {
-            ours.connect(theirs.endpoint(), options);
-            theirs.connect(ours.endpoint(), options);
-            var source = ourMemory.region(64);
-            var target = theirMemory.region(64);
+    private static void write(Device local, Device remote, ConnectOptions options)
+            throws Exception {
+        try (var localDomain = local.newProtectionDomain();
+                var remoteDomain = remote.newProtectionDomain();
+                var localMemory = localDomain.newArena(Access.LOCAL_WRITE);
+                var remoteMemory = remoteDomain.newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
+                var localCompletions = local.newCompletionDispatcher(16);
+                var remoteCompletions = remote.newCompletionDispatcher(16);
+                var localQueuePair = localDomain.newReliableQueuePair(localCompletions);
+                var remoteQueuePair = remoteDomain.newReliableQueuePair(remoteCompletions)) {
+            localQueuePair.connect(remoteQueuePair.endpoint(), options);
+            remoteQueuePair.connect(localQueuePair.endpoint(), options);
+            var source = localMemory.region(64);
+            var target = remoteMemory.region(64);
             for (var i = 1; i <= WRITES; i++) {
                 source.segment().setString(0, "message " + i);
-                ours.write(source.slice(), target.remote()).await(ofSeconds(10));
+                localQueuePair.write(source.slice(), target.remote()).await(ofSeconds(10));
                 assertThat(target.segment().getString(0)).isEqualTo("message " + i);
             }
         }
     }
 
-    /* Used as its users use it. */
+    /* Tests that use the annotation. */
 
     @SoftFabricTest(devices = 2)
-    void shouldGiveDevicesThatReachEachOther(Device here, Device there) throws Exception {
-        assertThat(here.name()).isEqualTo("soft0");
-        assertThat(there.name()).isEqualTo("soft1");
-        write(here, there);
+    void shouldInjectConnectedDevices(Device local, Device remote) throws Exception {
+        assertThat(local.name()).isEqualTo("soft0");
+        assertThat(remote.name()).isEqualTo("soft1");
+        write(local, remote);
     }
 
     @SoftFabricTest(devices = 2, loss = 0.2, duplication = 0.2, reordering = 0.2, seed = 1)
-    void shouldMakeTheNetworkAsBadAsItSays(Device here, Device there, SoftDevice watched)
+    void shouldInjectTheDeclaredNetworkFaults(Device local, Device remote, SoftDevice watched)
             throws Exception {
-        write(here, there, new ConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)));
+        write(local, remote, new ConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)));
 
-        var troubles = watched.faultCounts();
-        assertThat(troubles.sent()).isGreaterThan(WRITES);
-        assertThat(troubles.lost()).isPositive();
-        assertThat(troubles.duplicated()).isPositive();
-        // One write after the other: there is nobody to be overtaken by.
-        assertThat(troubles.damaged() + troubles.delayed()).isZero();
+        var faults = watched.faultCounts();
+        assertThat(faults.sent()).isGreaterThan(WRITES);
+        assertThat(faults.lost()).isPositive();
+        assertThat(faults.duplicated()).isPositive();
+        // the writes are sequential, so no packet can be reordered
+        assertThat(faults.damaged() + faults.delayed()).isZero();
     }
 
     @SoftFabricTest(devices = 2, loss = 1)
-    void shouldLoseEverythingWhenToldTo(Device here, Device there) {
+    void shouldLoseAllPacketsIfLossIsOne(Device local, Device remote) {
         assertThatThrownBy(() ->
                         write(
-                                here,
-                                there,
+                                local,
+                                remote,
                                 new ConnectOptions()
                                         .acknowledgeTimeout(Duration.ofMillis(4))
                                         .retries(1)))
@@ -96,7 +97,7 @@ class SoftFabricExtensionTest {
     }
 
     @SoftFabricTest
-    void shouldGiveTheLibraryToOpenDevicesWith(Verbs verbs) throws Exception {
+    void shouldInjectTheLibraryOfTheDevices(Verbs verbs) throws Exception {
         assertThat(verbs.devices()).singleElement().extracting("name").isEqualTo("soft0");
         try (var device = verbs.openFirst()) {
             assertThat(device.name()).isEqualTo("soft0");
@@ -115,29 +116,29 @@ class SoftFabricExtensionTest {
         }
 
         @Test
-        void shouldBeForEachOfItsTests(Device first, Device second) {
+        void shouldInjectTheSameDeviceAsBeforeEach(Device first, Device second) {
             assertThat(first).isSameAs(before);
             assertThat(second.name()).isEqualTo("soft1");
         }
 
         @RepeatedTest(2)
-        void shouldBeForTestsOfOtherKinds(Device first) {
+        void shouldInjectIntoRepeatedTests(Device first) {
             assertThat(first).isSameAs(before);
         }
 
         @ParameterizedTest
         @ValueSource(ints = 2)
-        void shouldBeForTestsWithArgumentsOfTheirOwn(int devices, Device first, Device second) {
+        void shouldInjectIntoParameterizedTests(int devices, Device first, Device second) {
             assertThat(List.of(first, second)).hasSize(devices).contains(before);
         }
 
         @SoftFabricTest
-        void shouldGiveWayToTheMethods(Verbs verbs) throws Exception {
+        void shouldPreferTheAnnotationOfTheMethod(Verbs verbs) throws Exception {
             assertThat(verbs.devices()).hasSize(1);
         }
     }
 
-    /* What becomes of tests that do wrong. */
+    /* Incorrect tests. */
 
     private static Events run(Class<?> tests) {
         return EngineTestKit.engine("junit-jupiter")
@@ -162,16 +163,16 @@ class SoftFabricExtensionTest {
         static Device device;
 
         @SoftFabricTest
-        void leavesThingsOpen(Device given) throws Exception {
-            device = given;
-            var domain = given.newProtectionDomain();
+        void leavesObjectsOpen(Device injected) throws Exception {
+            device = injected;
+            var domain = injected.newProtectionDomain();
             domain.newArena(Access.LOCAL_WRITE).region(64);
-            given.newCompletionDispatcher(16).close();
+            injected.newCompletionDispatcher(16).close();
         }
     }
 
     @Test
-    void shouldFailATestThatLeavesSomethingOpenAndNameIt() {
+    void shouldFailATestThatLeavesObjectsOpenAndNameThem() {
         var failure = failureOf(Leaking.class);
 
         assertThat(failure.getMessage().lines())
@@ -184,8 +185,8 @@ class SoftFabricExtensionTest {
                 .hasSize(3)
                 .allSatisfy(made ->
                         assertThat(made)
-                                .hasMessageEndingWith(" was made here")
-                                .hasStackTraceContaining("Leaking.leavesThingsOpen"));
+                                .hasMessageEndingWith(" was created here")
+                                .hasStackTraceContaining("Leaking.leavesObjectsOpen"));
         assertThat(Leaking.device.isOpen()).isFalse();
     }
 
@@ -193,8 +194,8 @@ class SoftFabricExtensionTest {
         static Device device;
 
         @SoftFabricTest
-        void leavesADeviceOpen(Verbs verbs, Device given) throws Exception {
-            device = verbs.open(given.name());
+        void leavesADeviceOpen(Verbs verbs, Device injected) throws Exception {
+            device = verbs.open(injected.name());
         }
     }
 
@@ -214,7 +215,7 @@ class SoftFabricExtensionTest {
     }
 
     @Test
-    void shouldNotHideWhyATestFailedBehindWhatItLeft() {
+    void shouldReportTheFailureOfATestInsteadOfItsLeaks() {
         run(FailingAndLeaking.class)
                 .assertThatEvents()
                 .haveExactly(
@@ -231,7 +232,7 @@ class SoftFabricExtensionTest {
     }
 
     @Test
-    void shouldSayHowToHaveAsManyDevicesAsTheTestTakes() {
+    void shouldReportTheNumberOfDevicesThatTheTestNeeds() {
         run(AskingForTooMany.class)
                 .assertThatEvents()
                 .haveExactly(
@@ -241,7 +242,7 @@ class SoftFabricExtensionTest {
                                 message(text -> text.contains("@SoftFabricTest(devices = 2)"))));
     }
 
-    static class RepeatedBesides {
+    static class AlsoRepeated {
         @SoftFabricTest
         @RepeatedTest(2)
         void runs(Device device) {
@@ -249,7 +250,7 @@ class SoftFabricExtensionTest {
         }
     }
 
-    static class ParameterizedBesides {
+    static class AlsoParameterized {
         @SoftFabricTest
         @ParameterizedTest
         @ValueSource(ints = {1, 2})
@@ -259,8 +260,8 @@ class SoftFabricExtensionTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {RepeatedBesides.class, ParameterizedBesides.class})
-    void shouldRefuseAMethodThatIsAnotherKindOfTestBesides(Class<?> tests) {
+    @ValueSource(classes = {AlsoRepeated.class, AlsoParameterized.class})
+    void shouldRejectAMethodWithAnotherTestAnnotation(Class<?> tests) {
         var events = run(tests);
 
         assertThat(events.failed().count()).isEqualTo(events.started().count()).isPositive();
@@ -269,7 +270,8 @@ class SoftFabricExtensionTest {
                 .are(
                         finishedWithFailure(
                                 instanceOf(ExtensionConfigurationException.class),
-                                message(text -> text.contains("Put it on the class"))));
+                                message(text ->
+                                        text.contains("Put @SoftFabricTest on the class"))));
     }
 
     @SoftFabricTest
@@ -284,7 +286,7 @@ class SoftFabricExtensionTest {
     }
 
     @Test
-    void shouldRefuseADeviceForAllTests() {
+    void shouldRejectAParameterOfABeforeAllMethod() {
         EngineTestKit.engine("junit-jupiter")
                 .selectors(selectClass(AskingForAll.class))
                 .execute()
@@ -294,11 +296,11 @@ class SoftFabricExtensionTest {
                         1,
                         finishedWithFailure(
                                 instanceOf(ParameterResolutionException.class),
-                                message(text -> text.contains("for each test"))));
+                                message(text -> text.contains("it exists for each test"))));
     }
 
-    /** None takes anything of the fabric: that there can be no such is said nevertheless. */
-    static class Impossible {
+    /** Invalid annotations, which are reported although no test has a parameter. */
+    static class InvalidElements {
 
         @SoftFabricTest(devices = 0)
         void none() {}
@@ -324,13 +326,13 @@ class SoftFabricExtensionTest {
         @SoftFabricTest(delay = Double.POSITIVE_INFINITY)
         void delay() {}
 
-        @SoftFabricTest(latenessMillis = -1)
+        @SoftFabricTest(delayMillis = -1)
         void lateness() {}
     }
 
     @Test
-    void shouldRefuseWhatCannotBeAndSayWhatCan() {
-        run(Impossible.class)
+    void shouldRejectAnElementOutOfRangeAndReportTheRange() {
+        run(InvalidElements.class)
                 .failed()
                 .assertThatEvents()
                 .extracting(event ->
@@ -341,14 +343,14 @@ class SoftFabricExtensionTest {
                         assertThat(failure).isInstanceOf(ExtensionConfigurationException.class))
                 .extracting(Throwable::getMessage)
                 .containsExactlyInAnyOrder(
-                        "@SoftFabricTest(devices = 0): it must be from 1 to 254",
-                        "@SoftFabricTest(devices = -1): it must be from 1 to 254",
-                        "@SoftFabricTest(devices = 300): it must be from 1 to 254",
-                        "@SoftFabricTest(loss = 5.0): it must be from 0 to 1",
-                        "@SoftFabricTest(duplication = -0.1): it must be from 0 to 1",
-                        "@SoftFabricTest(reordering = 1.1): it must be from 0 to 1",
-                        "@SoftFabricTest(corruption = NaN): it must be from 0 to 1",
-                        "@SoftFabricTest(delay = Infinity): it must be from 0 to 1",
-                        "@SoftFabricTest(latenessMillis = -1): it must be from 0 to 2147483647");
+                        "Invalid element @SoftFabricTest(devices = 0): it must be from 1 to 254.",
+                        "Invalid element @SoftFabricTest(devices = -1): it must be from 1 to 254.",
+                        "Invalid element @SoftFabricTest(devices = 300): it must be from 1 to 254.",
+                        "Invalid element @SoftFabricTest(loss = 5.0): it must be from 0 to 1.",
+                        "Invalid element @SoftFabricTest(duplication = -0.1): it must be from 0 to 1.",
+                        "Invalid element @SoftFabricTest(reordering = 1.1): it must be from 0 to 1.",
+                        "Invalid element @SoftFabricTest(corruption = NaN): it must be from 0 to 1.",
+                        "Invalid element @SoftFabricTest(delay = Infinity): it must be from 0 to 1.",
+                        "Invalid element @SoftFabricTest(delayMillis = -1): it must be from 0 to 2147483647.");
     }
 }

@@ -20,7 +20,7 @@ public final class PcapWriter implements PacketListener, Closeable {
 
     private static final int MAGIC_WITH_NANOSECONDS = 0xa1b2_3c4d;
     private static final int LINK_TYPE_RAW_IP = 101;
-    private static final int GREATEST_LENGTH = 0xffff;
+    private static final int MAX_LENGTH = 0xffff;
     private static final int IPV4_BYTES = 20;
     private static final int IPV6_BYTES = 40;
     private static final int UDP_BYTES = 8;
@@ -29,7 +29,7 @@ public final class PcapWriter implements PacketListener, Closeable {
     private static final short DO_NOT_FRAGMENT = 0x4000;
 
     private final OutputStream file;
-    private final ByteBuffer record = ByteBuffer.allocate(16 + IPV6_BYTES + GREATEST_LENGTH);
+    private final ByteBuffer record = ByteBuffer.allocate(16 + IPV6_BYTES + MAX_LENGTH);
 
     /** Creates the file, or truncates an existing one. */
     public PcapWriter(Path path) throws IOException {
@@ -38,7 +38,7 @@ public final class PcapWriter implements PacketListener, Closeable {
                 .putShort((short) 2) // version 2.4
                 .putShort((short) 4)
                 .putLong(0) // times are UTC
-                .putInt(GREATEST_LENGTH)
+                .putInt(MAX_LENGTH)
                 .putInt(LINK_TYPE_RAW_IP);
         write();
     }
@@ -69,7 +69,7 @@ public final class PcapWriter implements PacketListener, Closeable {
         record.putShort((short) packet.sourcePort())
                 .putShort((short) packet.destinationPort())
                 .putShort((short) udpBytes)
-                .putShort((short) 0) // no checksum: the packet has its own
+                .putShort((short) 0) // no UDP checksum: the invariant CRC protects the packet
                 .put(packet.bytes().duplicate());
         try {
             write();

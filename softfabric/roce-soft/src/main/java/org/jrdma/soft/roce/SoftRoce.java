@@ -15,23 +15,25 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.model.NetworkFaults;
 
 /**
- * RoCEv2 in Java, as a libibverbs, and the librdmacm beside it, whose devices need neither an
- * adapter nor a kernel module nor a privilege. Each device is at an address of this machine, takes
- * the UDP port of RoCE there while a program has it open, and speaks to whatever speaks RoCEv2.
+ * A software implementation of libibverbs and librdmacm whose devices speak RoCEv2. It needs
+ * neither an adapter nor a kernel module nor privileges. Each device has an address of this
+ * machine. While a program has the device open, the device is bound to the RoCE UDP port at that
+ * address. Its peers may be any RoCEv2 implementation.
  *
- * <p>It stays for as long as the JVM runs. Safe for use by several threads.
+ * <p>The devices exist until the JVM exits. Safe for use by multiple threads.
  */
 public final class SoftRoce implements SoftwareLibrary {
 
-    /** How many devices {@link #onLoopback} makes at most. */
-    public static final int MOST_ON_LOOPBACK = SoftRoceProperties.loopbackAddresses().size();
+    /** The maximum number of devices that {@link #onLoopback} creates. */
+    public static final int MAX_ON_LOOPBACK = SoftRoceProperties.loopbackAddresses().size();
 
     private final List<SoftDevice> devices;
     private final SymbolLookup symbols;
 
     /**
-     * The devices that the system properties say, see {@link SoftRoceProperties}: by default {@code
-     * soft0}, at the first of 127.0.0.1, 127.0.0.2, ... that is free when it is opened.
+     * Creates the devices that the {@code jrdma.soft.*} system properties configure. Without {@code
+     * jrdma.soft.devices}, this is {@code soft0} at the first of 127.0.0.1, 127.0.0.2, ... that is
+     * free when the device is opened.
      */
     public SoftRoce() {
         this(SoftRoceProperties.devices());
@@ -43,16 +45,18 @@ public final class SoftRoce implements SoftwareLibrary {
     }
 
     /**
-     * Devices {@code soft0}, {@code soft1}, ... at these addresses of this machine.
+     * Creates devices {@code soft0}, {@code soft1}, ... at addresses of this machine.
      *
-     * @throws IllegalArgumentException if there is one twice: a device has its address for itself
+     * @throws IllegalArgumentException if an address occurs twice
      */
     public static SoftRoce at(InetAddress... addresses) {
-        var different = new HashSet<InetAddress>();
+        var distinct = new HashSet<InetAddress>();
         for (var address : addresses) {
-            if (!different.add(address)) {
+            if (!distinct.add(address)) {
                 throw new IllegalArgumentException(
-                        address.getHostAddress() + " is there twice, and can be one device's only");
+                        "Duplicate address "
+                                + address.getHostAddress()
+                                + ": each device needs an address of its own.");
             }
         }
         return new SoftRoce(
@@ -62,15 +66,17 @@ public final class SoftRoce implements SoftwareLibrary {
     }
 
     /**
-     * So many devices, each at the first of 127.0.0.1, 127.0.0.2, ... that is free.
+     * Creates devices on loopback, each at the first of 127.0.0.1, 127.0.0.2, ... that is free when
+     * the device is opened.
      *
-     * @param devices 0 to {@link #MOST_ON_LOOPBACK}
+     * @param devices the number of devices, 0 to {@link #MAX_ON_LOOPBACK}
+     * @throws IllegalArgumentException if {@code devices} is out of range
      */
     public static SoftRoce onLoopback(int devices) {
-        if (devices < 0 || devices > MOST_ON_LOOPBACK) {
+        if (devices < 0 || devices > MAX_ON_LOOPBACK) {
             throw new IllegalArgumentException(
-                    "%d devices on loopback; there can be 0 to %d"
-                            .formatted(devices, MOST_ON_LOOPBACK));
+                    "Cannot create %d devices on loopback: the number must be 0 to %d."
+                            .formatted(devices, MAX_ON_LOOPBACK));
         }
         return new SoftRoce(
                 IntStream.range(0, devices)
@@ -83,7 +89,7 @@ public final class SoftRoce implements SoftwareLibrary {
                 "soft" + number, addresses, NetworkFaults.NONE, null, new SecureRandom());
     }
 
-    /** Its devices, in their order. */
+    /** The devices, in the order of their numbers. */
     public List<SoftDevice> devices() {
         return devices;
     }

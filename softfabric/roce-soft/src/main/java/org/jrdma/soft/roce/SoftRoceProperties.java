@@ -16,16 +16,18 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.model.NetworkFaults;
 
 /**
- * System properties that say which devices there are, and how bad their network is:
+ * The system properties that configure the devices and the faults of their network:
  *
  * <ul>
- *   <li>{@code jrdma.soft.devices}: addresses of this machine, or interfaces, which stand for their
- *       address of IPv4, or else of IPv6; with commas between. {@code soft0} is at the first.
+ *   <li>{@code jrdma.soft.devices}: a comma-separated list with one entry for each device,
+ *       beginning with {@code soft0}. An entry is an address or a network interface of this
+ *       machine. For an interface, its IPv4 address is used, or its IPv6 address if it has no IPv4
+ *       address.
  *   <li>{@code jrdma.soft.loss}, {@code duplication}, {@code reordering}, {@code corruption}: the
  *       probabilities of {@link NetworkFaults}.
- *   <li>{@code jrdma.soft.delay}, {@code jrdma.soft.lateness}: how probable, and how many
- *       milliseconds.
- *   <li>{@code jrdma.soft.seed}: the seed of them all.
+ *   <li>{@code jrdma.soft.delay}, {@code jrdma.soft.lateness}: the probability of a delay, and its
+ *       length in milliseconds.
+ *   <li>{@code jrdma.soft.seed}: the seed of all decisions.
  * </ul>
  */
 final class SoftRoceProperties {
@@ -48,7 +50,7 @@ final class SoftRoceProperties {
     private SoftRoceProperties() {}
 
     static List<DeviceObject> devices() {
-        refuseUnknownNames();
+        rejectUnknownNames();
         var faults = faults();
         var devices = new ArrayList<DeviceObject>();
         for (var addresses : addresses()) {
@@ -59,61 +61,66 @@ final class SoftRoceProperties {
         return devices;
     }
 
-    /** Whoever has misspelt one would believe in a bad network, and test on a good one. */
-    private static void refuseUnknownNames() {
+    /**
+     * Rejects misspelled names, which would otherwise silently leave the network without faults.
+     */
+    private static void rejectUnknownNames() {
         for (var property : System.getProperties().stringPropertyNames()) {
             if (property.startsWith(PREFIX)
                     && !NAMES.contains(property.substring(PREFIX.length()))) {
                 throw new IllegalArgumentException(
-                        "There is no property %s; there are %s%s"
+                        "Unknown system property %s. The known properties are %s%s."
                                 .formatted(property, PREFIX, String.join(", ", NAMES)));
             }
         }
     }
 
     static List<List<Address>> addresses() {
-        var wanted = System.getProperty(PREFIX + "devices");
-        if (wanted == null) {
+        var value = System.getProperty(PREFIX + "devices");
+        if (value == null) {
             return List.of(loopbackAddresses());
         }
         var addresses = new ArrayList<List<Address>>();
-        for (var place : wanted.split(",", -1)) {
-            var candidates = List.of(addressOf(place.strip()));
+        for (var entry : value.split(",", -1)) {
+            var candidates = List.of(addressOf(entry.strip()));
             if (addresses.contains(candidates)) {
-                throw refusal(
-                        "devices", place.strip(), "is there twice, and can be one device's only");
+                throw invalid(
+                        "devices",
+                        entry.strip(),
+                        "is a duplicate address: each device needs its own");
             }
             addresses.add(candidates);
         }
         return addresses;
     }
 
-    private static Address addressOf(String place) {
+    private static Address addressOf(String entry) {
         try {
-            return Address.of(InetAddress.ofLiteral(place));
+            return Address.of(InetAddress.ofLiteral(entry));
         } catch (IllegalArgumentException e) {
-            return addressOfInterface(place);
+            return addressOfInterface(entry);
         }
     }
 
-    /** Containers get their addresses when they start, and know their interfaces before. */
+    /** Containers know their interface names before they start, but not their addresses. */
     private static Address addressOfInterface(String name) {
-        NetworkInterface on;
+        NetworkInterface found;
         try {
-            on = name.isEmpty() ? null : NetworkInterface.getByName(name);
+            found = name.isEmpty() ? null : NetworkInterface.getByName(name);
         } catch (SocketException e) {
-            throw refusal("devices", name, "could not be looked up: " + e.getMessage());
+            throw invalid("devices", name, "could not be looked up: " + e.getMessage());
         }
-        if (on == null) {
-            throw refusal(
+        if (found == null) {
+            throw invalid(
                     "devices",
                     name,
-                    "is neither an address like 127.0.0.1 or ::1, nor an interface of this machine");
+                    "is neither an address such as 127.0.0.1 or ::1 nor a network interface of this machine");
         }
-        return on.inetAddresses()
+        return found.inetAddresses()
                 .map(Address::of)
                 .min(Comparator.comparing(address -> !address.isIpv4()))
-                .orElseThrow(() -> refusal("devices", name, "is an interface without an address"));
+                .orElseThrow(() ->
+                        invalid("devices", name, "is a network interface without an address"));
     }
 
     static List<Address> loopbackAddresses() {
@@ -137,10 +144,10 @@ final class SoftRoceProperties {
         try {
             probability = Double.parseDouble(value);
         } catch (NumberFormatException e) {
-            // As one that is out of range.
+            // Reported below, as for a number that is out of range.
         }
         if (!(probability >= 0 && probability <= 1)) {
-            throw refusal(name, value, "is not a probability between 0 and 1");
+            throw invalid(name, value, "is not a probability between 0 and 1");
         }
         return probability;
     }
@@ -148,21 +155,21 @@ final class SoftRoceProperties {
     private static Duration lateness() {
         var millis = number("lateness", "1");
         if (millis < 0) {
-            throw refusal("lateness", Long.toString(millis), "is less than no time");
+            throw invalid("lateness", Long.toString(millis), "must not be negative");
         }
         return Duration.ofMillis(millis);
     }
 
-    private static long number(String name, String otherwise) {
-        var value = System.getProperty(PREFIX + name, otherwise);
+    private static long number(String name, String defaultValue) {
+        var value = System.getProperty(PREFIX + name, defaultValue);
         try {
             return Long.decode(value);
         } catch (NumberFormatException e) {
-            throw refusal(name, value, "is not a whole number");
+            throw invalid(name, value, "is not an integer");
         }
     }
 
-    private static IllegalArgumentException refusal(String name, String value, String reason) {
+    private static IllegalArgumentException invalid(String name, String value, String reason) {
         return new IllegalArgumentException(
                 "%s%s: \"%s\" %s".formatted(PREFIX, name, value, reason));
     }

@@ -1,4 +1,7 @@
-/** RoCEv2 in Java: devices for tests, laptops, and peers without an adapter. */
+/**
+ * A RoCEv2 endpoint in Java: devices for tests, for development without an adapter, and for peers
+ * that have none.
+ */
 @NullMarked
 package org.jrdma.soft.roce;
 

@@ -37,7 +37,7 @@ class SoftRocePropertiesTest {
     }
 
     @Test
-    void shouldSayHowBadTheNetworkIs() {
+    void shouldReadTheNetworkFaults() {
         set("loss", "0.1");
         set("duplication", "0.2");
         set("reordering", "0.3");
@@ -51,12 +51,12 @@ class SoftRocePropertiesTest {
     }
 
     @Test
-    void shouldHaveAGoodNetworkByDefault() {
+    void shouldHaveNoFaultsByDefault() {
         assertThat(SoftRoceProperties.faults().isNone()).isTrue();
     }
 
     @Test
-    void shouldSayWhereTheDevicesAre() {
+    void shouldReadTheAddressesOfTheDevices() {
         set("devices", "127.0.5.1, ::1");
 
         assertThat(SoftRoceProperties.addresses())
@@ -69,7 +69,7 @@ class SoftRocePropertiesTest {
     }
 
     @Test
-    void shouldTakeTheAddressOfAnInterface() {
+    void shouldUseTheAddressOfAnInterface() {
         set("devices", "lo");
 
         assertThat(SoftRoceProperties.addresses())
@@ -77,12 +77,12 @@ class SoftRocePropertiesTest {
     }
 
     @Test
-    void shouldRefuseANameThatIsMisspelt() {
+    void shouldRejectAnUnknownProperty() {
         set("los", "0.5");
 
         assertThatThrownBy(SoftRoceProperties::devices)
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("There is no property jrdma.soft.los;")
+                .hasMessageStartingWith("Unknown system property jrdma.soft.los.")
                 .hasMessageContaining("loss");
     }
 
@@ -90,20 +90,20 @@ class SoftRocePropertiesTest {
     @CsvSource({
         "devices, localhost, is neither an address",
         "devices, '127.0.0.1,', is neither an address",
-        "devices, '::1,::1', is there twice",
-        "devices, '127.0.0.1,lo', is there twice",
-        "devices, '127.0.0.1,::ffff:127.0.0.1', is there twice",
+        "devices, '::1,::1', is a duplicate address",
+        "devices, '127.0.0.1,lo', is a duplicate address",
+        "devices, '127.0.0.1,::ffff:127.0.0.1', is a duplicate address",
         "loss, some, is not a probability",
         "duplication, 1.5, is not a probability",
         "reordering, -0.1, is not a probability",
         "corruption, NaN, is not a probability",
         "delay, '', is not a probability",
-        "lateness, 1.5, is not a whole number",
-        "lateness, -1, is less than no time",
-        "seed, tomorrow, is not a whole number",
-        "seed, 99999999999999999999, is not a whole number"
+        "lateness, 1.5, is not an integer",
+        "lateness, -1, must not be negative",
+        "seed, tomorrow, is not an integer",
+        "seed, 99999999999999999999, is not an integer"
     })
-    void shouldRefuseWhatMakesNoSenseAndNameIt(String name, String value, String reason) {
+    void shouldRejectInvalidValuesAndNameThem(String name, String value, String reason) {
         set(name, value);
 
         var wrong = name.equals("devices") ? value.substring(value.indexOf(',') + 1) : value;

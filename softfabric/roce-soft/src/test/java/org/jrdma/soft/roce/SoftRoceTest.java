@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SoftRoceTest {
 
     @Test
-    void shouldMakeAsManyDevicesAsThereAreAddressesOnLoopback() {
-        assertThat(SoftRoce.onLoopback(SoftRoce.MOST_ON_LOOPBACK).devices())
+    void shouldCreateTheMaximumNumberOfDevicesOnLoopback() {
+        assertThat(SoftRoce.onLoopback(SoftRoce.MAX_ON_LOOPBACK).devices())
                 .hasSize(254)
                 .last()
                 .extracting(SoftDevice::name)
@@ -22,18 +22,20 @@ class SoftRoceTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 255})
-    void shouldRefuseMoreOrFewer(int devices) {
+    void shouldRejectAnInvalidNumberOfDevices(int devices) {
         assertThatThrownBy(() -> SoftRoce.onLoopback(devices))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("%d devices on loopback; there can be 0 to 254", devices);
+                .hasMessage(
+                        "Cannot create %d devices on loopback: the number must be 0 to 254.",
+                        devices);
     }
 
     @Test
-    void shouldRefuseAnAddressThatIsThereTwice() {
+    void shouldRejectADuplicateAddress() {
         var address = InetAddress.ofLiteral("127.0.3.1");
 
         assertThatThrownBy(() -> SoftRoce.at(address, InetAddress.ofLiteral("::1"), address))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("127.0.3.1 is there twice");
+                .hasMessageStartingWith("Duplicate address 127.0.3.1:");
     }
 }

@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * The faults that a software fabric injects, for tests of programs that must tolerate them.
+ * The faults that the software fabric injects, to test programs that must tolerate them.
  *
- * @param weakMemory whether stores through a map of a remote segment reach the peer at a flush or a
- *     barrier only: maps, their pages and the 64-byte lines of these in random order. A store of a
- *     value that the map already holds is not delivered.
+ * @param weakMemory true if stores through a map of a remote segment reach the peer only at a flush
+ *     or a barrier. The order of the maps, of their pages and of the 64-byte lines in a page is
+ *     then random. A store of a value that the map already contains is not delivered.
  * @param delay the delay of each callback and each DMA transfer
- * @param refusals the number of requests to connect to segments of this process that are refused
- *     first
- * @param mapBytes the number of bytes of remote segments that this process can map at a time
+ * @param refusals the number of connect requests to segments of this process that are refused
+ *     before one is accepted
+ * @param mapBytes the total size of the remote segments that this process can map at the same time
  */
 public record FaultOptions(boolean weakMemory, Duration delay, int refusals, long mapBytes) {
 
@@ -20,13 +20,13 @@ public record FaultOptions(boolean weakMemory, Duration delay, int refusals, lon
     public static final FaultOptions NONE =
             new FaultOptions(false, Duration.ZERO, 0, Long.MAX_VALUE);
 
-    /** Checks that nothing is negative. */
+    /** Checks that no value is negative. */
     public FaultOptions {
         if (delay.isNegative() || refusals < 0 || mapBytes < 0) {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "A delay of %s, %d refusals, %,d bytes for maps: none can be negative",
+                            "Invalid faults: delay %s, %d refusals, %,d bytes for maps. No value may be negative.",
                             delay,
                             refusals,
                             mapBytes));

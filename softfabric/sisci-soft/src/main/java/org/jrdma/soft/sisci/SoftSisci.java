@@ -4,43 +4,43 @@ import java.lang.foreign.SymbolLookup;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.SoftwareLibrary;
 import org.jrdma.soft.sisci.abi.Library;
+import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.FaultInjector;
-import org.jrdma.soft.sisci.fabric.Member;
 import org.jrdma.soft.sisci.fabric.SciException;
 
 /**
- * SISCI in Java, as a libsisci whose nodes need neither an adapter nor a driver nor a privilege.
- * The processes that share a directory are one fabric; what one maps of another's segment is the
- * very memory.
+ * A libsisci written in Java, whose nodes need no adapter, driver or privileges. Processes that use
+ * the same directory form a fabric. A map of a segment in another process is shared memory.
  *
- * <p>Stores into a map of a multicast group are found by comparing with what the map held, up to
- * some hundred microseconds later or at a flush: a store of what the map already holds reaches
- * nobody, whatever the members have stored themselves, and loads from such a map give one's own
- * stores alone. {@code SCIMemCpy} and DMA send whatever they are given.
+ * <p>Stores into a map of a multicast group are detected by comparing the map with its previous
+ * contents, at a flush and at intervals of some hundred microseconds. Therefore a store of a value
+ * that the map already contains is not delivered, even if a member has changed its segment
+ * meanwhile. Loads from such a map return only the stores of this process. {@code SCIMemCpy} and
+ * DMA deliver all data.
  *
- * <p>Each object of this class is a process as far as the fabric is concerned, so one JVM can be
- * several nodes. It stays for as long as the JVM runs; it is in the fabric while it is initialised.
- * Safe for use by several threads.
+ * <p>Each object of this class acts as a separate process of the fabric, so one JVM can have
+ * several nodes. The library stays loaded until the JVM exits, and is part of the fabric while it
+ * is initialized. Safe for use by multiple threads.
  */
 public final class SoftSisci implements SoftwareLibrary {
 
     private final Library library;
 
-    /** One that joins the fabric that the system properties say, see {@link SoftSisciOptions}. */
+    /** A library that joins the fabric of {@link SoftSisciOptions#configured()}. */
     public SoftSisci() {
         this(SoftSisciOptions.configured());
     }
 
-    /** One that joins a fabric. */
+    /** A library that joins a given fabric. */
     public SoftSisci(SoftSisciOptions options) {
         this.library = new Library(() -> join(options));
     }
 
-    private static Member join(SoftSisciOptions options) {
+    private static FabricProcess join(SoftSisciOptions options) {
         var faults = options.faults();
-        return Member.join(
+        return FabricProcess.join(
                 options.fabric(),
-                options.isOfThisUser(),
+                options.isDefaultFabric(),
                 options.node(),
                 options.adapters(),
                 new FaultInjector(
@@ -48,9 +48,9 @@ public final class SoftSisci implements SoftwareLibrary {
     }
 
     /**
-     * The id of its node.
+     * The id of the node of this library.
      *
-     * @throws FabricException if it is not initialised
+     * @throws FabricException if the library is not initialized
      */
     public int node() throws FabricException {
         try {
@@ -61,12 +61,13 @@ public final class SoftSisci implements SoftwareLibrary {
     }
 
     /**
-     * Cuts the link of one of the node's adapters, for all of its processes. When this returns, no
-     * store passes that way and loads give all ones; the events of who is connected are on their
-     * way, on threads of their programs.
+     * Cuts the link of an adapter of the node, for all processes of the node. When this method
+     * returns, stores over the link are lost and loads return all ones. Connected programs receive
+     * the events asynchronously, on their own threads.
      *
-     * @throws FabricException if it is not initialised, or has no such adapter; or if a process of
-     *     the fabric does not answer within 5 s, whose stores may pass until it does
+     * @throws FabricException if the library is not initialized or the node has no such adapter; or
+     *     if a process of the fabric does not respond within 5 s, whose stores may still arrive
+     *     until it responds
      */
     public void cutLink(int adapter) throws FabricException {
         setLink(adapter, false);
@@ -75,7 +76,8 @@ public final class SoftSisci implements SoftwareLibrary {
     /**
      * Restores a link that was cut.
      *
-     * @throws FabricException if it is not initialised, or has no such adapter
+     * @throws FabricException if the library is not initialized or the node has no such adapter; or
+     *     if a process of the fabric does not respond within 5 s
      */
     public void restoreLink(int adapter) throws FabricException {
         setLink(adapter, true);
@@ -91,7 +93,8 @@ public final class SoftSisci implements SoftwareLibrary {
 
     private static FabricException failure(SciException e) {
         return new FabricException(
-                "The software fabric refuses with 0x%X. %s".formatted(e.code(), e.getMessage()));
+                "The software fabric failed with error 0x%X. %s"
+                        .formatted(e.code(), e.getMessage()));
     }
 
     @Override

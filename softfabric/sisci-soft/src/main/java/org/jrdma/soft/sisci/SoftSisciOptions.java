@@ -6,44 +6,47 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The fabric to join, and the node to be.
+ * The fabric and the node that a process joins.
  *
- * @param fabric the directory that makes processes one fabric: of a file system in memory, whose
- *     size limits what segments there can be
- * @param node the id of the node to be, or to join: 4, 8, ... 248; 0 for the first that is free
- * @param adapters how many adapters the node has, 1 to 4; the same for all processes of a node
+ * @param fabric the directory that the processes of the fabric share, in an in-memory file system
+ *     whose size limits the total size of segments
+ * @param node the id of the node to create or join: 4, 8, ... 248; 0 for the first free id
+ * @param adapters the number of adapters of the node, from 1 to 4, which must be the same for all
+ *     processes of a node
  * @param faults the faults to inject into this process
  */
 public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions faults) {
 
-    /** The node that takes the first id that is free. */
+    /** The value of {@link #node()} for a new node with the first free id. */
     public static final int ANY_NODE = 0;
 
     private static final int LAST_NODE = 248;
-    private static final int MOST_ADAPTERS = 4;
+    private static final int MAX_ADAPTERS = 4;
     private static final String PREFIX = "jrdma.sisci.";
     private static final Set<String> NAMES =
             new TreeSet<>(
                     Set.of("fabric", "node", "adapters", "weak", "delay", "refusals", "mapbytes"));
 
-    /** Checks that there can be such a node. */
+    /** Checks the id of the node and the number of adapters. */
     public SoftSisciOptions {
         if (node % 4 != 0 || node < 0 || node > LAST_NODE) {
             throw new IllegalArgumentException(
-                    "Node %d: it can be 4, 8, ... %d, or 0 for any".formatted(node, LAST_NODE));
+                    "Invalid node id %d. Valid ids are 4, 8, ... %d, or 0 for any."
+                            .formatted(node, LAST_NODE));
         }
-        if (adapters < 1 || adapters > MOST_ADAPTERS) {
+        if (adapters < 1 || adapters > MAX_ADAPTERS) {
             throw new IllegalArgumentException(
-                    "%d adapters: there can be 1 to %d".formatted(adapters, MOST_ADAPTERS));
+                    "Invalid number of adapters %d. A node has 1 to %d adapters."
+                            .formatted(adapters, MAX_ADAPTERS));
         }
     }
 
-    /** Any node of a fabric, with one adapter and no faults. */
+    /** Options for a new node of a fabric, with one adapter and no faults. */
     public static SoftSisciOptions in(Path fabric) {
         return new SoftSisciOptions(fabric, ANY_NODE, 1, FaultOptions.NONE);
     }
 
-    /** These options as another node. */
+    /** These options with another node id. */
     public SoftSisciOptions asNode(int id) {
         return new SoftSisciOptions(fabric, id, adapters, faults);
     }
@@ -59,11 +62,12 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions
     }
 
     /**
-     * What system properties say: {@code jrdma.sisci.fabric}, {@code node}, {@code adapters}, and
-     * of {@link FaultOptions} {@code weak}, {@code delay} in milliseconds, {@code refusals} and
-     * {@code mapbytes}. By default any node of the fabric of this user in {@code /dev/shm}.
+     * The options configured by the system properties {@code jrdma.sisci.fabric}, {@code node} and
+     * {@code adapters}, and for {@link FaultOptions} {@code weak}, {@code delay} in milliseconds,
+     * {@code refusals} and {@code mapbytes}. All names have the prefix {@code jrdma.sisci}. The
+     * default is a new node of this user's fabric in {@code /dev/shm}.
      *
-     * @throws IllegalArgumentException if one makes no sense
+     * @throws IllegalArgumentException if a property has an invalid name or value
      */
     public static SoftSisciOptions configured() {
         for (var property : System.getProperties().stringPropertyNames()) {
@@ -71,12 +75,12 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions
                     && !NAMES.contains(property.substring(PREFIX.length()))) {
                 // a misspelled property would silently leave its default
                 throw new IllegalArgumentException(
-                        "There is no property %s; there are %s%s"
+                        "Unknown system property %s. Valid names are %s{%s}."
                                 .formatted(property, PREFIX, String.join(", ", NAMES)));
             }
         }
         return new SoftSisciOptions(
-                Path.of(System.getProperty(PREFIX + "fabric", fabricOfThisUser())),
+                Path.of(System.getProperty(PREFIX + "fabric", defaultFabric())),
                 Math.toIntExact(number("node", ANY_NODE)),
                 Math.toIntExact(number("adapters", 1)),
                 new FaultOptions(
@@ -86,22 +90,24 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions
                         number("mapbytes", Long.MAX_VALUE)));
     }
 
-    private static String fabricOfThisUser() {
+    private static String defaultFabric() {
         return "/dev/shm/jrdma-sisci-" + System.getProperty("user.name");
     }
 
-    /** Returns true for the default directory, which must belong to this user alone. */
-    public boolean isOfThisUser() {
-        return fabric.equals(Path.of(fabricOfThisUser()));
+    /** Returns true if the fabric is the default directory, which only this user may access. */
+    public boolean isDefaultFabric() {
+        return fabric.equals(Path.of(defaultFabric()));
     }
 
-    private static long number(String name, long otherwise) {
+    private static long number(String name, long defaultValue) {
         var value = System.getProperty(PREFIX + name);
         try {
-            return value == null ? otherwise : Long.decode(value);
+            return value == null ? defaultValue : Long.decode(value);
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException(
-                    "%s%s: \"%s\" is not a whole number".formatted(PREFIX, name, value), e);
+                    "Invalid value of the system property %s%s: \"%s\" is not an integer."
+                            .formatted(PREFIX, name, value),
+                    e);
         }
     }
 }

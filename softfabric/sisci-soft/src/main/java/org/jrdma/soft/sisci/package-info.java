@@ -1,4 +1,4 @@
-/** SISCI in software: a fabric of nodes in shared memory, for machines without an adapter. */
+/** The software fabric for SISCI: nodes in shared memory, for machines without an adapter. */
 @NullMarked
 package org.jrdma.soft.sisci;
 

@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "devinfo",
         description =
-                "What the RDMA devices of this machine are and can do, as ibv_devinfo tells it")
+                "The RDMA devices of this machine and their capabilities, as printed by ibv_devinfo")
 public final class DevInfo extends InteropProgram {
 
     @Option(

@@ -3,7 +3,7 @@ package org.jrdma.interop.devinfo;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What C calls the bits of a word of flags, in the order in which they are told. */
+/** The C names of the bits of a flag word, in the order of the output. */
 final class FlagNames {
 
     static final FlagNames DEVICE_CAPABILITIES =
@@ -104,7 +104,7 @@ final class FlagNames {
         return flags.stream().filter(flag -> (bits & flag.bit) != 0).map(Flag::name).toList();
     }
 
-    /** The same, and the other bits as a number. */
+    /** The names of all bits that are set, with the unknown bits as one number. */
     List<String> all(long bits) {
         var lines = new ArrayList<>(named(bits));
         var known = flags.stream().mapToLong(Flag::bit).sum();

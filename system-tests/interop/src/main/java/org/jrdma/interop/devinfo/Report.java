@@ -17,7 +17,7 @@ import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.PortState;
 import org.jrdma.verbs.model.TransportType;
 
-/** What a device tells of itself, in the lines of the C program, whose values stand in columns. */
+/** The attributes of a device, in the lines and columns of the C program. */
 final class Report {
 
     private static final String DEVICE = "\t";
@@ -74,7 +74,7 @@ final class Report {
         deviceFact("vendor_part_id", attributes.vendorPartId());
         deviceFact("hw_ver", "0x%X".formatted(attributes.hardwareVersion()));
         var board = Path.of("/sys/class/infiniband", device.name(), "board_id");
-        if (Files.exists(board)) { // libibverbs does not tell it either
+        if (Files.exists(board)) { // libibverbs does not report it either
             deviceFact("board_id", Files.readString(board).strip());
         }
         deviceFact("phys_port_cnt", attributes.ports());
@@ -246,7 +246,7 @@ final class Report {
         portFact("pkey_tbl_len", port.partitionTableLength());
         portFact("gid_tbl_len", port.gidTableLength());
         portFact("subnet_timeout", port.subnetTimeout());
-        portFact("init_type_reply", port.initialisationReply());
+        portFact("init_type_reply", port.initializationReply());
         portFact("active_width", coded(width(port.activeWidth()) + "X", port.activeWidth()));
         portFact("active_speed", coded(speed(port.activeSpeed()), port.activeSpeed()));
         if (device.description().transportType() == TransportType.INFINIBAND) {

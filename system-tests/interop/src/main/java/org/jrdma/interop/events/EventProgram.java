@@ -27,19 +27,19 @@ abstract class EventProgram extends InteropProgram {
     @Option(
             names = "-c",
             paramLabel = "COUNT",
-            description = "how many connections or queue pairs, on both sides (${DEFAULT-VALUE})")
+            description = "number of connections or queue pairs, on both sides (${DEFAULT-VALUE})")
     int connections = 1;
 
     @Option(
             names = "-C",
             paramLabel = "COUNT",
-            description = "how many messages each of them sends (${DEFAULT-VALUE})")
+            description = "number of messages on each of them (${DEFAULT-VALUE})")
     int messages = 10;
 
     @Option(
             names = "-S",
             paramLabel = "BYTES",
-            description = "how long a message is (${DEFAULT-VALUE})")
+            description = "message size in bytes (${DEFAULT-VALUE})")
     int bytes = 100;
 
     EventProgram(PortSpace portSpace) {
@@ -55,7 +55,7 @@ abstract class EventProgram extends InteropProgram {
         checkRange("-c", connections, 1, 10_000);
         checkRange("-C", messages, 0, 10_000);
         checkRange("-S", bytes, 0, 1 << 30);
-        if (portSpace.isOfDatagrams() != datagrams) {
+        if (portSpace.isDatagram() != datagrams) {
             throw usageError(
                     "There is no port space %s for it."
                             .formatted(portSpace.name().toLowerCase(Locale.ROOT)));

@@ -33,9 +33,7 @@ import picocli.CommandLine.Option;
  * Joins a multicast group by its IP address, and sends datagrams to all members or receives them.
  * Any member can be {@code mckey} of rdma-core.
  */
-@Command(
-        name = "mckey",
-        description = "Joins multicast groups by their address; any member can be mckey")
+@Command(name = "mckey", description = "Joins multicast groups by address; any member can be mckey")
 public final class Mckey extends EventProgram {
 
     /** The time that switches need to learn of new members. */
@@ -142,7 +140,8 @@ public final class Mckey extends EventProgram {
                 }
                 joined++;
             }
-            case Failure failure -> throw new IOException("It did not join: " + failure.reason());
+            case Failure failure ->
+                    throw new IOException("Cannot join the group: " + failure.reason());
             default -> {
                 // news that change nothing
             }
@@ -187,7 +186,7 @@ public final class Mckey extends EventProgram {
                                 .formatted(queuePair.maxMessageBytes()));
             }
             queuePair.activate(way.queueKey());
-            // What is received begins with a header, and what is in the rest does not matter.
+            // A received message starts with a header. The content of the message does not matter.
             memory = domain.newArena(LOCAL_WRITE).region(GlobalRouteHeader.BYTES + bytes);
             all =
                     new Destination(

@@ -40,7 +40,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "ucmatose",
         description =
-                "Many connections by one thread, step by step and by their events; either side can be ucmatose")
+                "Makes many connections in one thread, step by step; either side can be ucmatose")
 public final class Ucmatose extends EventProgram {
 
     @Option(
@@ -61,7 +61,7 @@ public final class Ucmatose extends EventProgram {
     @Option(
             names = "-a",
             paramLabel = "TIMEOUT",
-            description = "how long to wait for an acknowledgment: 4.096 us * 2^TIMEOUT")
+            description = "timeout for an acknowledgment: 4.096 us * 2^TIMEOUT")
     private Integer acknowledgeTimeout;
 
     @Option(names = "-m", description = "take the last events from another channel than the first")

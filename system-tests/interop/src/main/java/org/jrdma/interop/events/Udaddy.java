@@ -33,12 +33,11 @@ import picocli.CommandLine.Option;
 /**
  * Asks a server where to send datagrams, and sends some. Either side can be {@code udaddy} of
  * rdma-core. The server learns where to send its answers from the datagrams: the immediate data is
- * the number of the sender's queue pair, and the header contains the sender's address.
+ * the queue pair number of the sender, and the header contains the sender's address.
  */
 @Command(
         name = "udaddy",
-        description =
-                "Asks where the datagrams of a service go, and sends some; either side can be udaddy")
+        description = "Finds a datagram service and sends to it; either side can be udaddy")
 public final class Udaddy extends EventProgram {
 
     /** The port of the C program, which has no option for it. */

@@ -16,7 +16,10 @@ import picocli.CommandLine.Option;
  * Sends a message of 16 bytes to a server and receives the answer. Mirrors the C program {@code
  * rdma_client}; the server can be the C program {@code rdma_server}.
  */
-@Command(name = "rdma-client", description = "Sends it the message; either side can be rdma_client")
+@Command(
+        name = "rdma-client",
+        description =
+                "Connects by address and port, and sends a message; either side can be rdma_client")
 public final class RdmaClient extends InteropProgram {
 
     private static final int BYTES = 16;

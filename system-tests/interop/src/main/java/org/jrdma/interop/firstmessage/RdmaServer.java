@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "rdma-server",
         description =
-                "Takes a message of a client that connects by address and port, and answers; either side can be rdma_server")
+                "Accepts a connection by address and port, receives a message and replies; either side can be rdma_server")
 public final class RdmaServer extends InteropProgram {
 
     private static final int BYTES = 16;

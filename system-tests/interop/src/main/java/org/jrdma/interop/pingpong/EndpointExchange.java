@@ -58,7 +58,7 @@ final class EndpointExchange {
                 .getFirst();
     }
 
-    /** The same for several queue pairs. */
+    /** Exchanges the endpoints of several queue pairs. */
     static void exchangeAll(
             PingPongProgram options, List<Endpoint> own, Preparation<List<Endpoint>> preparation)
             throws IOException {
@@ -136,7 +136,8 @@ final class EndpointExchange {
         try {
             return Endpoint.parse(text);
         } catch (IllegalArgumentException e) {
-            throw new IOException("The other side is no ping-pong: it says \"" + text + "\"", e);
+            throw new IOException(
+                    "The other side is not a ping-pong program. It sent \"" + text + "\"", e);
         }
     }
 
@@ -163,8 +164,9 @@ final class EndpointExchange {
                 return message;
             }
         } catch (SocketTimeoutException e) {
-            throw new IOException("The other side is silent; look there for the reason.", e);
+            throw new IOException(
+                    "The other side does not respond. Its output shows the reason.", e);
         }
-        throw new IOException("The other side has left; look there for the reason.");
+        throw new IOException("The other side has ended. Its output shows the reason.");
     }
 }

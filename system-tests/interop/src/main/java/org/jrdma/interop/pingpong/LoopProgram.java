@@ -11,13 +11,13 @@ abstract class LoopProgram extends PingPongProgram {
     @Option(
             names = {"-r", "--rx-depth"},
             paramLabel = "COUNT",
-            description = "how many receives to post ahead (${DEFAULT-VALUE})")
+            description = "number of receives to post ahead (${DEFAULT-VALUE})")
     int receives = 500;
 
     @Option(
             names = {"-n", "--iters"},
             paramLabel = "COUNT",
-            description = "how many messages each side sends (${DEFAULT-VALUE})")
+            description = "number of messages of each side (${DEFAULT-VALUE})")
     int iterations = 1000;
 
     @Option(

@@ -16,7 +16,7 @@ import org.jrdma.verbs.PreparedRequest;
  */
 final class PingPongLoop {
 
-    // Request ids, to tell completions apart.
+    // Request IDs, to distinguish completions.
     private static final int RECEIVE = 1;
     private static final int SEND = 2;
 

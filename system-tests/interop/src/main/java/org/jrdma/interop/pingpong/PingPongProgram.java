@@ -25,14 +25,14 @@ abstract class PingPongProgram extends InteropProgram {
     @Option(
             names = {"-s", "--size"},
             paramLabel = "BYTES",
-            description = "how long a message is (${DEFAULT-VALUE})")
+            description = "message size in bytes (${DEFAULT-VALUE})")
     int size = 4096;
 
     @Option(
             names = {"-m", "--mtu"},
             paramLabel = "BYTES",
             defaultValue = "1024",
-            description = "how much of it goes into a packet (${DEFAULT-VALUE})")
+            description = "path MTU in bytes (${DEFAULT-VALUE})")
     Mtu mtu;
 
     @Option(
@@ -116,7 +116,7 @@ abstract class PingPongProgram extends InteropProgram {
             }
         } while (System.nanoTime() - deadline < 0);
         throw new IOException(
-                "Nothing has come for %d s. Has the other side ended%s?"
+                "No message has arrived for %d s. Has the other side ended%s?"
                         .formatted(EndpointExchange.TIMEOUT.toSeconds(), hint));
     }
 

@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
  */
 @Command(
         name = "rc-pingpong",
-        description = "A message to and fro, measured; either side can be ibv_rc_pingpong",
+        description = "Measures a message back and forth; either side can be ibv_rc_pingpong",
         footer = "Not supported of the C program's options: -O, -P, -t, -j, -N and -U.")
 public final class RcPingPong extends LoopProgram {
 

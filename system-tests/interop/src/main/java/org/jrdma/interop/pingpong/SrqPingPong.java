@@ -19,13 +19,13 @@ import picocli.CommandLine.Option;
 @Command(
         name = "srq-pingpong",
         description =
-                "The same over several connections that share their receives, as ibv_srq_pingpong")
+                "Measures messages over several connections that share their receives, as ibv_srq_pingpong")
 public final class SrqPingPong extends LoopProgram {
 
     @Option(
             names = {"-q", "--num-qp"},
             paramLabel = "COUNT",
-            description = "how many queue pairs (${DEFAULT-VALUE})")
+            description = "number of queue pairs (${DEFAULT-VALUE})")
     int queuePairs = 16;
 
     static void main(String... arguments) {

@@ -14,7 +14,9 @@ import picocli.CommandLine.Command;
  * Sends a datagram back and forth. Either side can be {@code ibv_ud_pingpong} of rdma-core. A lost
  * datagram ends the program: it is not retransmitted.
  */
-@Command(name = "ud-pingpong", description = "The same with datagrams, as ibv_ud_pingpong")
+@Command(
+        name = "ud-pingpong",
+        description = "Measures a datagram back and forth, as ibv_ud_pingpong")
 public final class UdPingPong extends LoopProgram {
 
     /** The queue key of both sides: a datagram with another key is dropped. */

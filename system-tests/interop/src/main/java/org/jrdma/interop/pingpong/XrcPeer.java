@@ -56,7 +56,7 @@ record XrcPeer(int receiver, Endpoint sender, int receiveQueue) {
         } catch (IllegalArgumentException e) {
             // reported below
         }
-        throw new IOException("The other side is no xsrq-pingpong: it says \"" + text + "\"");
+        throw new IOException("The other side is not xsrq-pingpong. It sent \"" + text + "\"");
     }
 
     private static int number(String digits) {

@@ -35,7 +35,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "xsrq-pingpong",
         description =
-                "To and fro over extended connections, to receive queues by their numbers, as ibv_xsrq_pingpong")
+                "Measures messages over extended reliable connections (XRC), as ibv_xsrq_pingpong")
 public final class XsrqPingPong extends PingPongProgram {
 
     /** The file by which processes on one machine share their XRC domain. */
@@ -43,7 +43,7 @@ public final class XsrqPingPong extends PingPongProgram {
 
     private static final byte[] END = "END\0".getBytes(US_ASCII);
 
-    // Request ids, to tell completions apart.
+    // Request IDs, to distinguish completions.
     private static final int RECEIVE = 1;
     private static final int SEND = 2;
 
@@ -55,13 +55,13 @@ public final class XsrqPingPong extends PingPongProgram {
     @Option(
             names = {"-c", "--clients"},
             paramLabel = "COUNT",
-            description = "how many clients a server waits for (${DEFAULT-VALUE})")
+            description = "number of clients that a server waits for (${DEFAULT-VALUE})")
     int clients = 1;
 
     @Option(
             names = {"-n", "--num_tests"},
             paramLabel = "COUNT",
-            description = "how many messages go each way with each client (${DEFAULT-VALUE})")
+            description = "number of messages in each direction for each client (${DEFAULT-VALUE})")
     int iterations = 5;
 
     private final List<Connection> connections = new ArrayList<>();

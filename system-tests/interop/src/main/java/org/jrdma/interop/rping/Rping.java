@@ -39,7 +39,7 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "rping",
-        description = "A ping over a connection by address and port; either side can be rping")
+        description = "Pings over a connection by address and port; either side can be rping")
 public final class Rping extends InteropProgram {
 
     private static final Duration STEP_TIMEOUT = ofSeconds(30);
@@ -80,7 +80,7 @@ public final class Rping extends InteropProgram {
     @Option(names = "-P", description = "serve any number of clients, until killed")
     private boolean persists;
 
-    @Option(names = "-C", paramLabel = "COUNT", description = "how many pings (0: no limit)")
+    @Option(names = "-C", paramLabel = "COUNT", description = "number of pings (0: no limit)")
     private int count;
 
     @Option(

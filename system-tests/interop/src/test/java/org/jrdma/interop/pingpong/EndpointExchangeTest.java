@@ -20,7 +20,7 @@ class EndpointExchangeTest {
             "001a:000011:3ff0c2:00000000000000000000ffff0a4d0001\0".getBytes(US_ASCII);
 
     @Test
-    void shouldSayWhereItIsAsTheCProgramDoes() {
+    void shouldPrintItsAddressLikeTheCProgram() {
         assertThat(EndpointExchange.toMessage(ENDPOINT)).hasSize(52).isEqualTo(MESSAGE);
     }
 
@@ -30,7 +30,7 @@ class EndpointExchangeTest {
     }
 
     @Test
-    void shouldTellOfAllQueuePairsThatThereCouldBe() throws IOException {
+    void shouldListQueuePairsOfAllProcesses() throws IOException {
         var messages = EndpointExchange.toMessages(List.of(ENDPOINT, ENDPOINT), 256);
 
         assertThat(messages).hasSize(256 * 52).startsWith(MESSAGE);
@@ -44,7 +44,7 @@ class EndpointExchangeTest {
     }
 
     @Test
-    void shouldRefuseWhatAnotherProgramSays() {
+    void shouldRejectMessagesOfAnotherProgram() {
         var greeting =
                 "SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u7, and some more\r\n".getBytes(US_ASCII);
 

@@ -163,13 +163,13 @@ class PingPongOptionsTest {
         assertThat(new SrqPingPong().commandLine().getUsageMessage())
                 .contains("--num-qp", "--mtu", "--odp");
         assertThat(new RcPingPong().commandLine().getUsageMessage())
-                .contains("--mtu", "--odp", "how long a message is (4096)")
+                .contains("--mtu", "--odp", "message size in bytes (4096)")
                 .doesNotContain("--num-qp");
         assertThat(new UcPingPong().commandLine().getUsageMessage())
                 .contains("--mtu")
                 .doesNotContain("--odp");
         assertThat(new UdPingPong().commandLine().getUsageMessage())
-                .contains("--gid-idx", "how long a message is (1024)")
+                .contains("--gid-idx", "message size in bytes (1024)")
                 .doesNotContain("--mtu", "--odp");
     }
 }

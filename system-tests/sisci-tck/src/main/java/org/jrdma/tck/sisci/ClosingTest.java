@@ -11,7 +11,10 @@ import java.util.concurrent.CountDownLatch;
 import org.jrdma.sisci.MapOptions;
 import org.junit.jupiter.api.Test;
 
-/** Whatever other threads are at: a close ends it with an exception, and the JVM goes on. */
+/**
+ * Tests of a close while other threads use the objects: their calls fail with an exception, and the
+ * JVM does not crash.
+ */
 class ClosingTest extends NodesTest {
 
     private static final int ROUNDS = 20;
@@ -21,7 +24,7 @@ class ClosingTest extends NodesTest {
     }
 
     @Test
-    void shouldRefuseWhatOtherThreadsDoMeanwhile() throws Exception {
+    void shouldRejectConcurrentCallsOfOtherThreads() throws Exception {
         for (var round = 0; round < ROUNDS; round++) {
             try (var arena = Arena.ofShared()) {
                 var message = arena.allocate(64, 8);
@@ -29,18 +32,18 @@ class ClosingTest extends NodesTest {
                 var segment = own.newSegment(SEGMENT, BYTES);
                 segment.offer();
                 var local = segment.map();
-                var remote = own.connect(own.id(), SEGMENT, SOON);
+                var remote = own.connect(own.id(), SEGMENT, TIMEOUT);
                 var map = remote.map(MapOptions.WHOLE.with(MapOptions.Flag.NO_LOOPBACK));
                 var sequence = map.newSequence();
                 var interrupt = own.newDataInterrupt();
-                var trigger = own.connectDataInterrupt(own.id(), interrupt.number(), SOON);
+                var trigger = own.connectDataInterrupt(own.id(), interrupt.number(), TIMEOUT);
                 var uses =
                         List.<Use>of(
                                 () -> map.putLongRelease(0, local.getLong(0) + 1),
                                 () -> map.copyFrom(message, 64),
                                 () -> sequence.tryWrite(128, message),
-                                () -> trigger.trigger(new byte[16], SOON),
-                                () -> interrupt.receive(SOON),
+                                () -> trigger.trigger(new byte[16], TIMEOUT),
+                                () -> interrupt.receive(TIMEOUT),
                                 () -> local.segment().fill((byte) 1));
                 var running = new ArrayList<CompletableFuture<Void>>();
                 var started = new CountDownLatch(uses.size());
@@ -64,7 +67,7 @@ class ClosingTest extends NodesTest {
         }
     }
 
-    /** Until it throws. */
+    /** Repeats a call until it throws. */
     private static CompletableFuture<Void> repeat(Use use, CountDownLatch started) {
         var ended = new CompletableFuture<Void>();
         Thread.ofPlatform()

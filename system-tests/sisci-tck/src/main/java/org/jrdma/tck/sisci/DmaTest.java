@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.tck.sisci.Refusals.refuses;
+import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -33,14 +33,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Bytes that move without the CPU. */
+/** Tests of DMA transfers. */
 class DmaTest extends NodesTest {
 
     private static final int LOCAL = 701;
     private static final int ENTRIES = 4;
 
-    /** So long that a transfer is under way for a while. */
-    private static final long MUCH = 32 << 20;
+    /** The size of a transfer that is still running when the test checks it. */
+    private static final long LARGE_BYTES = 32 << 20;
 
     private RemoteSegment remote;
     private LocalSegment local;
@@ -49,23 +49,23 @@ class DmaTest extends NodesTest {
 
     @BeforeEach
     void prepare() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT, BYTES));
-        remote = node.connect(peer.node(), SEGMENT, SOON);
-        local = node.newSegment(SegmentOptions.of(LOCAL, BYTES).forThisSideOnly());
+        peer.run(context -> context.offer(SEGMENT, BYTES));
+        remote = node.connect(peer.node(), SEGMENT, TIMEOUT);
+        local = node.newSegment(SegmentOptions.of(LOCAL, BYTES).asPrivate());
         local.prepare();
         memory = local.map();
-        Memory.fill(memory.segment(), 1);
+        TestPattern.fill(memory.segment(), 1);
         queue = node.newDmaQueue(ENTRIES);
     }
 
-    private void peerHas(long offset, long bytes, MemorySegment expected) throws Exception {
-        var there =
-                peer.ask(party ->
-                        party.memory(SEGMENT)
+    private void assertPeerHas(long offset, long bytes, MemorySegment expected) throws Exception {
+        var actual =
+                peer.call(context ->
+                        context.memory(SEGMENT)
                                 .segment()
                                 .asSlice(offset, bytes)
-                                .toArray(Memory.BYTE));
-        assertThat(MemorySegment.ofArray(there).mismatch(expected)).isEqualTo(-1);
+                                .toArray(TestPattern.BYTE));
+        assertThat(MemorySegment.ofArray(actual).mismatch(expected)).isEqualTo(-1);
     }
 
     @ParameterizedTest
@@ -73,35 +73,35 @@ class DmaTest extends NodesTest {
     void shouldPush(DmaEngine engine) throws Exception {
         assertThat(queue.state()).isEqualTo(DmaState.IDLE);
 
-        queue.transfer(DmaTransfer.push(local, 64, remote, 128, 4096).by(engine), SOON);
+        queue.transfer(DmaTransfer.push(local, 64, remote, 128, 4096).withEngine(engine), TIMEOUT);
 
         assertThat(queue.state()).isEqualTo(DmaState.DONE);
-        peerHas(128, 4096, memory.segment().asSlice(64, 4096));
-        peerHas(0, 128, MemorySegment.ofArray(new byte[128]));
-        peerHas(4224, 128, MemorySegment.ofArray(new byte[128]));
+        assertPeerHas(128, 4096, memory.segment().asSlice(64, 4096));
+        assertPeerHas(0, 128, MemorySegment.ofArray(new byte[128]));
+        assertPeerHas(4224, 128, MemorySegment.ofArray(new byte[128]));
     }
 
     @Test
     void shouldPull() throws Exception {
-        peer.tell(party -> Memory.fill(party.memory(SEGMENT).segment(), 2));
+        peer.run(context -> TestPattern.fill(context.memory(SEGMENT).segment(), 2));
 
-        queue.transfer(DmaTransfer.pull(local, 0, remote, 0, BYTES), SOON);
+        queue.transfer(DmaTransfer.pull(local, 0, remote, 0, BYTES), TIMEOUT);
 
-        assertThat(Memory.holds(memory.segment(), 2)).isTrue();
+        assertThat(TestPattern.holds(memory.segment(), 2)).isTrue();
     }
 
     @Test
-    void shouldMovePieces() throws Exception {
+    void shouldTransferPieces() throws Exception {
         var pieces = List.of(new DmaPiece(0, 4096, 64), new DmaPiece(1024, 512, 128));
 
-        queue.transfer(DmaTransfer.pushPieces(local, remote, pieces), SOON);
-        peerHas(4096, 64, memory.segment().asSlice(0, 64));
-        peerHas(512, 128, memory.segment().asSlice(1024, 128));
-        peerHas(0, 512, MemorySegment.ofArray(new byte[512]));
+        queue.transfer(DmaTransfer.pushPieces(local, remote, pieces), TIMEOUT);
+        assertPeerHas(4096, 64, memory.segment().asSlice(0, 64));
+        assertPeerHas(512, 128, memory.segment().asSlice(1024, 128));
+        assertPeerHas(0, 512, MemorySegment.ofArray(new byte[512]));
 
-        peer.tell(party -> Memory.fill(party.memory(SEGMENT).segment(), 7));
-        queue.transfer(DmaTransfer.pullPieces(local, remote, pieces), SOON);
-        var pattern = MemorySegment.ofArray(Memory.pattern(7, (int) BYTES));
+        peer.run(context -> TestPattern.fill(context.memory(SEGMENT).segment(), 7));
+        queue.transfer(DmaTransfer.pullPieces(local, remote, pieces), TIMEOUT);
+        var pattern = MemorySegment.ofArray(TestPattern.pattern(7, (int) BYTES));
         assertThat(memory.segment().asSlice(0, 64).mismatch(pattern.asSlice(4096, 64)))
                 .isEqualTo(-1);
         assertThat(memory.segment().asSlice(1024, 128).mismatch(pattern.asSlice(512, 128)))
@@ -109,63 +109,63 @@ class DmaTest extends NodesTest {
     }
 
     @Test
-    void shouldMoveMemoryOfTheCallers() throws Exception {
+    void shouldTransferMemoryOfTheCaller() throws Exception {
         try (var arena = Arena.ofShared()) {
             var own = arena.allocate(BYTES);
-            Memory.fill(own, 3);
+            TestPattern.fill(own, 3);
 
-            queue.transfer(DmaTransfer.pushForeign(own, remote, 0), SOON);
-            peerHas(0, BYTES, own);
+            queue.transfer(DmaTransfer.pushForeign(own, remote, 0), TIMEOUT);
+            assertPeerHas(0, BYTES, own);
 
-            peer.tell(party -> Memory.fill(party.memory(SEGMENT).segment(), 4));
-            queue.transfer(DmaTransfer.pullForeign(own.asSlice(0, 512), remote, 512), SOON);
+            peer.run(context -> TestPattern.fill(context.memory(SEGMENT).segment(), 4));
+            queue.transfer(DmaTransfer.pullForeign(own.asSlice(0, 512), remote, 512), TIMEOUT);
             assertThat(
                             own.asSlice(0, 512)
                                     .mismatch(
-                                            MemorySegment.ofArray(Memory.pattern(4, 1024))
+                                            MemorySegment.ofArray(TestPattern.pattern(4, 1024))
                                                     .asSlice(512)))
                     .isEqualTo(-1);
         }
     }
 
     @Test
-    void shouldTellTheEndByAFuture() throws Exception {
+    void shouldCompleteTheFutureOnAVirtualThread() throws Exception {
         var thread = new CompletableFuture<Thread>();
 
         queue.start(DmaTransfer.push(local, 0, remote, 0, BYTES))
                 .thenRun(() -> thread.complete(Thread.currentThread()))
                 .get(10, TimeUnit.SECONDS);
 
-        peerHas(0, BYTES, memory.segment());
+        assertPeerHas(0, BYTES, memory.segment());
         assertThat(thread.get(10, TimeUnit.SECONDS).isVirtual())
-                .as("not the library's thread")
+                .as("runs on a virtual thread, not on the library's thread")
                 .isTrue();
     }
 
     @Test
-    void shouldBePolled() throws Exception {
+    void shouldReportTheStateOfAPostedTransfer() throws Exception {
         queue.post(DmaTransfer.push(local, 0, remote, 0, BYTES));
 
         eventually(() -> queue.state() == DmaState.DONE);
-        peerHas(0, BYTES, memory.segment());
-        queue.post(DmaTransfer.pull(local, 0, remote, 0, BYTES)); // again, without more ado
+        assertPeerHas(0, BYTES, memory.segment());
+        queue.post(DmaTransfer.pull(local, 0, remote, 0, BYTES)); // again, with the same queue
         eventually(() -> queue.state() == DmaState.DONE);
     }
 
     @Test
-    void shouldRefuseWhatCannotBeMoved() throws Exception {
+    void shouldRejectInvalidTransfers() throws Exception {
         var unprepared = node.newSegment(LOCAL + 1, BYTES);
 
-        refuses(
+        assertFails(
                 SisciError.OUT_OF_RANGE,
                 () -> queue.start(DmaTransfer.push(local, 1, remote, 0, BYTES)));
-        refuses(
+        assertFails(
                 SisciError.OUT_OF_RANGE,
                 () -> queue.start(DmaTransfer.push(local, 0, remote, 1, BYTES)));
-        refuses(
+        assertFails(
                 SisciError.SEGMENT_NOT_PREPARED,
                 () -> queue.start(DmaTransfer.push(unprepared, 0, remote, 0, 8)));
-        refuses(
+        assertFails(
                 SisciError.TOO_MANY,
                 () ->
                         queue.start(
@@ -175,7 +175,7 @@ class DmaTest extends NodesTest {
                                         List.of(
                                                 piece(0), piece(1), piece(2), piece(3),
                                                 piece(4)))));
-        refuses(
+        assertFails(
                 SisciError.ILLEGAL_OPERATION,
                 () -> queue.start(DmaTransfer.push(local, 0, group(), 0, 8)));
         assertThatIllegalArgumentException().isThrownBy(() -> new DmaPiece(0, 0, 1L << 32));
@@ -186,41 +186,43 @@ class DmaTest extends NodesTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
                         DmaTransfer.pushForeign(MemorySegment.ofArray(new byte[8]), remote, 0));
-        queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), SOON); // it is as good as before
+        queue.transfer(
+                DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT); // the queue is still usable
     }
 
     private static DmaPiece piece(int number) {
         return new DmaPiece(8L * number, 8L * number, 8);
     }
 
-    /** Without {@link DmaTransfer#toGroup}. */
+    /** A remote segment that is a group, to use without {@link DmaTransfer#toGroup}. */
     private RemoteSegment group() throws IOException {
         node.newSegment(SegmentOptions.inGroup(1, BYTES)).offer();
-        return node.connectGroup(1, SOON);
+        return node.connectGroup(1, TIMEOUT);
     }
 
     @Test
-    void shouldOnlyReadWhatIsPreparedForThat() throws Exception {
+    void shouldRejectAPullIntoASegmentPreparedOnlyAsSource() throws Exception {
         var source = node.newSegment(LOCAL + 1, BYTES);
         source.prepareAsDmaSource(0);
 
-        queue.transfer(DmaTransfer.push(source, 0, remote, 0, BYTES), SOON);
+        queue.transfer(DmaTransfer.push(source, 0, remote, 0, BYTES), TIMEOUT);
 
-        refuses(
+        assertFails(
                 SisciError.ILLEGAL_OPERATION,
                 () -> queue.start(DmaTransfer.pull(source, 0, remote, 0, BYTES)));
     }
 
-    /** One that is under way for a while. */
+    /** A transfer that takes some time. */
     private DmaTransfer longTransfer() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT + 2, MUCH));
-        var much = node.newSegment(LOCAL + 2, MUCH);
-        much.prepare();
-        return DmaTransfer.push(much, 0, node.connect(peer.node(), SEGMENT + 2, SOON), 0, MUCH);
+        peer.run(context -> context.offer(SEGMENT + 2, LARGE_BYTES));
+        var largeSegment = node.newSegment(LOCAL + 2, LARGE_BYTES);
+        largeSegment.prepare();
+        return DmaTransfer.push(
+                largeSegment, 0, node.connect(peer.node(), SEGMENT + 2, TIMEOUT), 0, LARGE_BYTES);
     }
 
     @Test
-    void shouldMakeOneTransferAtATimeAndEndItEarly() throws Exception {
+    void shouldRejectASecondTransferAndAbortTheFirst() throws Exception {
         var transfer = longTransfer();
         var refused = 0;
         var aborted = 0;
@@ -230,7 +232,7 @@ class DmaTest extends NodesTest {
                 queue.post(transfer);
                 eventually(() -> queue.state() != DmaState.POSTED); // the first had ended
             } catch (IllegalStateException e) {
-                assertThat(e).hasMessageContaining("is still making a push of");
+                assertThat(e).hasMessageContaining("it is still executing a push of");
                 refused++;
             }
             queue.abort();
@@ -245,11 +247,12 @@ class DmaTest extends NodesTest {
         }
         assertThat(refused).isPositive();
         assertThat(aborted).isPositive();
-        queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), SOON); // it is as good as before
+        queue.transfer(
+                DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT); // the queue is still usable
     }
 
     @Test
-    void shouldEndAWaitByItsDeadline() throws Exception {
+    void shouldAbortATransferWhenTheTimeoutExpires() throws Exception {
         var transfer = longTransfer();
 
         assertThatExceptionOfType(FabricTimeoutException.class)
@@ -258,21 +261,21 @@ class DmaTest extends NodesTest {
                         queue.transfer(transfer, ofNanos(1));
                     }
                 })
-                .withMessageStartingWith("No end of push of");
+                .withMessageStartingWith("The push of");
 
         eventually(() -> queue.state() != DmaState.POSTED);
     }
 
     @Test
-    void shouldEndWhatIsUnderWayWhenItIsClosed() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT + 2, MUCH));
-        var much = node.newSegment(LOCAL + 2, MUCH);
-        much.prepare();
-        var big = node.connect(peer.node(), SEGMENT + 2, SOON);
-        queue.post(DmaTransfer.push(much, 0, big, 0, MUCH));
+    void shouldAbortTheTransferWhenTheQueueIsClosed() throws Exception {
+        peer.run(context -> context.offer(SEGMENT + 2, LARGE_BYTES));
+        var largeSegment = node.newSegment(LOCAL + 2, LARGE_BYTES);
+        largeSegment.prepare();
+        var big = node.connect(peer.node(), SEGMENT + 2, TIMEOUT);
+        queue.post(DmaTransfer.push(largeSegment, 0, big, 0, LARGE_BYTES));
 
         queue.close();
-        much.close(ofMillis(1)); // nothing holds them any more
+        largeSegment.close(ofMillis(1)); // no transfer uses it any more
         big.close(ofMillis(1));
 
         node.newSegment(LOCAL + 2, BYTES).close();
@@ -280,22 +283,22 @@ class DmaTest extends NodesTest {
     }
 
     @Test
-    void shouldEndEveryFutureThoughItsNodeIsClosedMeanwhile() throws Exception {
+    void shouldCompleteTheFutureWhenTheNodeIsClosed() throws Exception {
         var transfer = longTransfer();
         var future = queue.start(transfer);
 
         node.close();
 
-        assertThat(future.handle((_, _) -> "ended")).succeedsWithin(SOON);
+        assertThat(future.handle((_, _) -> "ended")).succeedsWithin(TIMEOUT);
     }
 
     @Test
-    void shouldHaveLetGoOfTheMemoryWhenAWaitHasEnded() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT + 2, MUCH));
-        var big = node.connect(peer.node(), SEGMENT + 2, SOON);
+    void shouldNotAccessTheMemoryAfterAWaitHasEnded() throws Exception {
+        peer.run(context -> context.offer(SEGMENT + 2, LARGE_BYTES));
+        var big = node.connect(peer.node(), SEGMENT + 2, TIMEOUT);
         for (var i = 0; i < 20; i++) {
             try (var arena = Arena.ofShared()) {
-                var transfer = DmaTransfer.pullForeign(arena.allocate(MUCH, 4096), big, 0);
+                var transfer = DmaTransfer.pullForeign(arena.allocate(LARGE_BYTES, 4096), big, 0);
 
                 assertThatExceptionOfType(FabricTimeoutException.class)
                         .isThrownBy(() -> queue.transfer(transfer, ofNanos(1)));
@@ -306,25 +309,25 @@ class DmaTest extends NodesTest {
     }
 
     @Test
-    void shouldGoByAChannelThatWasTaken() throws Exception {
+    void shouldTransferThroughAnAllocatedChannel() throws Exception {
         try (var channel = node.requestDmaChannel(Engine.ANY)) {
             channel.assign(queue);
             channel.prepare(local);
             channel.prepare(remote);
 
-            queue.transfer(DmaTransfer.push(local, 0, remote, 0, BYTES), SOON);
+            queue.transfer(DmaTransfer.push(local, 0, remote, 0, BYTES), TIMEOUT);
 
-            peerHas(0, BYTES, memory.segment());
+            assertPeerHas(0, BYTES, memory.segment());
             channel.unprepare(local);
             channel.unprepare(remote);
-            refuses(SisciError.ILLEGAL_OPERATION, () -> channel.unprepare(remote));
+            assertFails(SisciError.ILLEGAL_OPERATION, () -> channel.unprepare(remote));
         }
     }
 
     @Test
-    void shouldHaveAChannelForItselfUnlessItIsShared() throws Exception {
+    void shouldRejectASecondAllocationOfAChannelUnlessItIsShared() throws Exception {
         var first = node.requestDmaChannel(Engine.SYSTEM, 0, false);
-        refuses(SisciError.BUSY, () -> node.requestDmaChannel(Engine.SYSTEM, 0, false));
+        assertFails(SisciError.BUSY, () -> node.requestDmaChannel(Engine.SYSTEM, 0, false));
         first.close();
 
         try (var one = node.requestDmaChannel(Engine.SYSTEM, 0, true);
@@ -334,8 +337,8 @@ class DmaTest extends NodesTest {
     }
 
     @Test
-    void shouldRefuseAQueueThatCannotBe() {
-        refuses(SisciError.ILLEGAL_PARAMETER, () -> node.newDmaQueue(0));
-        refuses(SisciError.TOO_MANY, () -> node.newDmaQueue(Integer.MAX_VALUE));
+    void shouldRejectAnInvalidQueueSize() {
+        assertFails(SisciError.ILLEGAL_PARAMETER, () -> node.newDmaQueue(0));
+        assertFails(SisciError.TOO_MANY, () -> node.newDmaQueue(Integer.MAX_VALUE));
     }
 }

@@ -9,39 +9,40 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.LocalSegment.Parting;
+import org.jrdma.sisci.LocalSegment.DisconnectFlag;
 import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.RemoteSegment.Link;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.junit.jupiter.api.Test;
 
-/** What happens to segments. */
+/** Tests of the events of segments. */
 class EventTest extends NodesTest {
 
     @Test
-    void shouldTellTheOwnerWhoComesAndGoes() throws Exception {
+    void shouldReportConnectsAndDisconnectsToTheOwner() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         segment.offer();
-        var here = node.id();
-        var there = peer.node();
-        peer.tell(party -> party.keep("remote", party.node().connect(here, SEGMENT, SOON)));
+        var localNode = node.id();
+        var peerNode = peer.node();
+        peer.run(context ->
+                context.put("remote", context.node().connect(localNode, SEGMENT, TIMEOUT)));
 
-        var connected = segment.nextEvent(SOON);
-        peer.tell(party -> party.kept("remote", RemoteSegment.class).close());
-        var disconnected = segment.nextEvent(SOON);
+        var connected = segment.nextEvent(TIMEOUT);
+        peer.run(context -> context.get("remote", RemoteSegment.class).close());
+        var disconnected = segment.nextEvent(TIMEOUT);
 
         assertThat(connected.type()).isEqualTo(SegmentEvent.Type.CONNECTED);
-        assertThat(connected.node()).hasValue(there);
+        assertThat(connected.node()).hasValue(peerNode);
         assertThat(connected.adapter()).hasValue(0);
         assertThat(disconnected.type()).isEqualTo(SegmentEvent.Type.DISCONNECTED);
-        assertThat(disconnected.node()).hasValue(there);
+        assertThat(disconnected.node()).hasValue(peerNode);
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> segment.nextEvent(ofMillis(20)))
                 .withMessageStartingWith("No event of " + segment);
     }
 
     @Test
-    void shouldTellAListenerOnAVirtualThreadInTheOrderOfEvents() throws Exception {
+    void shouldNotifyAListenerInOrderOnAVirtualThread() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         var events = new ArrayList<SegmentEvent>();
         var thread = new CompletableFuture<Thread>();
@@ -52,11 +53,11 @@ class EventTest extends NodesTest {
             all.countDown();
         });
         segment.offer();
-        var here = node.id();
+        var localNode = node.id();
 
-        peer.tell(party -> {
+        peer.run(context -> {
             for (var i = 0; i < 3; i++) {
-                party.node().connect(here, SEGMENT, SOON).close();
+                context.node().connect(localNode, SEGMENT, TIMEOUT).close();
             }
         });
 
@@ -74,15 +75,15 @@ class EventTest extends NodesTest {
     }
 
     @Test
-    void shouldLetASegmentBeClosedByItsListener() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT, BYTES));
-        var remote = node.connect(peer.node(), SEGMENT, SOON);
+    void shouldAllowTheListenerToCloseTheSegment() throws Exception {
+        peer.run(context -> context.offer(SEGMENT, BYTES));
+        var remote = node.connect(peer.node(), SEGMENT, TIMEOUT);
         var map = remote.map();
         remote.onEvent(_ -> remote.close());
 
-        peer.tell(party -> {
-            party.segment(SEGMENT).makeUnavailable(0, Parting.NOTIFY);
-            party.segment(SEGMENT).close(); // which needs that
+        peer.run(context -> {
+            context.segment(SEGMENT).makeUnavailable(0, DisconnectFlag.NOTIFY);
+            context.segment(SEGMENT).close(); // completes only after the listener has disconnected
         });
 
         eventually(() -> !map.isOpen());
@@ -90,32 +91,33 @@ class EventTest extends NodesTest {
     }
 
     @Test
-    void shouldTellBothSidesOfACutAndItsMend() throws Exception {
+    void shouldReportACutAndARestoredLinkToBothSides() throws Exception {
         var cable = fabric.cable();
-        peer.tell(party -> party.offer(SEGMENT, BYTES));
-        try (var remote = node.connect(peer.node(), SEGMENT, SOON)) {
-            peerHears(SegmentEvent.Type.CONNECTED);
+        peer.run(context -> context.offer(SEGMENT, BYTES));
+        try (var remote = node.connect(peer.node(), SEGMENT, TIMEOUT)) {
+            peerReceivesEvent(SegmentEvent.Type.CONNECTED);
             assertThat(remote.link()).isEqualTo(Link.OPERATIONAL);
 
             cable.cut();
-            assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.NOT_OPERATIONAL);
+            assertThat(remote.nextEvent(TIMEOUT).type())
+                    .isEqualTo(SegmentEvent.Type.NOT_OPERATIONAL);
             assertThat(remote.link()).isEqualTo(Link.NOT_OPERATIONAL);
-            peerHears(SegmentEvent.Type.NOT_OPERATIONAL);
+            peerReceivesEvent(SegmentEvent.Type.NOT_OPERATIONAL);
             assertThat(node.adapter().isLinkOperational(0)).isFalse();
             assertThat(node.probe(peer.node())).isFalse();
             assertThatExceptionOfType(FabricTimeoutException.class)
                     .isThrownBy(() -> node.connect(peer.node(), SEGMENT, ofMillis(10)))
                     .withMessageContaining("NO_LINK");
 
-            cable.mend();
-            assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.OPERATIONAL);
+            cable.restore();
+            assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.OPERATIONAL);
             assertThat(remote.link()).isEqualTo(Link.OPERATIONAL);
-            peerHears(SegmentEvent.Type.OPERATIONAL);
+            peerReceivesEvent(SegmentEvent.Type.OPERATIONAL);
         }
     }
 
-    private void peerHears(SegmentEvent.Type type) throws Exception {
-        peer.tell(
-                party -> assertThat(party.segment(SEGMENT).nextEvent(SOON).type()).isEqualTo(type));
+    private void peerReceivesEvent(SegmentEvent.Type type) throws Exception {
+        peer.run(context ->
+                assertThat(context.segment(SEGMENT).nextEvent(TIMEOUT).type()).isEqualTo(type));
     }
 }

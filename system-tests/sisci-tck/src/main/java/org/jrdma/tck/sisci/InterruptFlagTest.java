@@ -4,7 +4,7 @@ import static java.time.Duration.ofMillis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.tck.sisci.Refusals.refuses;
+import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -20,10 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
 
-/** Places in a segment of this node where a store of another node interrupts. */
+/** Tests of interrupt flags: stores of another node that interrupt this node. */
 class InterruptFlagTest extends NodesTest {
 
-    private static final long PLACE = 64;
+    private static final long FLAG_OFFSET = 64;
 
     private LocalSegment segment;
     private LocalMap map;
@@ -35,10 +35,13 @@ class InterruptFlagTest extends NodesTest {
         segment.offer();
     }
 
-    /** Skips the test where no driver does it: it is of hardware of the first generation. */
+    /**
+     * Registers a flag. Skips the test if the driver does not support flags, which date from the
+     * first generation of the hardware.
+     */
     private InterruptFlag flag(boolean conditional) throws Exception {
         try {
-            return segment.newInterruptFlag(PLACE, conditional);
+            return segment.newInterruptFlag(FLAG_OFFSET, conditional);
         } catch (UnsupportedOperationException e) {
             throw new TestAbortedException(e.getMessage());
         } catch (SisciException e) {
@@ -50,62 +53,62 @@ class InterruptFlagTest extends NodesTest {
         }
     }
 
-    private void peerMaps(MapOptions.Flag how) throws Exception {
-        var here = node.id();
-        peer.tell(party -> {
-            var remote = party.node().connect(here, SEGMENT, SOON);
-            party.keep("map", remote.map(MapOptions.WHOLE.with(how)));
+    private void peerMaps(MapOptions.Flag flag) throws Exception {
+        var localNode = node.id();
+        peer.run(context -> {
+            var remote = context.node().connect(localNode, SEGMENT, TIMEOUT);
+            context.put("map", remote.map(MapOptions.WHOLE.with(flag)));
         });
     }
 
     private void peerStores(int value) throws Exception {
-        peer.tell(party -> {
-            var remote = party.kept("map", RemoteMap.class);
-            remote.putInt(PLACE, value);
+        peer.run(context -> {
+            var remote = context.get("map", RemoteMap.class);
+            remote.putInt(FLAG_OFFSET, value);
             remote.flush();
         });
     }
 
-    private static void isNotTriggered(InterruptFlag flag) {
+    private static void assertNotTriggered(InterruptFlag flag) {
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> flag.await(ofMillis(50)))
-                .withMessageStartingWith("Nobody triggered " + flag);
+                .withMessageStartingWith("No trigger of " + flag);
     }
 
     @Test
-    void shouldInterruptAtEachStoreAndTakeWhatIsStored() throws Exception {
+    void shouldInterruptAtEachStoreAndTakeTheStoredValue() throws Exception {
         var flag = flag(false);
         peerMaps(MapOptions.Flag.INTERRUPT);
 
         peerStores(42);
-        flag.await(SOON);
-        assertThat(map.getInt(PLACE)).isEqualTo(42);
+        flag.await(TIMEOUT);
+        assertThat(map.getInt(FLAG_OFFSET)).isEqualTo(42);
         peerStores(42);
-        flag.await(SOON);
-        isNotTriggered(flag);
+        flag.await(TIMEOUT);
+        assertNotTriggered(flag);
     }
 
     @Test
-    void shouldInterruptOnceAndCountIfItIsConditional() throws Exception {
+    void shouldInterruptOnceAndCountStoresIfConditional() throws Exception {
         var flag = flag(true);
         peerMaps(MapOptions.Flag.CONDITIONAL_INTERRUPT);
 
         peerStores(42);
-        flag.await(SOON);
+        flag.await(TIMEOUT);
         peerStores(42);
         peerStores(0);
         eventually(() -> flag.count() == 3);
-        isNotTriggered(flag);
+        assertNotTriggered(flag);
 
         assertThat(flag.tryEnable()).isTrue();
         assertThat(flag.count()).isZero();
         peerStores(42);
-        flag.await(SOON);
+        flag.await(TIMEOUT);
         assertThat(flag.count()).isEqualTo(1);
     }
 
     @Test
-    void shouldOnlyCountWhileItIsDisabled() throws Exception {
+    void shouldOnlyCountStoresWhileDisabled() throws Exception {
         var flag = flag(true);
         peerMaps(MapOptions.Flag.CONDITIONAL_INTERRUPT);
         flag.disable();
@@ -114,33 +117,33 @@ class InterruptFlagTest extends NodesTest {
         peerStores(1);
 
         eventually(() -> flag.count() == 2);
-        isNotTriggered(flag);
+        assertNotTriggered(flag);
         assertThat(flag.tryEnable()).isTrue();
         peerStores(1);
-        flag.await(SOON);
+        flag.await(TIMEOUT);
     }
 
     @Test
-    void shouldInterruptAtNoOtherPlaceAndThroughNoOtherMap() throws Exception {
+    void shouldNotInterruptAtAnotherOffsetOrThroughAnotherMap() throws Exception {
         var flag = flag(true);
         peerMaps(MapOptions.Flag.CONDITIONAL_INTERRUPT);
-        var here = node.id();
+        var localNode = node.id();
 
-        peer.tell(party -> {
-            party.kept("map", RemoteMap.class).putInt(PLACE + 4, 1);
-            try (var remote = party.node().connect(here, SEGMENT, SOON);
+        peer.run(context -> {
+            context.get("map", RemoteMap.class).putInt(FLAG_OFFSET + 4, 1);
+            try (var remote = context.node().connect(localNode, SEGMENT, TIMEOUT);
                     var plain = remote.map()) {
-                plain.putInt(PLACE + 8, 1);
+                plain.putInt(FLAG_OFFSET + 8, 1);
                 plain.flush();
             }
         });
 
-        eventually(() -> map.getInt(PLACE + 4) == 1 && map.getInt(PLACE + 8) == 1);
-        isNotTriggered(flag);
+        eventually(() -> map.getInt(FLAG_OFFSET + 4) == 1 && map.getInt(FLAG_OFFSET + 8) == 1);
+        assertNotTriggered(flag);
     }
 
     @Test
-    void shouldCallAListenerWhichMayCloseIt() throws Exception {
+    void shouldAllowTheListenerToCloseTheFlag() throws Exception {
         var flag = flag(false);
         var called = new Semaphore(0);
         flag.onTrigger(() -> {
@@ -156,21 +159,23 @@ class InterruptFlagTest extends NodesTest {
     }
 
     @Test
-    void shouldCountOnlyIfItIsConditional() throws Exception {
+    void shouldRejectCountAndEnableIfNotConditional() throws Exception {
         var flag = flag(false);
 
-        refuses(SisciError.ILLEGAL_OPERATION, flag::tryEnable);
-        refuses(SisciError.ILLEGAL_OPERATION, flag::disable);
-        refuses(SisciError.ILLEGAL_OPERATION, flag::count);
+        assertFails(SisciError.ILLEGAL_OPERATION, flag::tryEnable);
+        assertFails(SisciError.ILLEGAL_OPERATION, flag::disable);
+        assertFails(SisciError.ILLEGAL_OPERATION, flag::count);
     }
 
     @Test
-    void shouldBeAtAWholeWordOfItsSegmentWhereNoOtherIs() throws Exception {
+    void shouldRejectAnInvalidOrUsedOffset() throws Exception {
         flag(true).close();
         flag(true); // again
 
-        refuses(SisciError.ILLEGAL_OPERATION, () -> segment.newInterruptFlag(PLACE, true));
-        refuses(SisciError.OFFSET_ALIGNMENT, () -> segment.newInterruptFlag(PLACE + 1, true));
+        assertFails(
+                SisciError.ILLEGAL_OPERATION, () -> segment.newInterruptFlag(FLAG_OFFSET, true));
+        assertFails(
+                SisciError.OFFSET_ALIGNMENT, () -> segment.newInterruptFlag(FLAG_OFFSET + 1, true));
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
                 .isThrownBy(() -> segment.newInterruptFlag(BYTES, true));
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.tck.sisci.Refusals.refuses;
+import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
@@ -25,61 +25,65 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.Test;
 
-/** Interrupts from node to node, with data and without. */
+/** Tests of interrupts and data interrupts between nodes. */
 class InterruptTest extends NodesTest {
 
     private static final int NUMBER = 30;
     private static final int TRIGGERS = 500;
-    private static final int MANY_TRIGGERS = 80_000; // more than are kept one by one
+    private static final int MANY_TRIGGERS =
+            80_000; // more than the queue's capacity of different events
 
-    /** Of 4 KiB each, more than are kept. */
+    /** The number of messages of 4 KiB that exceeds the capacity of the queue. */
     private static final int MANY_MESSAGES = 5_000;
 
-    /** The peer connects to an interrupt of this node. */
-    private void meet(int number) throws Exception {
-        var here = node.id();
-        peer.tell(party -> party.keep("remote", party.node().connectInterrupt(here, number, SOON)));
+    /** Connects the peer to an interrupt of this node. */
+    private void connectPeer(int number) throws Exception {
+        var localNode = node.id();
+        peer.run(context ->
+                context.put("remote", context.node().connectInterrupt(localNode, number, TIMEOUT)));
     }
 
     private void trigger(int times) throws Exception {
-        peer.tell(party -> {
+        peer.run(context -> {
             for (var i = 0; i < times; i++) {
-                party.kept("remote", RemoteInterrupt.class).trigger();
+                context.get("remote", RemoteInterrupt.class).trigger();
             }
         });
     }
 
-    private void meetForData(int number) throws Exception {
-        var here = node.id();
-        peer.tell(party ->
-                party.keep("remote", party.node().connectDataInterrupt(here, number, SOON)));
+    private void connectPeerForData(int number) throws Exception {
+        var localNode = node.id();
+        peer.run(context ->
+                context.put(
+                        "remote", context.node().connectDataInterrupt(localNode, number, TIMEOUT)));
     }
 
     private void send(byte[] message) throws Exception {
-        peer.tell(party -> party.kept("remote", RemoteDataInterrupt.class).trigger(message, SOON));
+        peer.run(context ->
+                context.get("remote", RemoteDataInterrupt.class).trigger(message, TIMEOUT));
     }
 
     @Test
-    void shouldBeTriggeredByAnotherNode() throws Exception {
+    void shouldReceiveATriggerOfAnotherNode() throws Exception {
         var interrupt = node.newInterrupt();
-        meet(interrupt.number());
+        connectPeer(interrupt.number());
 
         trigger(1);
 
-        interrupt.await(SOON);
+        interrupt.await(TIMEOUT);
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> interrupt.await(ofMillis(20)))
-                .withMessageStartingWith("Nobody triggered " + interrupt);
+                .withMessageStartingWith("No trigger of " + interrupt);
     }
 
     @Test
-    void shouldWakeWhoIsWaiting() throws Exception {
+    void shouldWakeUpAWaitingThread() throws Exception {
         var interrupt = node.newInterrupt();
-        meet(interrupt.number());
+        connectPeer(interrupt.number());
         var woken =
                 CompletableFuture.runAsync(() -> {
                     try {
-                        interrupt.await(SOON);
+                        interrupt.await(TIMEOUT);
                     } catch (Exception e) {
                         throw new AssertionError(e);
                     }
@@ -91,42 +95,42 @@ class InterruptTest extends NodesTest {
     }
 
     @Test
-    void shouldCountEachTriggerIfAskedTo() throws Exception {
+    void shouldReportEachTriggerIfCounting() throws Exception {
         var interrupt = node.newInterrupt(InterruptOptions.ANY.asCounting());
-        meet(interrupt.number());
+        connectPeer(interrupt.number());
 
         trigger(TRIGGERS);
 
         for (var i = 0; i < TRIGGERS; i++) {
-            interrupt.await(SOON);
+            interrupt.await(TIMEOUT);
         }
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> interrupt.await(ofMillis(20)));
     }
 
     @Test
-    void shouldCountMoreTriggersThanAnyoneTakes() throws Exception {
+    void shouldCountTriggersThatAreNotTaken() throws Exception {
         var interrupt = node.newInterrupt(InterruptOptions.ANY.asCounting());
-        meet(interrupt.number());
+        connectPeer(interrupt.number());
 
         trigger(MANY_TRIGGERS);
 
         for (var i = 0; i < MANY_TRIGGERS; i++) {
-            interrupt.await(SOON);
+            interrupt.await(TIMEOUT);
         }
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> interrupt.await(ofMillis(20)));
     }
 
     @Test
-    void shouldSayHowManyMessagesAreLostThatNobodyTookAndGoOnWithTheRest() throws Exception {
+    void shouldReportTheNumberOfLostMessagesAndContinueWithTheRest() throws Exception {
         var interrupt = node.newDataInterrupt();
-        var here = node.id();
+        var localNode = node.id();
         var number = interrupt.number();
-        peer.tell(party -> {
-            var remote = party.node().connectDataInterrupt(here, number, SOON);
+        peer.run(context -> {
+            var remote = context.node().connectDataInterrupt(localNode, number, TIMEOUT);
             for (var i = 0; i < MANY_MESSAGES; i++) {
-                remote.trigger(ByteBuffer.allocate(4096).putInt(i).array(), SOON);
+                remote.trigger(ByteBuffer.allocate(4096).putInt(i).array(), TIMEOUT);
             }
         });
 
@@ -134,11 +138,12 @@ class InterruptTest extends NodesTest {
         var lost = 0;
         while (next < MANY_MESSAGES) {
             try {
-                assertThat(ByteBuffer.wrap(interrupt.receive(SOON)).getInt()).isEqualTo(next);
+                assertThat(ByteBuffer.wrap(interrupt.receive(TIMEOUT)).getInt()).isEqualTo(next);
                 next++;
             } catch (FabricException e) {
                 assertThat(e)
-                        .hasMessageEndingWith("events of %s are lost: nobody took them", interrupt);
+                        .hasMessageEndingWith(
+                                "events of %s were lost: they were not taken in time.", interrupt);
                 var more = Integer.parseInt(e.getMessage().split(" ", 2)[0].replaceAll("\\D", ""));
                 lost += more;
                 next += more;
@@ -148,46 +153,46 @@ class InterruptTest extends NodesTest {
     }
 
     @Test
-    void shouldHaveTheNumberThatWasAskedForUnlessItIsTaken() throws Exception {
+    void shouldUseTheRequestedNumberUnlessItIsTaken() throws Exception {
         var interrupt = node.newInterrupt(InterruptOptions.number(NUMBER));
 
         assertThat(interrupt.number()).isEqualTo(NUMBER);
-        refuses(
+        assertFails(
                 SisciError.INTERRUPT_NUMBER_USED,
                 () -> node.newInterrupt(InterruptOptions.number(NUMBER)));
-        refuses(
+        assertFails(
                 SisciError.INTERRUPT_NUMBER_USED,
                 () ->
-                        fabric.colleague()
-                                .tell(party ->
-                                        party.node()
+                        fabric.sameNodePeer()
+                                .run(context ->
+                                        context.node()
                                                 .newInterrupt(InterruptOptions.number(NUMBER))));
         interrupt.close();
         node.newInterrupt(InterruptOptions.number(NUMBER)).close();
     }
 
     @Test
-    void shouldShareANumberIfAskedTo() throws Exception {
+    void shouldTriggerAllInterruptsThatShareANumber() throws Exception {
         var options = InterruptOptions.number(NUMBER).asShared();
         var first = node.newInterrupt(options);
         var second = node.newInterrupt(options);
-        meet(NUMBER);
+        connectPeer(NUMBER);
 
         trigger(1);
 
-        first.await(SOON);
-        second.await(SOON);
+        first.await(TIMEOUT);
+        second.await(TIMEOUT);
     }
 
     @Test
-    void shouldCallAListenerOnAVirtualThreadWhichMayCloseIt() throws Exception {
+    void shouldCallAListenerOnAVirtualThreadAndAllowItToClose() throws Exception {
         var interrupt = node.newInterrupt();
         var thread = new CompletableFuture<Thread>();
         interrupt.onTrigger(() -> {
             interrupt.close();
             thread.complete(Thread.currentThread());
         });
-        meet(interrupt.number());
+        connectPeer(interrupt.number());
 
         trigger(1);
 
@@ -196,7 +201,7 @@ class InterruptTest extends NodesTest {
     }
 
     @Test
-    void shouldTellTheListenerOfEachTriggerThatCounts() throws Exception {
+    void shouldCallTheListenerForEachTriggerIfCounting() throws Exception {
         var interrupt = node.newInterrupt(InterruptOptions.ANY.asCounting());
         var all = new CountDownLatch(TRIGGERS);
         var count = new AtomicInteger();
@@ -204,10 +209,10 @@ class InterruptTest extends NodesTest {
             count.incrementAndGet();
             all.countDown();
             if (count.get() == 1) {
-                throw new IllegalStateException("what a listener throws is logged");
+                throw new IllegalStateException("an exception of a listener is logged");
             }
         });
-        meet(interrupt.number());
+        connectPeer(interrupt.number());
 
         trigger(TRIGGERS);
 
@@ -216,16 +221,16 @@ class InterruptTest extends NodesTest {
     }
 
     @Test
-    void shouldEndAWaitByAnInterruptOfTheThreadAndByItsClose() throws Exception {
+    void shouldEndAWaitOnAThreadInterruptAndOnClose() throws Exception {
         var interrupt = node.newInterrupt();
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedIOException.class)
-                .isThrownBy(() -> interrupt.await(SOON));
+                .isThrownBy(() -> interrupt.await(TIMEOUT));
         assertThat(Thread.interrupted()).isTrue();
         var failure = new CompletableFuture<Throwable>();
         Thread.startVirtualThread(() -> {
             try {
-                interrupt.await(SOON);
+                interrupt.await(TIMEOUT);
             } catch (Exception e) {
                 failure.complete(e);
             }
@@ -240,9 +245,9 @@ class InterruptTest extends NodesTest {
     }
 
     @Test
-    void shouldSayThatAnInterruptIsNoMore() throws Exception {
+    void shouldFailToTriggerAnInterruptThatWasRemoved() throws Exception {
         var interrupt = node.newInterrupt();
-        meet(interrupt.number());
+        connectPeer(interrupt.number());
 
         interrupt.close();
 
@@ -257,25 +262,25 @@ class InterruptTest extends NodesTest {
     }
 
     @Test
-    void shouldTriggerAnInterruptOfItsOwnNode() throws Exception {
+    void shouldTriggerAnInterruptOfTheSameNode() throws Exception {
         var interrupt = node.newInterrupt();
-        try (var remote = node.connectInterrupt(node.id(), interrupt.number(), SOON)) {
+        try (var remote = node.connectInterrupt(node.id(), interrupt.number(), TIMEOUT)) {
             remote.trigger();
-            interrupt.await(SOON);
+            interrupt.await(TIMEOUT);
         }
     }
 
     @Test
-    void shouldCarryMessagesInTheirOrder() throws Exception {
+    void shouldDeliverMessagesInOrder() throws Exception {
         var interrupt = node.newDataInterrupt();
-        meetForData(interrupt.number());
+        connectPeerForData(interrupt.number());
 
         for (var length : new int[] {1, 0, 64, 7}) {
-            send(Memory.pattern(length, length));
+            send(TestPattern.pattern(length, length));
         }
 
         for (var length : new int[] {1, 0, 64, 7}) {
-            assertThat(interrupt.receive(SOON)).isEqualTo(Memory.pattern(length, length));
+            assertThat(interrupt.receive(TIMEOUT)).isEqualTo(TestPattern.pattern(length, length));
         }
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> interrupt.receive(ofMillis(20)))
@@ -283,7 +288,7 @@ class InterruptTest extends NodesTest {
     }
 
     @Test
-    void shouldTellTheListenerOfEachMessageInItsOrder() throws Exception {
+    void shouldPassMessagesToTheListenerInOrder() throws Exception {
         var interrupt = node.newDataInterrupt(InterruptOptions.number(NUMBER));
         assertThat(interrupt.number()).isEqualTo(NUMBER);
         var received = new ArrayList<Byte>();
@@ -292,7 +297,7 @@ class InterruptTest extends NodesTest {
             received.add(message[0]);
             all.countDown();
         });
-        meetForData(NUMBER);
+        connectPeerForData(NUMBER);
 
         for (var i = 0; i < 100; i++) {
             send(new byte[] {(byte) i});
@@ -304,45 +309,45 @@ class InterruptTest extends NodesTest {
         }
     }
 
-    /** The two kinds of interrupt have numbers of their own. */
+    /** Interrupts and data interrupts are numbered separately. */
     @Test
-    void shouldTellTheKindsApart() throws Exception {
+    void shouldRejectAConnectionToTheOtherKindOfInterrupt() throws Exception {
         var plain = node.newInterrupt(InterruptOptions.number(NUMBER));
         var withData = node.newDataInterrupt(InterruptOptions.number(NUMBER));
-        meetForData(NUMBER);
+        connectPeerForData(NUMBER);
 
         send(new byte[] {5});
 
-        assertThat(withData.receive(SOON)).containsExactly(5);
+        assertThat(withData.receive(TIMEOUT)).containsExactly(5);
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> plain.await(ofMillis(20)));
     }
 
     @Test
-    void shouldRefuseWhatCannotBe() throws Exception {
+    void shouldRejectInvalidArguments() throws Exception {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> node.newDataInterrupt(InterruptOptions.ANY.asCounting()));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> node.newDataInterrupt(InterruptOptions.ANY.asShared()));
         var interrupt = node.newDataInterrupt();
-        meetForData(interrupt.number());
+        connectPeerForData(interrupt.number());
         assertThatExceptionOfType(SisciException.class).isThrownBy(() -> send(new byte[1 << 20]));
     }
 
     @Test
-    void shouldRefuseToBeUsedAfterItsClose() throws Exception {
+    void shouldRejectUseAfterClose() throws Exception {
         Interrupt plain = node.newInterrupt();
         DataInterrupt withData = node.newDataInterrupt();
-        var toPlain = node.connectInterrupt(node.id(), plain.number(), SOON);
-        var toData = node.connectDataInterrupt(node.id(), withData.number(), SOON);
+        var toPlain = node.connectInterrupt(node.id(), plain.number(), TIMEOUT);
+        var toData = node.connectDataInterrupt(node.id(), withData.number(), TIMEOUT);
 
         for (var object : new AutoCloseable[] {toPlain, toData, plain, withData}) {
             object.close();
             object.close();
         }
 
-        assertThatIllegalStateException().isThrownBy(() -> plain.await(SOON));
-        assertThatIllegalStateException().isThrownBy(() -> withData.receive(SOON));
+        assertThatIllegalStateException().isThrownBy(() -> plain.await(TIMEOUT));
+        assertThatIllegalStateException().isThrownBy(() -> withData.receive(TIMEOUT));
         assertThatIllegalStateException().isThrownBy(toPlain::trigger);
         assertThatIllegalStateException().isThrownBy(() -> toData.trigger(new byte[1]));
     }

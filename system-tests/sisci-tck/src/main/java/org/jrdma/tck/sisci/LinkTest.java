@@ -3,7 +3,7 @@ package org.jrdma.tck.sisci;
 import static java.time.Duration.ofMillis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.jrdma.tck.sisci.Refusals.refuses;
+import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 
 import java.lang.foreign.Arena;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -17,14 +17,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A link that is cut while stores are under way. */
+/** Tests of a link that is cut during stores. */
 class LinkTest extends NodesTest {
 
     private static final int ROUNDS = 20;
     private static final int BLOCK = 4096;
     private static final int BLOCKS = (int) BYTES / BLOCK;
 
-    private Fabric.Cable cable;
+    private FabricUnderTest.Cable cable;
     private RemoteMap map;
 
     @BeforeEach
@@ -34,28 +34,28 @@ class LinkTest extends NodesTest {
     }
 
     @AfterEach
-    void mend() throws Exception {
-        cable.mend();
+    void restore() throws Exception {
+        cable.restore();
     }
 
     private int blocksAtPeer() throws Exception {
-        return peer.ask(party -> {
-            var there = 0;
+        return peer.call(context -> {
+            var count = 0;
             for (var i = 0; i < BLOCKS; i++) {
-                var block = party.memory(SEGMENT).segment().asSlice((long) i * BLOCK, BLOCK);
-                there += Memory.holds(block, i) ? 1 : 0;
+                var block = context.memory(SEGMENT).segment().asSlice((long) i * BLOCK, BLOCK);
+                count += TestPattern.holds(block, i) ? 1 : 0;
             }
-            return there;
+            return count;
         });
     }
 
     @Test
-    void shouldLetNothingThroughWhileItIsCutAndEverythingOnceItIsMended() throws Exception {
+    void shouldLoseStoresWhileTheLinkIsCutAndDeliverThemAfterwards() throws Exception {
         try (var arena = Arena.ofConfined();
                 var sequence = map.newSequence()) {
             var block = arena.allocate(BLOCK);
             for (var i = 0; i < BLOCKS; i++) {
-                Memory.fill(block, i);
+                TestPattern.fill(block, i);
                 if (i == BLOCKS / 2) {
                     cable.cut();
                     assertThat(sequence.tryWrite((long) i * BLOCK, block))
@@ -63,23 +63,23 @@ class LinkTest extends NodesTest {
                     assertThat(map.getLong(0)).isEqualTo(-1);
                     assertThatExceptionOfType(FabricTimeoutException.class)
                             .isThrownBy(() -> sequence.write(BYTES - BLOCK, block, ofMillis(50)))
-                            .withMessageContaining("the last status was NOT_RETRIABLE");
+                            .withMessageContaining("last status: NOT_RETRIABLE");
                     assertThat(blocksAtPeer()).isEqualTo(BLOCKS / 2);
-                    peer.tell(
-                            party -> assertThat(party.memory(SEGMENT).getLong(BYTES - 8)).isZero());
-                    cable.mend();
-                    assertThat(sequence.write((long) i * BLOCK, block, SOON)).isPositive();
+                    peer.run(context ->
+                            assertThat(context.memory(SEGMENT).getLong(BYTES - 8)).isZero());
+                    cable.restore();
+                    assertThat(sequence.write((long) i * BLOCK, block, TIMEOUT)).isPositive();
                 } else {
-                    assertThat(sequence.write((long) i * BLOCK, block, SOON)).isOne();
+                    assertThat(sequence.write((long) i * BLOCK, block, TIMEOUT)).isOne();
                 }
             }
         }
         assertThat(blocksAtPeer()).isEqualTo(BLOCKS);
     }
 
-    /** Cuts and mends by another thread, wherever they fall. */
+    /** Another thread cuts and restores the link at arbitrary times. */
     @Test
-    void shouldLoseNoWriteOfASequenceToCutsAtAnyTime() throws Exception {
+    void shouldNotLoseWritesOfASequenceToConcurrentCuts() throws Exception {
         var running = new AtomicBoolean(true);
         var cutting =
                 Thread.ofPlatform()
@@ -87,7 +87,7 @@ class LinkTest extends NodesTest {
                             try {
                                 while (running.get()) {
                                     cable.cut();
-                                    cable.mend();
+                                    cable.restore();
                                 }
                             } catch (Exception e) {
                                 throw new AssertionError(e);
@@ -98,17 +98,18 @@ class LinkTest extends NodesTest {
         try (var arena = Arena.ofConfined();
                 var sequence = map.newSequence()) {
             var block = arena.allocate(BLOCK);
-            for (var round = 0; round < ROUNDS || tries == writes; round++) { // some are in vain
+            // at least one write must be retried
+            for (var round = 0; round < ROUNDS || tries == writes; round++) {
                 for (var i = 0; i < BLOCKS; i++) {
-                    Memory.fill(block, round * BLOCKS + i);
-                    tries += sequence.write((long) i * BLOCK, block, SOON);
+                    TestPattern.fill(block, round * BLOCKS + i);
+                    tries += sequence.write((long) i * BLOCK, block, TIMEOUT);
                     writes++;
                     var seed = round * BLOCKS + i;
                     var offset = (long) i * BLOCK;
-                    peer.tell(party ->
+                    peer.run(context ->
                             assertThat(
-                                            Memory.holds(
-                                                    party.memory(SEGMENT)
+                                            TestPattern.holds(
+                                                    context.memory(SEGMENT)
                                                             .segment()
                                                             .asSlice(offset, BLOCK),
                                                     seed))
@@ -122,23 +123,23 @@ class LinkTest extends NodesTest {
     }
 
     @Test
-    void shouldFailACheckedCopyAndADmaTransfer() throws Exception {
-        var local = node.newSegment(SegmentOptions.of(SEGMENT, BYTES).forThisSideOnly());
+    void shouldFailACheckedCopyAndADmaTransferWhileTheLinkIsCut() throws Exception {
+        var local = node.newSegment(SegmentOptions.of(SEGMENT, BYTES).asPrivate());
         local.prepare();
-        var remote = node.connect(peer.node(), SEGMENT, SOON);
+        var remote = node.connect(peer.node(), SEGMENT, TIMEOUT);
         var queue = node.newDmaQueue(1);
         try (var arena = Arena.ofConfined();
                 var sequence = map.newSequence()) {
             var block = arena.allocate(BLOCK);
-            Memory.fill(block, 1);
+            TestPattern.fill(block, 1);
             assertThat(sequence.start()).isEqualTo(SequenceStatus.OK);
             cable.cut();
 
-            refuses(SisciError.TRANSFER_FAILED, () -> sequence.copyFrom(block, 0));
-            refuses(
+            assertFails(SisciError.TRANSFER_FAILED, () -> sequence.copyFrom(block, 0));
+            assertFails(
                     SisciError.TRANSFER_FAILED,
-                    () -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, BYTES), SOON));
+                    () -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, BYTES), TIMEOUT));
         }
-        peer.tell(party -> assertThat(party.memory(SEGMENT).getLong(8)).isZero());
+        peer.run(context -> assertThat(context.memory(SEGMENT).getLong(8)).isZero());
     }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.tck.sisci.Refusals.refuses;
+import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 
 import org.jrdma.sisci.MapOptions;
 import org.jrdma.sisci.MapOptions.Flag;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Segments as memory. */
+/** Tests of mapped segments. */
 class MapTest extends NodesTest {
 
     private static final long PART = 16 << 10;
@@ -30,8 +30,8 @@ class MapTest extends NodesTest {
         map.putLongRelease(24, 0x2424_2424_2424_2424L);
         map.flush();
 
-        peer.tell(party -> {
-            var memory = party.memory(SEGMENT);
+        peer.run(context -> {
+            var memory = context.memory(SEGMENT);
             assertThat(memory.getByte(1)).isEqualTo((byte) 0x11);
             assertThat(memory.getShort(2)).isEqualTo((short) 0x2222);
             assertThat(memory.getInt(4)).isEqualTo(0x4444_4444);
@@ -53,39 +53,43 @@ class MapTest extends NodesTest {
 
     @ParameterizedTest
     @EnumSource(
-            names = {"READ_ONLY", "INTERRUPT", "CONDITIONAL_INTERRUPT"}, // of InterruptFlagTest
+            names = {
+                "READ_ONLY",
+                "INTERRUPT",
+                "CONDITIONAL_INTERRUPT"
+            }, // tested by InterruptFlagTest
             mode = EnumSource.Mode.EXCLUDE)
-    void shouldStoreInEveryWay(Flag flag) throws Exception {
-        peer.tell(party -> party.offer(SEGMENT, BYTES));
-        try (var remote = node.connect(peer.node(), SEGMENT, SOON);
+    void shouldStoreThroughMapsWithEachFlag(Flag flag) throws Exception {
+        peer.run(context -> context.offer(SEGMENT, BYTES));
+        try (var remote = node.connect(peer.node(), SEGMENT, TIMEOUT);
                 var map = remote.map(MapOptions.WHOLE.with(flag))) {
 
             map.putInt(0, 1);
             map.putInt(4, 2);
             map.flush();
 
-            peerHas(0, 2L << 32 | 1);
+            assertPeerHas(0, 2L << 32 | 1);
         }
     }
 
     @Test
-    void shouldRefuseToStoreWhereItIsReadOnly() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT, BYTES).putLongRelease(0, 42));
-        try (var remote = node.connect(peer.node(), SEGMENT, SOON);
+    void shouldRejectAStoreIntoAReadOnlyMap() throws Exception {
+        peer.run(context -> context.offer(SEGMENT, BYTES).putLongRelease(0, 42));
+        try (var remote = node.connect(peer.node(), SEGMENT, TIMEOUT);
                 var map = remote.map(MapOptions.WHOLE.with(Flag.READ_ONLY))) {
             assertThat(map.getLong(0)).isEqualTo(42);
 
             assertThatIllegalArgumentException().isThrownBy(() -> map.putLong(0, 1));
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> map.segment().set(Memory.LONG, 0, 1));
+                    .isThrownBy(() -> map.segment().set(TestPattern.LONG, 0, 1));
             assertThat(map.getLong(0)).isEqualTo(42);
         }
     }
 
     @Test
-    void shouldShowAPart() throws Exception {
-        peer.tell(party -> Memory.fill(party.offer(SEGMENT, BYTES).segment(), 3));
-        try (var remote = node.connect(peer.node(), SEGMENT, SOON);
+    void shouldMapAPartOfASegment() throws Exception {
+        peer.run(context -> TestPattern.fill(context.offer(SEGMENT, BYTES).segment(), 3));
+        try (var remote = node.connect(peer.node(), SEGMENT, TIMEOUT);
                 var whole = remote.map();
                 var part = remote.map(MapOptions.part(PART, PART))) {
             assertThat(part.byteSize()).isEqualTo(PART);
@@ -94,22 +98,22 @@ class MapTest extends NodesTest {
             part.putLong(8, 42);
             part.flush();
 
-            peerHas(PART + 8, 42);
+            assertPeerHas(PART + 8, 42);
         }
     }
 
     @Test
-    void shouldRefuseAPartThatIsNotThere() throws Exception {
+    void shouldRejectAPartBeyondTheSegment() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
 
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
                 .isThrownBy(() -> segment.map(MapOptions.part(PART, BYTES)));
         assertThatIllegalArgumentException().isThrownBy(() -> MapOptions.part(-1, 8));
-        refuses(SisciError.OFFSET_ALIGNMENT, () -> segment.map(MapOptions.part(8, PART)));
+        assertFails(SisciError.OFFSET_ALIGNMENT, () -> segment.map(MapOptions.part(8, PART)));
     }
 
     @Test
-    void shouldBeBounded() throws Exception {
+    void shouldRejectAnAccessBeyondTheMap() throws Exception {
         var map = mapOfPeer(SEGMENT, BYTES);
 
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
@@ -119,20 +123,20 @@ class MapTest extends NodesTest {
     }
 
     @Test
-    void shouldKnowWhetherItLeadsElsewhere() throws Exception {
-        var there = mapOfPeer(SEGMENT, BYTES);
+    void shouldReportWhetherAMapIsLocal() throws Exception {
+        var remoteMap = mapOfPeer(SEGMENT, BYTES);
         var segment = node.newSegment(SEGMENT, BYTES);
         segment.offer();
-        var here = node.connect(node.id(), SEGMENT, SOON).map();
+        var loopbackMap = node.connect(node.id(), SEGMENT, TIMEOUT).map();
 
-        assertThat(there.isLocal()).isFalse();
-        assertThat(here.isLocal()).isTrue();
+        assertThat(remoteMap.isLocal()).isFalse();
+        assertThat(loopbackMap.isLocal()).isTrue();
         assertThat(segment.map().isLocal()).isTrue();
-        assertThat(there.ioAddress()).isNotZero();
+        assertThat(remoteMap.ioAddress()).isNotZero();
     }
 
     @Test
-    void shouldHaveAPhysicalAddressAndBringCacheAndMemoryTogether() throws Exception {
+    void shouldHaveAPhysicalAddressAndSyncTheCache() throws Exception {
         var map = mapOfPeer(SEGMENT, BYTES);
 
         assertThat(map.physicalAddress()).isNotZero();
@@ -140,17 +144,17 @@ class MapTest extends NodesTest {
         map.flushCache(64, 8);
         map.flush();
         map.invalidateCache(0, BYTES);
-        peerHas(64, 42);
+        assertPeerHas(64, 42);
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
                 .isThrownBy(() -> map.flushCache(BYTES - 8, 9));
     }
 
     @Test
-    void shouldReachASegmentOfItsOwnNode() throws Exception {
+    void shouldMapASegmentOfTheSameNode() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         segment.offer();
         var own = segment.map();
-        try (var remote = node.connect(node.id(), SEGMENT, SOON);
+        try (var remote = node.connect(node.id(), SEGMENT, TIMEOUT);
                 var map = remote.map()) {
             map.putLong(8, 42);
             map.flush();
@@ -160,9 +164,9 @@ class MapTest extends NodesTest {
     }
 
     @Test
-    void shouldBeSeveralOfOneConnection() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT, BYTES));
-        try (var remote = node.connect(peer.node(), SEGMENT, SOON)) {
+    void shouldAllowSeveralMapsOfAConnection() throws Exception {
+        peer.run(context -> context.offer(SEGMENT, BYTES));
+        try (var remote = node.connect(peer.node(), SEGMENT, TIMEOUT)) {
             var first = remote.map();
             var second = remote.map();
 
@@ -173,16 +177,16 @@ class MapTest extends NodesTest {
 
             second.putLong(16, 3);
             second.flush();
-            peer.tell(party -> {
+            peer.run(context -> {
                 for (var i = 0; i < 3; i++) {
-                    assertThat(party.memory(SEGMENT).getLong(8L * i)).isEqualTo(i + 1);
+                    assertThat(context.memory(SEGMENT).getLong(8L * i)).isEqualTo(i + 1);
                 }
             });
         }
     }
 
     @Test
-    void shouldLetNobodyTouchTheMemoryAfterItsClose() throws Exception {
+    void shouldRejectAccessToTheMemoryAfterClose() throws Exception {
         var map = mapOfPeer(SEGMENT, BYTES);
         var memory = map.segment();
 
@@ -190,7 +194,7 @@ class MapTest extends NodesTest {
 
         assertThatIllegalStateException().isThrownBy(() -> map.putLong(0, 1));
         assertThatIllegalStateException().isThrownBy(() -> map.putLongRelease(0, 1));
-        assertThatIllegalStateException().isThrownBy(() -> memory.get(Memory.LONG, 0));
+        assertThatIllegalStateException().isThrownBy(() -> memory.get(TestPattern.LONG, 0));
         assertThatIllegalStateException().isThrownBy(map::flush);
         assertThatIllegalStateException().isThrownBy(map::newSequence);
     }

@@ -15,13 +15,13 @@ import org.jrdma.sisci.MessageReceiver;
 import org.jrdma.sisci.MessageSender;
 import org.junit.jupiter.api.Test;
 
-/** Messages from node to node, by stores alone. */
+/** Tests of message queues between nodes. */
 class MessageQueueTest extends NodesTest {
 
     private static final int CAPACITY = 1024;
     private static final int MESSAGES = 20_000;
 
-    /** Less than the five seconds that a close waits at most. */
+    /** The limit for a close that does not wait, which is less than its timeout of five seconds. */
     private static final Duration AT_ONCE = ofSeconds(2);
 
     private static MemorySegment message(String text) {
@@ -29,65 +29,68 @@ class MessageQueueTest extends NodesTest {
     }
 
     private void peerOpens() throws Exception {
-        peer.tell(party ->
-                party.keep("receiver", MessageReceiver.open(party.node(), SEGMENT, CAPACITY)));
+        peer.run(context ->
+                context.put("receiver", MessageReceiver.open(context.node(), SEGMENT, CAPACITY)));
     }
 
     private void peerReceives(String text) throws Exception {
-        peer.tell(party ->
-                assertThat(party.kept("receiver", MessageReceiver.class).receive(SOON))
+        peer.run(context ->
+                assertThat(context.get("receiver", MessageReceiver.class).receive(TIMEOUT))
                         .asString(UTF_8)
                         .isEqualTo(text));
     }
 
     @Test
-    void shouldCarryMessages() throws Exception {
+    void shouldDeliverMessages() throws Exception {
         peerOpens();
-        var sender = MessageSender.connect(node, peer.node(), SEGMENT, SOON);
+        var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
 
-        sender.send(message("Saluton"), SOON);
-        sender.send(message(""), SOON);
-        sender.send(message("mondo"), SOON);
+        sender.send(message("Saluton"), TIMEOUT);
+        sender.send(message(""), TIMEOUT);
+        sender.send(message("mondo"), TIMEOUT);
 
         peerReceives("Saluton");
         peerReceives("");
         peerReceives("mondo");
     }
 
-    /** Lengths of all kinds, in a ring that they soon fill. */
+    /** Sends messages of various lengths through a small ring buffer. */
     @Test
-    void shouldLoseTearAndReorderNothing() throws Exception {
+    void shouldNotLoseTearOrReorderMessages() throws Exception {
         try (var receiver = MessageReceiver.open(node, SEGMENT, CAPACITY)) {
-            var here = node.id();
+            var localNode = node.id();
             var sent =
-                    peer.start(party -> {
+                    peer.submit(context -> {
                         try (var sender =
-                                MessageSender.connect(party.node(), here, SEGMENT, SOON)) {
+                                MessageSender.connect(
+                                        context.node(), localNode, SEGMENT, TIMEOUT)) {
                             for (var i = 0; i < MESSAGES; i++) {
                                 var length = i * 37 % (sender.maxMessageBytes() + 1);
-                                sender.send(MemorySegment.ofArray(Memory.pattern(i, length)), SOON);
+                                sender.send(
+                                        MemorySegment.ofArray(TestPattern.pattern(i, length)),
+                                        TIMEOUT);
                             }
                         }
                         return MESSAGES;
                     });
             var longest = CAPACITY / 2 - 8;
             for (var i = 0; i < MESSAGES; i++) {
-                assertThat(receiver.receive(SOON))
+                assertThat(receiver.receive(TIMEOUT))
                         .as("message %d", i)
-                        .isEqualTo(Memory.pattern(i, i * 37 % (longest + 1)));
+                        .isEqualTo(TestPattern.pattern(i, i * 37 % (longest + 1)));
             }
 
             assertThat(sent.get()).isEqualTo(MESSAGES);
             assertThatExceptionOfType(FabricException.class)
-                    .isThrownBy(() -> receiver.receive(SOON))
-                    .withMessageContaining("is gone");
+                    .isThrownBy(() -> receiver.receive(TIMEOUT))
+                    .withMessageContaining("has ended");
         }
     }
 
     @Test
-    void shouldHaveNoRoomWhenNobodyTakes() throws Exception {
+    void shouldRejectASendWhenTheRingBufferIsFull() throws Exception {
         peerOpens();
-        var sender = MessageSender.connect(node, peer.node(), SEGMENT, SOON);
+        var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
         var large = MemorySegment.ofArray(new byte[sender.maxMessageBytes()]);
         while (sender.trySend(large)) {
             // until it is full
@@ -95,25 +98,26 @@ class MessageQueueTest extends NodesTest {
 
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> sender.send(large, ofMillis(20)));
-        peer.tell(party -> party.kept("receiver", MessageReceiver.class).receive(SOON));
+        peer.run(context -> context.get("receiver", MessageReceiver.class).receive(TIMEOUT));
 
-        sender.send(large, SOON);
+        sender.send(large, TIMEOUT);
     }
 
     @Test
-    void shouldCloseTheSenderFirstOnOneThreadWithoutAWait() throws Exception {
+    void shouldCloseTheSenderBeforeTheReceiverOnOneThreadWithoutWaiting() throws Exception {
         var other = fabric.sisci().open();
         var receiver = MessageReceiver.open(other, SEGMENT, CAPACITY);
-        var sender = MessageSender.connect(node, other.id(), SEGMENT, SOON);
-        sender.send(message("Saluton"), SOON);
-        assertThat(receiver.receive(SOON)).asString(UTF_8).isEqualTo("Saluton");
-        receiver.tryReceive((_, _, _) -> {}); // tells the sender, for which it connects
-        sender.send(message("the last"), SOON);
+        var sender = MessageSender.connect(node, other.id(), SEGMENT, TIMEOUT);
+        sender.send(message("Saluton"), TIMEOUT);
+        assertThat(receiver.receive(TIMEOUT)).asString(UTF_8).isEqualTo("Saluton");
+        receiver.tryReceive(
+                (_, _, _) -> {}); // connects to the sender, to report the consumed bytes
+        sender.send(message("the last"), TIMEOUT);
         var start = System.nanoTime();
 
         sender.close();
 
-        assertThat(receiver.receive(SOON)).asString(UTF_8).isEqualTo("the last");
+        assertThat(receiver.receive(TIMEOUT)).asString(UTF_8).isEqualTo("the last");
         receiver.close();
         node.close();
         other.close();
@@ -121,46 +125,46 @@ class MessageQueueTest extends NodesTest {
     }
 
     @Test
-    void shouldCloseTheReceiverFirstOnOneThreadWithoutAWait() throws Exception {
+    void shouldCloseTheReceiverBeforeTheSenderOnOneThreadWithoutWaiting() throws Exception {
         for (var received : new int[] {0, 1}) {
-            var here = fabric.sisci().open();
-            var other = fabric.sisci().open();
-            var receiver = MessageReceiver.open(other, SEGMENT, CAPACITY);
-            var sender = MessageSender.connect(here, other.id(), SEGMENT, SOON);
+            var senderNode = fabric.sisci().open();
+            var receiverNode = fabric.sisci().open();
+            var receiver = MessageReceiver.open(receiverNode, SEGMENT, CAPACITY);
+            var sender = MessageSender.connect(senderNode, receiverNode.id(), SEGMENT, TIMEOUT);
             for (var i = 0; i < received; i++) {
-                sender.send(message("Saluton"), SOON);
-                assertThat(receiver.receive(SOON)).hasSize(7);
+                sender.send(message("Saluton"), TIMEOUT);
+                assertThat(receiver.receive(TIMEOUT)).hasSize(7);
                 receiver.tryReceive((_, _, _) -> {});
             }
             var start = System.nanoTime();
 
             receiver.close();
             assertThatExceptionOfType(FabricException.class)
-                    .isThrownBy(() -> sender.send(message("late"), SOON))
+                    .isThrownBy(() -> sender.send(message("late"), TIMEOUT))
                     .withMessageContaining("has closed");
             sender.close();
-            here.close();
-            other.close();
+            senderNode.close();
+            receiverNode.close();
 
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(AT_ONCE);
         }
     }
 
-    /** Nodes that close what they own, one after the other on one thread. */
+    /** Closes the nodes sequentially on one thread. */
     @Test
-    void shouldCloseWithItsNodeWithoutAWait() throws Exception {
+    void shouldCloseWithItsNodeWithoutWaiting() throws Exception {
         for (var senderFirst : new boolean[] {false, true}) {
-            var here = fabric.sisci().open();
-            var other = fabric.sisci().open();
-            var receiver = MessageReceiver.open(other, SEGMENT, CAPACITY);
-            var sender = MessageSender.connect(here, other.id(), SEGMENT, SOON);
-            sender.send(message("Saluton"), SOON);
-            assertThat(receiver.receive(SOON)).hasSize(7);
+            var senderNode = fabric.sisci().open();
+            var receiverNode = fabric.sisci().open();
+            var receiver = MessageReceiver.open(receiverNode, SEGMENT, CAPACITY);
+            var sender = MessageSender.connect(senderNode, receiverNode.id(), SEGMENT, TIMEOUT);
+            sender.send(message("Saluton"), TIMEOUT);
+            assertThat(receiver.receive(TIMEOUT)).hasSize(7);
             receiver.tryReceive((_, _, _) -> {});
             var start = System.nanoTime();
 
-            (senderFirst ? here : other).close();
-            (senderFirst ? other : here).close();
+            (senderFirst ? senderNode : receiverNode).close();
+            (senderFirst ? receiverNode : senderNode).close();
             sender.close();
             receiver.close();
 
@@ -169,35 +173,35 @@ class MessageQueueTest extends NodesTest {
     }
 
     @Test
-    void shouldLetNobodyInWhoComesWhileItCloses() throws Exception {
+    void shouldRejectASenderThatConnectsDuringClose() throws Exception {
         peerOpens();
-        peer.tell(party -> party.kept("receiver", MessageReceiver.class).close());
+        peer.run(context -> context.get("receiver", MessageReceiver.class).close());
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> MessageSender.connect(node, peer.node(), SEGMENT, ofMillis(20)));
     }
 
     @Test
-    void shouldTakeOneSenderOnly() throws Exception {
+    void shouldRejectASecondSender() throws Exception {
         peerOpens();
-        var sender = MessageSender.connect(node, peer.node(), SEGMENT, SOON);
+        var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> MessageSender.connect(node, peer.node(), SEGMENT, SOON))
-                .withMessageContaining("has a sender already");
+                .isThrownBy(() -> MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT))
+                .withMessageContaining("already has a sender.");
 
-        sender.send(message("Saluton"), SOON);
+        sender.send(message("Saluton"), TIMEOUT);
         peerReceives("Saluton");
     }
 
     @Test
-    void shouldRefuseToSendOnceTheLinkHasFailed() throws Exception {
+    void shouldRejectASendAfterTheLinkHasFailed() throws Exception {
         var cable = fabric.cable();
         peerOpens();
-        var sender = MessageSender.connect(node, peer.node(), SEGMENT, SOON);
+        var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
 
         cable.cut();
-        cable.mend();
+        cable.restore();
 
         eventually(() -> {
             try {
@@ -210,9 +214,9 @@ class MessageQueueTest extends NodesTest {
     }
 
     @Test
-    void shouldRefuseToBeUsedAfterItsClose() throws Exception {
+    void shouldRejectUseAfterClose() throws Exception {
         peerOpens();
-        var sender = MessageSender.connect(node, peer.node(), SEGMENT, SOON);
+        var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
 
         sender.close();
         sender.close();

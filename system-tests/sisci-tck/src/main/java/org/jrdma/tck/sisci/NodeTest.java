@@ -3,7 +3,7 @@ package org.jrdma.tck.sisci;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.tck.sisci.Refusals.refuses;
+import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 
 import java.time.Duration;
 import org.jrdma.ffi.FabricTimeoutException;
@@ -20,26 +20,26 @@ import org.junit.jupiter.params.provider.EnumSource;
 class NodeTest extends NodesTest {
 
     @Test
-    void shouldHaveAnIdThatIsAMultipleOfFourAndUnlikeOthers() throws Exception {
+    void shouldHaveAUniqueIdThatIsAMultipleOfFour() throws Exception {
         assertThat(node.id()).isPositive().isEqualTo(node.id() / 4 * 4);
         assertThat(peer.node()).isPositive().isNotEqualTo(node.id());
     }
 
     @Test
-    void shouldReachThePeerAndNotANodeThatIsNotThere() throws Exception {
+    void shouldProbeAnExistingAndAMissingNode() throws Exception {
         assertThat(node.probe(peer.node())).isTrue();
         assertThat(node.probe(node.id())).isTrue();
         assertThat(node.probe(244)).isFalse();
     }
 
     @Test
-    void shouldRefuseAnIdThatNoNodeCanHave() {
-        refuses(SisciError.ILLEGAL_NODE, () -> node.probe(5));
-        refuses(SisciError.ILLEGAL_NODE, () -> node.connect(5, SEGMENT, SOON));
+    void shouldRejectAnInvalidNodeId() {
+        assertFails(SisciError.ILLEGAL_NODE, () -> node.probe(5));
+        assertFails(SisciError.ILLEGAL_NODE, () -> node.connect(5, SEGMENT, TIMEOUT));
     }
 
     @Test
-    void shouldKnowItsAdapters() throws Exception {
+    void shouldListItsAdapters() throws Exception {
         var adapter = node.adapter();
 
         assertThat(adapter.number()).isZero();
@@ -52,17 +52,17 @@ class NodeTest extends NodesTest {
     }
 
     @Test
-    void shouldRefuseAnAdapterThatIsNotThere() throws Exception {
+    void shouldRejectAMissingAdapter() throws Exception {
         var number = node.adapters().size();
 
-        refuses(SisciError.NO_SUCH_ADAPTER, () -> node.adapter(number));
-        refuses(SisciError.NO_SUCH_ADAPTER, () -> fabric.sisci().open(number));
-        refuses(SisciError.ILLEGAL_ADAPTER, () -> node.adapter(99));
+        assertFails(SisciError.NO_SUCH_ADAPTER, () -> node.adapter(number));
+        assertFails(SisciError.NO_SUCH_ADAPTER, () -> fabric.sisci().open(number));
+        assertFails(SisciError.ILLEGAL_ADAPTER, () -> node.adapter(99));
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldAnswerWhatIsAskedOfAnAdapter(Adapter.Query query) throws Exception {
+    void shouldQueryAnAdapter(Adapter.Query query) throws Exception {
         var answer = node.adapter().query(query);
 
         switch (query) {
@@ -75,7 +75,7 @@ class NodeTest extends NodesTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldAnswerWhatIsAskedOfALink(LinkQuery query) throws Exception {
+    void shouldQueryALink(LinkQuery query) throws Exception {
         var answer = node.adapter().query(query, 0);
 
         switch (query) {
@@ -88,7 +88,7 @@ class NodeTest extends NodesTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellWhatItsDmaEnginesCanDo(DmaEngine engine) throws Exception {
+    void shouldReportTheCapabilitiesOfItsDmaEngines(DmaEngine engine) throws Exception {
         if (node.adapter().isDmaAvailable(engine)) {
             var can = node.adapter().dmaCapabilities(engine);
 
@@ -101,7 +101,7 @@ class NodeTest extends NodesTest {
     }
 
     @Test
-    void shouldTellTheLibrarysVersionAndMakerAndTheCacheLine() throws Exception {
+    void shouldReportTheVersionTheVendorAndTheCacheLine() throws Exception {
         assertThat(fabric.sisci().version()).isNotBlank();
         assertThat(fabric.sisci().vendor()).isNotBlank();
         assertThat(node.cacheLineBytes()).isIn(32, 64, 128);
@@ -110,29 +110,29 @@ class NodeTest extends NodesTest {
     @Test
     void shouldFindNodesByName() throws Exception {
         assertThat(node.nodeIds("localhost")).containsExactly(node.id());
-        refuses(SisciError.NO_SUCH_NODE, () -> node.nodeIds("no-such-host"));
+        assertFails(SisciError.NO_SUCH_NODE, () -> node.nodeIds("no-such-host"));
     }
 
     @Test
-    void shouldTellByWhichAdapterANodeIsReached() throws Exception {
+    void shouldReportTheAdapterThatReachesANode() throws Exception {
         var info = node.nodeInfo("localhost");
 
         assertThat(info.nodeIds()).containsExactly(node.id());
         assertThat(info.adapter()).isEqualTo(node.adapter().number());
         assertThat(info.adapterTypeName()).isNotBlank();
-        refuses(SisciError.NO_SUCH_NODE, () -> node.nodeInfo("no-such-host"));
+        assertFails(SisciError.NO_SUCH_NODE, () -> node.nodeInfo("no-such-host"));
     }
 
-    /** Either memory is there, by its address on the bus, or a refusal that says so. */
+    /** The library either connects to memory by its bus address or reports that it cannot. */
     @Test
-    void shouldReachMemoryByItsAddressOrSayThatItDoesNot() throws Exception {
-        var there =
-                peer.ask(party -> {
-                    var map = party.offer(SEGMENT, BYTES);
+    void shouldConnectToMemoryByItsAddressOrReportThatItCannot() throws Exception {
+        var ioAddress =
+                peer.call(context -> {
+                    var map = context.offer(SEGMENT, BYTES);
                     map.putLong(8, 42);
-                    return party.segment(SEGMENT).ioAddress();
+                    return context.segment(SEGMENT).ioAddress();
                 });
-        try (var space = node.connectForeignSpace(peer.node(), there, BYTES);
+        try (var space = node.connectForeignSpace(peer.node(), ioAddress, BYTES);
                 var map = space.map()) {
             assertThat(map.getLong(8)).isEqualTo(42);
             assertThat(space.byteSize()).isEqualTo(BYTES);
@@ -142,18 +142,18 @@ class NodeTest extends NodesTest {
     }
 
     @Test
-    void shouldReachNoMemoryThatIsNotThere() {
+    void shouldRejectAnAddressWithoutMemory() {
         assertThatExceptionOfType(Exception.class)
                 .isThrownBy(() -> node.connectForeignSpace(peer.node(), 0x1000, BYTES))
                 .withMessageContaining("SCIConnectSCISpace");
     }
 
     @Test
-    void shouldHaveSeveralNodesOpenAtOnce() throws Exception {
+    void shouldAllowSeveralOpenNodes() throws Exception {
         try (var second = fabric.sisci().open();
                 var segment = second.newSegment(SEGMENT, BYTES)) {
             segment.offer();
-            try (var remote = node.connect(second.id(), SEGMENT, SOON)) {
+            try (var remote = node.connect(second.id(), SEGMENT, TIMEOUT)) {
                 assertThat(remote.byteSize()).isEqualTo(BYTES);
             }
         }
@@ -161,7 +161,7 @@ class NodeTest extends NodesTest {
     }
 
     @Test
-    void shouldCloseWhatItOwnsAndRefuseToBeUsedAfterwards() throws Exception {
+    void shouldCloseItsObjectsAndRejectUseAfterClose() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         var map = segment.map();
 
@@ -172,20 +172,20 @@ class NodeTest extends NodesTest {
         assertThatIllegalStateException()
                 .isThrownBy(() -> node.newSegment(SEGMENT, BYTES))
                 .withMessage("node %d is closed", node.id());
-        assertThatIllegalStateException().isThrownBy(() -> map.segment().get(Memory.BYTE, 0));
+        assertThatIllegalStateException().isThrownBy(() -> map.segment().get(TestPattern.BYTE, 0));
         assertThatIllegalStateException().isThrownBy(segment::offer);
     }
 
     @Test
-    void shouldSayWhatItWaitedForInVain() throws Exception {
-        var there = peer.node();
+    void shouldNameTheMissingObjectWhenAConnectTimesOut() throws Exception {
+        var peerNode = peer.node();
 
         assertThatExceptionOfType(FabricTimeoutException.class)
-                .isThrownBy(() -> node.connect(there, SEGMENT, Duration.ofMillis(20)))
-                .withMessageContaining("segment %d of node %d", SEGMENT, there)
+                .isThrownBy(() -> node.connect(peerNode, SEGMENT, Duration.ofMillis(20)))
+                .withMessageContaining("segment %d of node %d", SEGMENT, peerNode)
                 .withMessageContaining("NO_SUCH_SEGMENT");
         assertThatExceptionOfType(FabricTimeoutException.class)
-                .isThrownBy(() -> node.connectInterrupt(there, 9, Duration.ofMillis(20)))
+                .isThrownBy(() -> node.connectInterrupt(peerNode, 9, Duration.ofMillis(20)))
                 .withMessageContaining("NO_SUCH_INTERRUPT");
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> node.connect(244, SEGMENT, Duration.ofMillis(20)))
@@ -193,39 +193,39 @@ class NodeTest extends NodesTest {
     }
 
     @Test
-    void shouldConnectAsSoonAsTheSegmentIsThere() throws Exception {
-        var there = peer.node();
+    void shouldConnectWhenTheSegmentBecomesAvailable() throws Exception {
+        var peerNode = peer.node();
         var offer =
-                peer.start(party -> {
+                peer.submit(context -> {
                     Thread.sleep(100);
-                    return party.offer(SEGMENT, BYTES).byteSize();
+                    return context.offer(SEGMENT, BYTES).byteSize();
                 });
 
-        try (var remote = node.connect(there, SEGMENT, SOON)) {
+        try (var remote = node.connect(peerNode, SEGMENT, TIMEOUT)) {
             assertThat(remote.byteSize()).isEqualTo(offer.get());
         }
     }
 
-    /** What registers there are is up to an adapter; the software fabric has none. */
+    /** The registers depend on the adapter; the software fabric has none. */
     @Test
-    void shouldReadRegistersOrSayThatThereAreNone() throws Exception {
+    void shouldReadRegistersOrReportThatThereAreNone() throws Exception {
         var adapter = node.adapter();
-        var there = peer.node();
+        var peerNode = peer.node();
         try {
             assertThat(adapter.readRegister(0)).isEqualTo(adapter.readRegister(0));
-            assertThat(adapter.readRemoteRegister(there, 0))
-                    .isEqualTo(adapter.readRemoteRegister(there, 0));
+            assertThat(adapter.readRemoteRegister(peerNode, 0))
+                    .isEqualTo(adapter.readRemoteRegister(peerNode, 0));
         } catch (UnsupportedOperationException e) {
             assertThat(e).hasMessageContaining("has no function SCIGetLocalCSR");
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> adapter.writeRegister(0, 0));
             assertThatExceptionOfType(UnsupportedOperationException.class)
-                    .isThrownBy(() -> adapter.writeRemoteRegister(there, 0, 0));
+                    .isThrownBy(() -> adapter.writeRemoteRegister(peerNode, 0, 0));
         }
     }
 
     @Test
-    void shouldRegisterADeviceAsRequesterUntilThatIsClosed() throws Exception {
+    void shouldRegisterADeviceAsRequesterUntilClose() throws Exception {
         var requester = node.registerRequester(0x3b, 0x10);
         try (requester) {
             assertThat(requester).hasToString("device 3b:02.0 as requester of " + node);
@@ -233,17 +233,20 @@ class NodeTest extends NodesTest {
         assertThat(requester.isOpen()).isFalse();
     }
 
-    /** In C nothing keeps a descriptor from being closed with what it has. */
+    /**
+     * The library cannot close a descriptor that has objects, so the close of a node removes them
+     * first.
+     */
     @Test
-    void shouldBeLeftWithoutATraceByEveryone() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT, BYTES));
-        var there = peer.node();
+    void shouldRemoveItsSegmentsOnClose() throws Exception {
+        peer.run(context -> context.offer(SEGMENT, BYTES));
+        var peerNode = peer.node();
         peer.reset();
 
         Node reopened = fabric.sisci().open();
         try (reopened) {
             assertThatExceptionOfType(FabricTimeoutException.class)
-                    .isThrownBy(() -> reopened.connect(there, SEGMENT, Duration.ofMillis(20)));
+                    .isThrownBy(() -> reopened.connect(peerNode, SEGMENT, Duration.ofMillis(20)));
         }
     }
 }

@@ -12,18 +12,24 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
-/** A test on this node and others. What they still have open afterwards is closed, at once. */
+/**
+ * The base class of tests on this node and other nodes. Closes all objects of the nodes after each
+ * test, in parallel.
+ */
 @Timeout(60)
 abstract class NodesTest {
 
-    static final Duration SOON = ofSeconds(10);
+    static final Duration TIMEOUT = ofSeconds(10);
     static final int SEGMENT = 700;
     static final long BYTES = 64 << 10;
 
-    /** Less than the five seconds for which a close goes on while something is in use. */
-    private static final Duration AT_ONCE = ofSeconds(4);
+    /**
+     * The limit for closing all nodes, which is less than the five seconds for which a close
+     * retries.
+     */
+    private static final Duration CLOSE_LIMIT = ofSeconds(4);
 
-    final Fabric fabric = Fabric.underTest();
+    final FabricUnderTest fabric = FabricUnderTest.current();
     Node node;
     Peer peer;
 
@@ -51,25 +57,25 @@ abstract class NodesTest {
             }
         }
         assertThat(Duration.ofNanos(System.nanoTime() - start))
-                .as("nobody waits for another to close")
-                .isLessThan(AT_ONCE);
+                .as("no node waits until another node closes")
+                .isLessThan(CLOSE_LIMIT);
     }
 
-    /** The peer offers a segment; here it is mapped. */
+    /** Lets the peer create a segment, and maps it. */
     RemoteMap mapOfPeer(int id, long bytes) throws Exception {
-        peer.tell(party -> party.offer(id, bytes));
-        return node.connect(peer.node(), id, SOON).map();
+        peer.run(context -> context.offer(id, bytes));
+        return node.connect(peer.node(), id, TIMEOUT).map();
     }
 
-    /** The peer's own memory has that. */
-    void peerHas(long offset, long value) throws Exception {
-        peer.tell(party -> assertThat(party.memory(SEGMENT).getLong(offset)).isEqualTo(value));
+    /** Asserts that the segment of the peer contains a value. */
+    void assertPeerHas(long offset, long value) throws Exception {
+        peer.run(context -> assertThat(context.memory(SEGMENT).getLong(offset)).isEqualTo(value));
     }
 
     static void eventually(Callable<Boolean> condition) throws Exception {
-        var end = System.nanoTime() + SOON.toNanos();
+        var end = System.nanoTime() + TIMEOUT.toNanos();
         while (!condition.call()) {
-            assertThat(System.nanoTime()).as("not within %s", SOON).isLessThan(end);
+            assertThat(System.nanoTime()).as("not within %s", TIMEOUT).isLessThan(end);
             Thread.sleep(1);
         }
     }

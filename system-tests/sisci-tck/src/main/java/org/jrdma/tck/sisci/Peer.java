@@ -5,71 +5,73 @@ import java.util.concurrent.CompletionException;
 import org.jrdma.sisci.Sisci;
 import org.jspecify.annotations.Nullable;
 
-/** Another node, or another process of this one: in this JVM, or in its own. */
+/** Another node, or another process of this node, in this JVM or in a separate one. */
 public abstract class Peer implements AutoCloseable {
 
     /** For {@link PeerProcess}, and for {@link #inThisJvm}. */
     Peer() {}
 
-    /** Has it do something, and waits for the result; what it throws is thrown here. */
-    public abstract <T extends @Nullable Object> T ask(Work<T> work) throws Exception;
+    /**
+     * Runs a task in the peer and waits for its result. An exception of the task is thrown here.
+     */
+    public abstract <T extends @Nullable Object> T call(PeerTask<T> work) throws Exception;
 
-    /** Has it do something, and waits for its end. */
-    public final void tell(Work.Deed deed) throws Exception {
+    /** Runs an action in the peer and waits for its end. */
+    public final void run(PeerTask.Action action) throws Exception {
         var _ =
-                ask(party -> {
-                    deed.run(party);
+                call(context -> {
+                    action.run(context);
                     return true;
                 });
     }
 
-    /** Has it do something, and does not wait. It can do one thing at a time. */
-    public final <T extends @Nullable Object> CompletableFuture<T> start(Work<T> work) {
+    /** Runs a task in the peer without waiting. A peer runs one task at a time. */
+    public final <T extends @Nullable Object> CompletableFuture<T> submit(PeerTask<T> work) {
         return CompletableFuture.supplyAsync(
                 () -> {
                     try {
-                        return ask(work);
+                        return call(work);
                     } catch (Exception e) {
                         throw new CompletionException(e);
                     }
                 },
-                thread -> Thread.ofPlatform().daemon().start(thread)); // it may take long
+                thread -> Thread.ofPlatform().daemon().start(thread)); // the task may block
     }
 
-    /** The id of its node. */
+    /** The node id of the peer. */
     public final int node() throws Exception {
-        return ask(party -> party.node().id());
+        return call(context -> context.node().id());
     }
 
-    /** Closes all that it has. */
+    /** Closes all objects of the peer. */
     public final void reset() throws Exception {
-        tell(Party::close);
+        run(PeerContext::close);
     }
 
-    /** Ends it. */
+    /** Ends the peer. */
     @Override
     public abstract void close();
 
-    /** One that is part of this JVM. */
+    /** A peer in this JVM. */
     public static Peer inThisJvm(Sisci sisci) {
-        var party = new Party(sisci);
+        var context = new PeerContext(sisci);
         return new Peer() {
             @Override
-            public <T extends @Nullable Object> T ask(Work<T> work) throws Exception {
-                return work.run(party);
+            public <T extends @Nullable Object> T call(PeerTask<T> work) throws Exception {
+                return work.run(context);
             }
 
             @Override
             public void close() {
-                party.close();
+                context.close();
             }
         };
     }
 
-    /** What can start one. */
+    /** A factory for peers. */
     @FunctionalInterface
     public interface Starter {
-        /** Starts one. */
+        /** Starts a peer. */
         Peer start() throws Exception;
     }
 }

@@ -10,33 +10,33 @@ import org.jrdma.sisci.Sisci;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A peer in a JVM of its own, on this machine or another: work goes there by standard input, and
- * its result comes back by standard output. Both sides need the same class path.
+ * A peer in a separate JVM, on this machine or another. Tasks are sent to its standard input, and
+ * results are read from its standard output. Both JVMs need the same class path.
  */
 public final class PeerProcess extends Peer {
 
     private final Process process;
-    private final ObjectOutputStream work;
+    private final ObjectOutputStream tasks;
     private final ObjectInputStream results;
 
     private PeerProcess(Process process) throws IOException {
         this.process = process;
-        this.work = new ObjectOutputStream(process.getOutputStream());
-        work.flush();
+        this.tasks = new ObjectOutputStream(process.getOutputStream());
+        tasks.flush();
         this.results = new ObjectInputStream(process.getInputStream());
     }
 
-    /** Starts one by a command that ends in {@link #main}. */
+    /** Starts a peer with a command that runs {@link #main}. */
     public static PeerProcess start(List<String> command) throws IOException {
         return new PeerProcess(new ProcessBuilder(command).redirectError(Redirect.INHERIT).start());
     }
 
     @Override
-    @SuppressWarnings("unchecked") // the work says what it gives
-    public synchronized <T extends @Nullable Object> T ask(Work<T> asked) throws Exception {
-        work.writeObject(asked);
-        work.reset();
-        work.flush();
+    @SuppressWarnings("unchecked") // the type of the task is the type of the result
+    public synchronized <T extends @Nullable Object> T call(PeerTask<T> task) throws Exception {
+        tasks.writeObject(task);
+        tasks.reset();
+        tasks.flush();
         var failure = results.readObject();
         if (failure instanceof Exception e) {
             throw e;
@@ -46,7 +46,7 @@ public final class PeerProcess extends Peer {
         return (T) results.readObject();
     }
 
-    /** As by {@code kill -9}. Returns when it is no more. */
+    /** Kills the process with SIGKILL and waits until it has ended. */
     public void kill() {
         process.destroyForcibly();
         try {
@@ -56,7 +56,7 @@ public final class PeerProcess extends Peer {
         }
     }
 
-    /** The process's id. */
+    /** The id of the process. */
     public long pid() {
         return process.pid();
     }
@@ -66,19 +66,19 @@ public final class PeerProcess extends Peer {
         kill();
     }
 
-    /** Does what it is sent, until its parent has gone. */
+    /** Runs the tasks that it receives, until its parent ends. */
     public static void main(String... arguments) throws Exception {
         var results = new ObjectOutputStream(System.out);
         results.flush();
         System.setOut(System.err);
-        try (var work = new ObjectInputStream(System.in)) {
-            var party = new Party(Sisci.configured());
+        try (var tasks = new ObjectInputStream(System.in)) {
+            var context = new PeerContext(Sisci.configured());
             while (true) {
-                var asked = (Work<?>) work.readObject();
+                var task = (PeerTask<?>) tasks.readObject();
                 Object result = null;
                 Throwable failure = null;
                 try {
-                    result = asked.run(party);
+                    result = task.run(context);
                 } catch (Exception | AssertionError e) {
                     failure = e;
                 }
@@ -90,7 +90,7 @@ public final class PeerProcess extends Peer {
                 results.flush();
             }
         } catch (EOFException e) {
-            // That is its end.
+            // the parent has ended
         }
     }
 }

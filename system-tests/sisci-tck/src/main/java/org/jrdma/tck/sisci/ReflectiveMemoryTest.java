@@ -4,7 +4,7 @@ import static java.time.Duration.ofMillis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.tck.sisci.Refusals.refuses;
+import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 
 import java.util.List;
 import org.jrdma.ffi.FabricTimeoutException;
@@ -16,7 +16,10 @@ import org.jrdma.sisci.model.SisciError;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A group of segments, one on each of several nodes, that all receive what anyone stores. */
+/**
+ * Tests of reflective memory: a group of segments on several nodes, all of which receive each
+ * store.
+ */
 class ReflectiveMemoryTest extends NodesTest {
 
     private static final int GROUP = 1;
@@ -27,35 +30,35 @@ class ReflectiveMemoryTest extends NodesTest {
     void join() throws Exception {
         members = List.of(peer, fabric.third());
         for (var member : members) {
-            member.tell(ReflectiveMemoryTest::join);
+            member.run(ReflectiveMemoryTest::join);
         }
     }
 
-    private static void join(Party party) throws Exception {
-        var segment = party.node().newSegment(SegmentOptions.inGroup(GROUP, BYTES));
-        party.keep("member", segment.map());
+    private static void join(PeerContext context) throws Exception {
+        var segment = context.node().newSegment(SegmentOptions.inGroup(GROUP, BYTES));
+        context.put("member", segment.map());
         segment.offer();
     }
 
-    private static LocalMap memory(Party party) {
-        return party.kept("member", LocalMap.class);
+    private static LocalMap memory(PeerContext context) {
+        return context.get("member", LocalMap.class);
     }
 
-    private static void has(Peer member, long offset, long value) throws Exception {
-        member.tell(party -> assertThat(memory(party).getLongAcquire(offset)).isEqualTo(value));
+    private static void assertHas(Peer member, long offset, long value) throws Exception {
+        member.run(context -> assertThat(memory(context).getLongAcquire(offset)).isEqualTo(value));
     }
 
     @Test
     void shouldReachEveryMember() throws Exception {
-        var map = node.connectGroup(GROUP, SOON).map();
+        var map = node.connectGroup(GROUP, TIMEOUT).map();
 
         map.putLong(64, 42);
         map.putLongRelease(0, 1);
         map.flush();
 
         for (var member : members) {
-            has(member, 0, 1);
-            has(member, 64, 42);
+            assertHas(member, 0, 1);
+            assertHas(member, 64, 42);
         }
     }
 
@@ -68,8 +71,8 @@ class ReflectiveMemoryTest extends NodesTest {
         for (var i = 0; i < members.size(); i++) {
             var offset = 8L * i;
             members.get(i)
-                    .tell(party -> {
-                        try (var group = party.node().connectGroup(GROUP, SOON);
+                    .run(context -> {
+                        try (var group = context.node().connectGroup(GROUP, TIMEOUT);
                                 var map = group.map()) {
                             map.putLong(offset, 100 + offset);
                             map.flush();
@@ -84,48 +87,49 @@ class ReflectiveMemoryTest extends NodesTest {
     }
 
     @Test
-    void shouldReachAllByDma() throws Exception {
-        var local = node.newSegment(SegmentOptions.of(SEGMENT, BYTES).forThisSideOnly());
+    void shouldReachAllMembersByDma() throws Exception {
+        var local = node.newSegment(SegmentOptions.of(SEGMENT, BYTES).asPrivate());
         local.prepare();
-        Memory.fill(local.map().segment(), 5);
-        var group = node.connectGroup(GROUP, SOON);
+        TestPattern.fill(local.map().segment(), 5);
+        var group = node.connectGroup(GROUP, TIMEOUT);
         var queue = node.newDmaQueue(1);
 
-        queue.transfer(DmaTransfer.push(local, 0, group, 0, BYTES).toGroup(), SOON);
+        queue.transfer(DmaTransfer.push(local, 0, group, 0, BYTES).toGroup(), TIMEOUT);
 
         for (var member : members) {
-            member.tell(party -> assertThat(Memory.holds(memory(party).segment(), 5)).isTrue());
+            member.run(context ->
+                    assertThat(TestPattern.holds(memory(context).segment(), 5)).isTrue());
         }
-        refuses(
+        assertFails(
                 SisciError.ILLEGAL_OPERATION,
                 () -> queue.start(DmaTransfer.pull(local, 0, group, 0, BYTES).toGroup()));
     }
 
     @Test
-    void shouldGoOnWhenAMemberLeavesAndWhenOneComes() throws Exception {
-        RemoteMap map = node.connectGroup(GROUP, SOON).map();
+    void shouldContinueWhenMembersLeaveAndJoin() throws Exception {
+        RemoteMap map = node.connectGroup(GROUP, TIMEOUT).map();
         members.getFirst().reset();
 
         map.putLongRelease(0, 2);
         map.flush();
-        has(members.getLast(), 0, 2);
+        assertHas(members.getLast(), 0, 2);
 
-        members.getFirst().tell(ReflectiveMemoryTest::join);
+        members.getFirst().run(ReflectiveMemoryTest::join);
         map.putLongRelease(8, 3);
         map.flush();
         for (var member : members) {
-            has(member, 8, 3);
+            assertHas(member, 8, 3);
         }
     }
 
     @Test
-    void shouldReachAMemberAloneOnlyIfItAllowsThat() throws Exception {
-        var own = node.newSegment(SegmentOptions.inGroup(GROUP, BYTES).alsoUnicast());
+    void shouldRejectAUnicastConnectionUnlessTheMemberAllowsIt() throws Exception {
+        var own = node.newSegment(SegmentOptions.inGroup(GROUP, BYTES).allowUnicast());
         own.offer();
         var memory = own.map();
-        var here = node.id();
-        peer.tell(party -> {
-            try (var remote = party.node().connect(here, GROUP, SOON);
+        var localNode = node.id();
+        peer.run(context -> {
+            try (var remote = context.node().connect(localNode, GROUP, TIMEOUT);
                     var map = remote.map()) {
                 map.putLong(0, 5);
                 map.flush();
@@ -138,20 +142,20 @@ class ReflectiveMemoryTest extends NodesTest {
     }
 
     @Test
-    void shouldRefuseAGroupThatCannotBeOrHasNobody() throws Exception {
-        refuses(
+    void shouldRejectAnInvalidOrEmptyGroup() throws Exception {
+        assertFails(
                 SisciError.OUT_OF_RANGE,
                 () -> node.newSegment(SegmentOptions.inGroup(1 << 20, BYTES)));
-        refuses(
+        assertFails(
                 SisciError.ILLEGAL_FLAG,
-                () -> node.newSegment(SegmentOptions.inGroup(GROUP, BYTES).forThisSideOnly()));
-        refuses(
+                () -> node.newSegment(SegmentOptions.inGroup(GROUP, BYTES).asPrivate()));
+        assertFails(
                 SisciError.ILLEGAL_FLAG,
-                () -> node.newSegment(SegmentOptions.of(SEGMENT, BYTES).alsoUnicast()));
+                () -> node.newSegment(SegmentOptions.of(SEGMENT, BYTES).allowUnicast()));
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> node.connectGroup(GROUP + 1, ofMillis(10)))
                 .withMessageStartingWith("No connection to group " + (GROUP + 1));
-        var group = node.connectGroup(GROUP, SOON);
+        var group = node.connectGroup(GROUP, TIMEOUT);
         group.close();
         assertThatIllegalStateException().isThrownBy(group::map);
     }

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.tck.sisci.Refusals.refuses;
+import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.LocalSegment.Parting;
+import org.jrdma.sisci.LocalSegment.DisconnectFlag;
 import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.SegmentOptions;
 import org.jrdma.sisci.model.SegmentEvent;
@@ -19,31 +19,32 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.Test;
 
-/** What a segment can be, and become. */
+/** Tests of the states and properties of segments. */
 class SegmentTest extends NodesTest {
 
-    private void nobodyFinds(int segment) throws Exception {
-        var here = node.id();
+    private void assertNotFound(int segment) throws Exception {
+        var localNode = node.id();
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() ->
-                        peer.ask(party -> party.node().connect(here, segment, ofMillis(10)).id()))
+                        peer.call(context ->
+                                context.node().connect(localNode, segment, ofMillis(10)).id()))
                 .withMessageContaining("NO_SUCH_SEGMENT");
     }
 
     @Test
-    void shouldShareItsMemoryWithAnotherNode() throws Exception {
+    void shouldShareMemoryWithAnotherNode() throws Exception {
         var remote = mapOfPeer(SEGMENT, BYTES);
 
         remote.putLong(8, 42);
         remote.flush();
 
-        peerHas(8, 42);
-        peer.tell(party -> party.memory(SEGMENT).putLongRelease(16, 43));
+        assertPeerHas(8, 42);
+        peer.run(context -> context.memory(SEGMENT).putLongRelease(16, 43));
         eventually(() -> remote.getLongAcquire(16) == 43);
     }
 
     @Test
-    void shouldBeginAllZero() throws Exception {
+    void shouldBeZeroedAfterCreation() throws Exception {
         var map = node.newSegment(SEGMENT, BYTES).map();
 
         assertThat(map.segment().mismatch(MemorySegment.ofArray(new byte[(int) BYTES])))
@@ -51,76 +52,79 @@ class SegmentTest extends NodesTest {
     }
 
     @Test
-    void shouldTellBothSidesItsSizeAndItsNumber() throws Exception {
+    void shouldReportItsSizeAndIdToBothSides() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         segment.offer();
-        var here = node.id();
+        var localNode = node.id();
 
         assertThat(segment.byteSize()).isEqualTo(BYTES);
         assertThat(segment.id()).isEqualTo(SEGMENT);
-        peer.tell(party -> {
-            try (var remote = party.node().connect(here, SEGMENT, SOON)) {
+        peer.run(context -> {
+            try (var remote = context.node().connect(localNode, SEGMENT, TIMEOUT)) {
                 assertThat(remote.byteSize()).isEqualTo(BYTES);
                 assertThat(remote.id()).isEqualTo(SEGMENT);
-                assertThat(remote.nodeId()).isEqualTo(here);
+                assertThat(remote.nodeId()).isEqualTo(localNode);
             }
         });
     }
 
     @Test
-    void shouldSayWhyItCannotBeOfferedTwice() throws Exception {
+    void shouldRejectASecondOffer() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         segment.offer();
 
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(segment::offer)
                 .withMessageContaining("SCIPrepareSegment failed for segment " + SEGMENT)
-                .withMessageContaining("it has been done already");
+                .withMessageContaining("the operation was already done");
     }
 
     @Test
-    void shouldBeFoundOnlyWhileItIsAvailable() throws Exception {
+    void shouldRejectConnectionsUnlessAvailable() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
-        var here = node.id();
+        var localNode = node.id();
 
-        nobodyFinds(SEGMENT);
+        assertNotFound(SEGMENT);
         segment.prepare();
-        nobodyFinds(SEGMENT);
+        assertNotFound(SEGMENT);
         segment.makeAvailable();
-        peer.tell(party -> party.node().connect(here, SEGMENT, SOON).close());
+        peer.run(context -> context.node().connect(localNode, SEGMENT, TIMEOUT).close());
         segment.makeUnavailable();
-        nobodyFinds(SEGMENT);
+        assertNotFound(SEGMENT);
     }
 
     @Test
-    void shouldTakeItsStepsInTheirOrderOnly() throws Exception {
+    void shouldRejectStateChangesInTheWrongOrder() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
 
-        refuses(SisciError.SEGMENT_NOT_PREPARED, segment::makeAvailable);
-        refuses(SisciError.ILLEGAL_OPERATION, segment::makeUnavailable);
+        assertFails(SisciError.SEGMENT_NOT_PREPARED, segment::makeAvailable);
+        assertFails(SisciError.ILLEGAL_OPERATION, segment::makeUnavailable);
         segment.prepare();
-        refuses(SisciError.ILLEGAL_OPERATION, segment::makeUnavailable);
+        assertFails(SisciError.ILLEGAL_OPERATION, segment::makeUnavailable);
         segment.makeAvailable();
         segment.makeUnavailable();
-        refuses(SisciError.ILLEGAL_OPERATION, segment::makeUnavailable);
-        refuses(SisciError.ILLEGAL_ADAPTER, () -> segment.prepare(99));
+        assertFails(SisciError.ILLEGAL_OPERATION, segment::makeUnavailable);
+        assertFails(SisciError.ILLEGAL_ADAPTER, () -> segment.prepare(99));
     }
 
     @Test
-    void shouldHaveAnIdOfItsOwnAmongTheNodesProcesses() throws Exception {
+    void shouldRejectAnIdThatAProcessOfTheNodeUses() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
 
-        refuses(SisciError.SEGMENT_ID_USED, () -> node.newSegment(SEGMENT, BYTES));
-        refuses(
+        assertFails(SisciError.SEGMENT_ID_USED, () -> node.newSegment(SEGMENT, BYTES));
+        assertFails(
                 SisciError.SEGMENT_ID_USED,
-                () -> fabric.colleague().tell(party -> party.node().newSegment(SEGMENT, BYTES)));
-        peer.tell(party -> party.node().newSegment(SEGMENT, BYTES)); // of another node
+                () ->
+                        fabric.sameNodePeer()
+                                .run(context -> context.node().newSegment(SEGMENT, BYTES)));
+        peer.run(context ->
+                context.node().newSegment(SEGMENT, BYTES)); // the id may be used on another node
         segment.close();
         node.newSegment(SEGMENT, BYTES).close();
     }
 
     @Test
-    void shouldTakeTheFirstFreeIdIfItMay() throws Exception {
+    void shouldUseTheFirstFreeIdIfRequested() throws Exception {
         node.newSegment(SEGMENT, BYTES);
 
         var next = node.newSegment(SegmentOptions.withFreeId(SEGMENT, BYTES));
@@ -129,52 +133,52 @@ class SegmentTest extends NodesTest {
     }
 
     @Test
-    void shouldBeForThisSideOnlyIfAskedTo() throws Exception {
-        var segment = node.newSegment(SegmentOptions.of(SEGMENT, BYTES).forThisSideOnly());
+    void shouldRejectConnectionsToAPrivateSegment() throws Exception {
+        var segment = node.newSegment(SegmentOptions.of(SEGMENT, BYTES).asPrivate());
 
         segment.prepare();
         segment.map().putLong(0, 1);
 
-        refuses(SisciError.ILLEGAL_OPERATION, segment::makeAvailable);
+        assertFails(SisciError.ILLEGAL_OPERATION, segment::makeAvailable);
     }
 
     @Test
-    void shouldBeReachableByGlobalDmaIfAskedTo() throws Exception {
-        var here = node.id();
+    void shouldAllowGlobalDmaIfRequested() throws Exception {
+        var localNode = node.id();
 
         node.newSegment(SegmentOptions.of(SEGMENT, BYTES).forGlobalDma()).offer();
 
-        peer.tell(party -> party.node().connect(here, SEGMENT, SOON).close());
+        peer.run(context -> context.node().connect(localNode, SEGMENT, TIMEOUT).close());
     }
 
     @Test
-    void shouldGiveAwayMemoryOfTheCallers() throws Exception {
-        var here = node.id();
+    void shouldShareMemoryOfTheCaller() throws Exception {
+        var localNode = node.id();
         try (var arena = Arena.ofShared()) {
             var memory = arena.allocate(BYTES, 65_536);
-            Memory.fill(memory, 1);
+            TestPattern.fill(memory, 1);
             try (var segment = node.newSegment(SegmentOptions.onForeignMemory(SEGMENT, memory))) {
                 segment.offer();
-                peer.tell(party -> {
-                    try (var remote = party.node().connect(here, SEGMENT, SOON);
+                peer.run(context -> {
+                    try (var remote = context.node().connect(localNode, SEGMENT, TIMEOUT);
                             var map = remote.map()) {
-                        assertThat(Memory.holds(map.segment(), 1)).isTrue();
+                        assertThat(TestPattern.holds(map.segment(), 1)).isTrue();
                         map.putLong(0, 42);
                         map.flush();
                     }
                 });
-                assertThat(memory.get(Memory.LONG, 0)).isEqualTo(42);
+                assertThat(memory.get(TestPattern.LONG, 0)).isEqualTo(42);
                 assertThat(segment.map().getLong(0)).isEqualTo(42);
             }
-            assertThat(memory.get(Memory.LONG, 0)).as("afterwards too").isEqualTo(42);
+            assertThat(memory.get(TestPattern.LONG, 0)).as("after the close").isEqualTo(42);
         }
     }
 
     @Test
-    void shouldRefuseMemoryThatCannotBeGivenAway() {
+    void shouldRejectMemoryThatCannotBeShared() {
         try (var arena = Arena.ofConfined()) {
             var crooked = arena.allocate(2 * BYTES, 65_536).asSlice(8, BYTES);
-            refuses(
+            assertFails(
                     SisciError.ILLEGAL_ADDRESS,
                     () -> node.newSegment(SegmentOptions.onForeignMemory(SEGMENT, crooked)));
         }
@@ -186,16 +190,16 @@ class SegmentTest extends NodesTest {
     }
 
     @Test
-    void shouldHaveNoUseWhileItIsEmpty() throws Exception {
+    void shouldRejectTheUseOfAnEmptySegment() throws Exception {
         var segment = node.newSegment(SegmentOptions.of(SEGMENT, BYTES).empty());
 
-        refuses(SisciError.ILLEGAL_OPERATION, segment::map);
-        refuses(SisciError.ILLEGAL_OPERATION, segment::prepare);
+        assertFails(SisciError.ILLEGAL_OPERATION, segment::map);
+        assertFails(SisciError.ILLEGAL_OPERATION, segment::prepare);
     }
 
-    /** Either a bus is there and privileges for it, or a refusal that says so. */
+    /** Attaching needs a bus and privileges; otherwise the error names the function. */
     @Test
-    void shouldSayWhatItCannotAttach() throws Exception {
+    void shouldReportMemoryThatItCannotAttach() throws Exception {
         var segment = node.newSegment(SegmentOptions.of(SEGMENT, BYTES).empty());
 
         assertThatExceptionOfType(Exception.class)
@@ -207,36 +211,36 @@ class SegmentTest extends NodesTest {
     }
 
     @Test
-    void shouldLetOtherProcessesOfItsNodeAttachOnceItIsShared() throws Exception {
+    void shouldAllowOtherProcessesOfTheNodeToAttachOnceShared() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         var map = segment.map();
-        refuses(
+        assertFails(
                 SisciError.ACCESS,
-                () -> fabric.colleague().tell(party -> party.node().attach(SEGMENT)));
+                () -> fabric.sameNodePeer().run(context -> context.node().attach(SEGMENT)));
 
         segment.share();
-        fabric.colleague()
-                .tell(party -> {
-                    var attached = party.node().attach(SEGMENT);
+        fabric.sameNodePeer()
+                .run(context -> {
+                    var attached = context.node().attach(SEGMENT);
                     assertThat(attached.byteSize()).isEqualTo(BYTES);
                     attached.map().putLongRelease(8, 42);
-                    attached.offer(); // on behalf of all
+                    attached.offer(); // for all processes that have the segment
                 });
 
         assertThat(map.getLongAcquire(8)).isEqualTo(42);
-        var here = node.id();
-        peer.tell(party -> party.node().connect(here, SEGMENT, SOON).close());
-        refuses(SisciError.NO_SUCH_SEGMENT, () -> node.attach(SEGMENT + 1));
+        var localNode = node.id();
+        peer.run(context -> context.node().connect(localNode, SEGMENT, TIMEOUT).close());
+        assertFails(SisciError.NO_SUCH_SEGMENT, () -> node.attach(SEGMENT + 1));
     }
 
     @Test
-    void shouldGoAlthoughAnotherProcessHasMadeItUnavailable() throws Exception {
+    void shouldCloseAfterAnotherProcessHasMadeItUnavailable() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         segment.offer();
         segment.share();
-        fabric.colleague()
-                .tell(party -> {
-                    try (var attached = party.node().attach(SEGMENT)) {
+        fabric.sameNodePeer()
+                .run(context -> {
+                    try (var attached = context.node().attach(SEGMENT)) {
                         attached.makeUnavailable();
                     }
                 });
@@ -247,112 +251,116 @@ class SegmentTest extends NodesTest {
     }
 
     @Test
-    void shouldStayAvailableWhenAnotherProcessLetsGoOfIt() throws Exception {
+    void shouldStayAvailableWhenAnAttachedProcessDetaches() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         segment.share();
-        fabric.colleague()
-                .tell(party -> {
-                    try (var attached = party.node().attach(SEGMENT)) {
+        fabric.sameNodePeer()
+                .run(context -> {
+                    try (var attached = context.node().attach(SEGMENT)) {
                         attached.offer();
                     }
                 });
 
-        var here = node.id();
-        peer.tell(party -> party.node().connect(here, SEGMENT, SOON).close());
+        var localNode = node.id();
+        peer.run(context -> context.node().connect(localNode, SEGMENT, TIMEOUT).close());
     }
 
     @Test
-    void shouldGoWithItsNodeWhereAPeerDoesNotLetGo() throws Exception {
+    void shouldBeRemovedWithItsNodeIfAPeerDoesNotDisconnect() throws Exception {
         var other = fabric.sisci().open();
         var segment = other.newSegment(SEGMENT, BYTES);
         segment.offer();
-        var here = node.id();
-        peer.tell(party -> party.keep("remote", party.node().connect(here, SEGMENT, SOON)));
-        segment.close(ofMillis(1)); // in vain
+        var localNode = node.id();
+        peer.run(context ->
+                context.put("remote", context.node().connect(localNode, SEGMENT, TIMEOUT)));
+        segment.close(ofMillis(1)); // fails, because a peer is connected
 
         other.close();
 
         node.newSegment(SEGMENT, BYTES).close(); // the id is free again
-        peer.tell(party -> {
-            var remote = party.kept("remote", RemoteSegment.class);
-            assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.DISCONNECTED);
+        peer.run(context -> {
+            var remote = context.get("remote", RemoteSegment.class);
+            assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.DISCONNECTED);
         });
     }
 
     @Test
-    void shouldStayInUseAsLongAsAPeerIsConnected() throws Exception {
+    void shouldNotBeRemovedWhileAPeerIsConnected() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         segment.offer();
-        var here = node.id();
-        peer.tell(party -> party.keep("remote", party.node().connect(here, SEGMENT, SOON)));
+        var localNode = node.id();
+        peer.run(context ->
+                context.put("remote", context.node().connect(localNode, SEGMENT, TIMEOUT)));
         var release =
-                peer.start(party -> {
+                peer.submit(context -> {
                     Thread.sleep(100);
-                    party.kept("remote", RemoteSegment.class).close();
+                    context.get("remote", RemoteSegment.class).close();
                     return System.nanoTime();
                 });
         var start = System.nanoTime();
 
         segment.close();
 
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(ofMillis(50), SOON);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(ofMillis(50), TIMEOUT);
         release.get();
         node.newSegment(SEGMENT, BYTES).close(); // the id is free again
     }
 
     @Test
-    void shouldLetNobodyMoreInAndKeepThoseWhoAreInWhenItIsMadeUnavailable() throws Exception {
+    void shouldRejectFurtherPeersAndKeepConnectedOnesWhenUnavailable() throws Exception {
         var map = mapOfPeer(SEGMENT, BYTES);
 
-        peer.tell(party -> party.segment(SEGMENT).makeUnavailable());
+        peer.run(context -> context.segment(SEGMENT).makeUnavailable());
 
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> node.connect(peer.node(), SEGMENT, ofMillis(10)));
         map.putLong(0, 5);
         map.flush();
-        peerHas(0, 5);
+        assertPeerHas(0, 5);
     }
 
     @Test
-    void shouldAskThoseWhoAreInToLeave() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT, BYTES));
-        try (var remote = node.connect(peer.node(), SEGMENT, SOON)) {
+    void shouldRequestConnectedPeersToDisconnect() throws Exception {
+        peer.run(context -> context.offer(SEGMENT, BYTES));
+        try (var remote = node.connect(peer.node(), SEGMENT, TIMEOUT)) {
 
-            peer.tell(party -> party.segment(SEGMENT).makeUnavailable(0, Parting.NOTIFY));
+            peer.run(context -> context.segment(SEGMENT).makeUnavailable(0, DisconnectFlag.NOTIFY));
 
-            assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.DISCONNECTED);
+            assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.DISCONNECTED);
         }
     }
 
     @Test
-    void shouldPutThoseWhoAreInOut() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT, BYTES));
-        try (var remote = node.connect(peer.node(), SEGMENT, SOON);
+    void shouldDisconnectConnectedPeersByForce() throws Exception {
+        peer.run(context -> context.offer(SEGMENT, BYTES));
+        try (var remote = node.connect(peer.node(), SEGMENT, TIMEOUT);
                 var map = remote.map()) {
-            peer.tell(party -> party.segment(SEGMENT).makeUnavailable(0, Parting.FORCE_DISCONNECT));
-            assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.DISCONNECTED);
+            peer.run(context ->
+                    context.segment(SEGMENT).makeUnavailable(0, DisconnectFlag.FORCE_DISCONNECT));
+            assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.DISCONNECTED);
 
             map.putLong(0, 5);
             map.flush();
 
             eventually(() -> map.getLong(8) == -1);
-            peerHas(0, 0);
-            peer.tell(party -> party.segment(SEGMENT).close()); // though a peer is still there
+            assertPeerHas(0, 0);
+            peer.run(context ->
+                    context.segment(SEGMENT).close()); // although a peer still has a connection
         }
     }
 
     @Test
-    void shouldHaveAnAddressOnTheBus() throws Exception {
-        peer.tell(party -> party.offer(SEGMENT, BYTES));
+    void shouldHaveAnIoAddress() throws Exception {
+        peer.run(context -> context.offer(SEGMENT, BYTES));
         var local = node.newSegment(SEGMENT, BYTES);
         local.prepare();
 
         assertThat(local.ioAddress()).isNotZero();
-        assertThat(node.connect(peer.node(), SEGMENT, SOON).ioAddress()).isNotZero();
+        assertThat(node.connect(peer.node(), SEGMENT, TIMEOUT).ioAddress()).isNotZero();
     }
 
     @Test
-    void shouldRefuseToBeUsedAfterItsClose() throws Exception {
+    void shouldRejectUseAfterClose() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
 
         segment.close();
@@ -362,6 +370,6 @@ class SegmentTest extends NodesTest {
                 .isThrownBy(segment::offer)
                 .withMessage("segment %d of %s is closed", SEGMENT, node);
         assertThatIllegalStateException().isThrownBy(segment::map);
-        assertThatIllegalStateException().isThrownBy(() -> segment.nextEvent(SOON));
+        assertThatIllegalStateException().isThrownBy(() -> segment.nextEvent(TIMEOUT));
     }
 }

@@ -13,7 +13,7 @@ import org.jrdma.sisci.model.SequenceStatus;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whether stores arrive, and in which order. */
+/** Tests of the arrival and order of stores. */
 class StoreTest extends NodesTest {
 
     private static final int ROUNDS = 2_000;
@@ -27,12 +27,12 @@ class StoreTest extends NodesTest {
         map = mapOfPeer(SEGMENT, BYTES);
     }
 
-    /** Whoever sees the number sees what was stored before it. */
+    /** A peer that loads the released number must also see the earlier stores. */
     @Test
-    void shouldOrderWhatComesBeforeARelease() throws Exception {
+    void shouldDeliverEarlierStoresBeforeARelease() throws Exception {
         var watching =
-                peer.start(party -> {
-                    var memory = party.memory(SEGMENT);
+                peer.submit(context -> {
+                    var memory = context.memory(SEGMENT);
                     for (var i = 1L; i <= ROUNDS; i++) {
                         await(memory, i);
                         for (var offset = 0; offset < 1024; offset += 64) {
@@ -57,7 +57,7 @@ class StoreTest extends NodesTest {
     }
 
     private static void await(LocalMap memory, long value) {
-        var end = System.nanoTime() + SOON.toNanos();
+        var end = System.nanoTime() + TIMEOUT.toNanos();
         while (memory.getLongAcquire(0) != value) {
             Thread.onSpinWait();
             assertThat(System.nanoTime()).isLessThan(end);
@@ -65,17 +65,17 @@ class StoreTest extends NodesTest {
     }
 
     @Test
-    void shouldCopyToAndFro() throws Exception {
+    void shouldCopyToAndFromAMap() throws Exception {
         try (var arena = Arena.ofConfined()) {
             var source = arena.allocate(BYTES - 8);
-            Memory.fill(source, 5);
+            TestPattern.fill(source, 5);
 
             map.copyFrom(source, 8);
 
-            peer.tell(party ->
+            peer.run(context ->
                     assertThat(
-                                    Memory.holds(
-                                            party.memory(SEGMENT).segment().asSlice(8, BYTES - 8),
+                                    TestPattern.holds(
+                                            context.memory(SEGMENT).segment().asSlice(8, BYTES - 8),
                                             5))
                             .isTrue());
             var back = arena.allocate(1000);
@@ -85,7 +85,7 @@ class StoreTest extends NodesTest {
     }
 
     @Test
-    void shouldRefuseToCopyWhatCannotBe() {
+    void shouldRejectInvalidCopies() {
         try (var arena = Arena.ofConfined()) {
             var memory = arena.allocate(64);
 
@@ -101,59 +101,60 @@ class StoreTest extends NodesTest {
     }
 
     @Test
-    void shouldTellThatAllIsWell() throws Exception {
+    void shouldReportThatStoresHaveArrived() throws Exception {
         try (var arena = Arena.ofConfined();
                 var sequence = map.newSequence()) {
             var source = arena.allocate(256);
-            Memory.fill(source, 9);
+            TestPattern.fill(source, 9);
 
             assertThat(sequence.start()).isEqualTo(SequenceStatus.OK);
             map.putLong(0, 1);
             assertThat(sequence.check()).isEqualTo(SequenceStatus.OK);
             assertThat(sequence.tryWrite(512, source)).isEqualTo(SequenceStatus.OK);
-            assertThat(sequence.write(1024, source, SOON)).isOne();
+            assertThat(sequence.write(1024, source, TIMEOUT)).isOne();
             sequence.copyFrom(source, 2048);
             assertThat(sequence.map()).isSameAs(map);
 
-            peer.tell(party -> {
-                var memory = party.memory(SEGMENT);
+            peer.run(context -> {
+                var memory = context.memory(SEGMENT);
                 assertThat(memory.getLong(0)).isEqualTo(1);
                 for (var offset : new long[] {512, 1024, 2048}) {
-                    assertThat(Memory.holds(memory.segment().asSlice(offset, 256), 9)).isTrue();
+                    assertThat(TestPattern.holds(memory.segment().asSlice(offset, 256), 9))
+                            .isTrue();
                 }
             });
         }
     }
 
     @Test
-    void shouldDrainByFlushAndByBarrierOfASequence() throws Exception {
+    void shouldDrainStoresByFlushAndBarrierOfASequence() throws Exception {
         try (var sequence = map.newSequence(true)) {
             map.putLong(0, 1);
             sequence.flush();
-            peerHas(0, 1);
+            assertPeerHas(0, 1);
 
             map.putLong(0, 2);
             sequence.storeBarrier();
-            peerHas(0, 2);
+            assertPeerHas(0, 2);
 
             map.putLong(0, 3);
             map.flushCpuBuffers();
-            peerHas(0, 3);
+            assertPeerHas(0, 3);
         }
     }
 
     @Test
-    void shouldRefuseToWriteBeyondTheMapAndLeaveTheRestAlone() throws Exception {
+    void shouldRejectAWriteBeyondTheMapAndLeaveTheMapUntouched() throws Exception {
         try (var sequence = map.newSequence()) {
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
                     .isThrownBy(() ->
-                            sequence.write(BYTES - 8, MemorySegment.ofArray(new byte[9]), SOON));
+                            sequence.write(BYTES - 8, MemorySegment.ofArray(new byte[9]), TIMEOUT));
             assertThat(sequence.check()).isEqualTo(SequenceStatus.OK);
         }
     }
 
     @Test
-    void shouldEndWithItsMap() throws Exception {
+    void shouldCloseASequenceWithItsMap() throws Exception {
         var sequence = map.newSequence();
 
         map.close();

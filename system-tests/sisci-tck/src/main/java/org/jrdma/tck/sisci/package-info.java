@@ -1,10 +1,9 @@
 /**
- * What every libsisci must do, as JUnit classes: the software fabric and hardware run the same
- * ones.
+ * The conformance kit for SISCI: JUnit classes that run on the software fabric and on hardware.
  *
- * <p>{@link org.jrdma.tck.sisci.Fabric} says what is tested. What others do meanwhile, on other
- * nodes or in other processes of this one, stands in the tests as {@link org.jrdma.tck.sisci.Work},
- * which a {@link org.jrdma.tck.sisci.Peer} runs wherever it is.
+ * <p>{@link org.jrdma.tck.sisci.FabricUnderTest} configures the fabric. The tests contain the
+ * actions of other nodes and processes as {@link org.jrdma.tck.sisci.PeerTask}, which a {@link
+ * org.jrdma.tck.sisci.Peer} runs.
  */
 @NullMarked
 package org.jrdma.tck.sisci;

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Hadoop's file system: a NameNode and three DataNodes, each in a process, of which one is killed
- * while a file is written. Their streams are on NIO, with time-outs by selectors of their own.
+ * Hadoop's file system: a NameNode and three DataNodes, each in a process. One DataNode is killed
+ * while a file is written. Their streams are NIO channels, with timeouts by private selectors.
  */
 @Tag("slow")
 @Timeout(300)
@@ -35,7 +35,7 @@ class HdfsTest {
     private static final int COPIES = 2;
     private static final int BLOCK_BYTES = 1 << 20;
     private static final int FILE_BYTES = 5 * BLOCK_BYTES + 4_321;
-    private static final long PATIENCE_NANOS = 100_000_000_000L;
+    private static final long TIMEOUT_NANOS = 100_000_000_000L;
 
     @TempDir private Path folder;
 
@@ -66,7 +66,7 @@ class HdfsTest {
                 "fs.defaultFS",
                 "hdfs://127.0.0.1:" + ports.getFirst(),
                 "dfs.client.socketcache.expiryMsec",
-                "60000", // streams stay, and are listed
+                "60000", // so that idle streams stay open and are listed
                 "dfs.replication",
                 Integer.toString(COPIES),
                 "dfs.blocksize",
@@ -120,7 +120,7 @@ class HdfsTest {
                 folder.resolve(log),
                 "org.apache.hadoop.hdfs.server." + mainClass,
                 arguments,
-                Hosted.REMEMBERING);
+                HostedMain.REPORT_CLOSED);
     }
 
     @Test
@@ -136,7 +136,7 @@ class HdfsTest {
             }
             assertThat(read(files, greeting)).isEqualTo(before);
             var checksum = files.getFileChecksum(greeting);
-            Travelled.together("HDFS's clients", Connections.all(), ports, FILE_BYTES);
+            TransportUsage.assertTotal("HDFS's clients", Connections.all(), ports, FILE_BYTES);
 
             var another = new org.apache.hadoop.fs.Path("/another");
             try (var out = files.create(another)) {
@@ -151,43 +151,51 @@ class HdfsTest {
             assertThat(read(files, greeting)).isEqualTo(before);
             assertThat(files.getFileChecksum(greeting)).isEqualTo(checksum);
             dataNodes.removeIf(dataNode -> !dataNode.isRunning());
-            assertCopiedAgain(files, List.of(greeting, another));
+            assertReplicatedAgain(files, List.of(greeting, another));
             for (var dataNode : dataNodes) {
-                Travelled.together("HDFS's DataNodes", dataNode.connections(), ports, 1_000);
+                TransportUsage.assertTotal(
+                        "HDFS's DataNodes", dataNode.connections(), ports, 1_000);
             }
         }
     }
 
     /**
-     * Where two DataNodes are left and each has each block, it has come from the other or gone to
-     * it: in the pipeline or, where the third has been in that, when it was copied again.
+     * Checks that each file is replicated again. Each block is then on both remaining DataNodes, so
+     * one of them has sent it to the other, either in the write pipeline or as a new replica.
      */
-    private void assertCopiedAgain(
+    private void assertReplicatedAgain(
             DistributedFileSystem files, List<org.apache.hadoop.fs.Path> paths) throws Exception {
-        var deadline = System.nanoTime() + PATIENCE_NANOS;
+        var deadline = System.nanoTime() + TIMEOUT_NANOS;
         for (var path : paths) {
-            while (!isCopiedTo(files, path, COPIES)) {
-                assertThat(System.nanoTime() - deadline).as("copied again").isNegative();
+            while (!isReplicatedTo(files, path, COPIES)) {
+                assertThat(System.nanoTime() - deadline)
+                        .as("time to replicate the blocks")
+                        .isNegative();
                 Thread.sleep(100);
             }
         }
         assertSentAmongDataNodes("all copies", (long) paths.size() * FILE_BYTES);
     }
 
-    /** So many bytes at least have gone from DataNodes to DataNodes, all over the transport. */
+    /**
+     * Checks that DataNodes have sent each other at least {@code bytes}, all over the transport.
+     */
     private void assertSentAmongDataNodes(String what, long bytes) throws Exception {
-        var deadline = System.nanoTime() + PATIENCE_NANOS;
+        var deadline = System.nanoTime() + TIMEOUT_NANOS;
         var connections = amongDataNodes();
         while (sent(connections) < bytes && System.nanoTime() - deadline < 0) {
-            Thread.sleep(100); // what is closed is heard of later
+            Thread.sleep(100); // closed streams are reported with a delay
             connections = amongDataNodes();
         }
         assertThat(sent(connections)).as(what).isGreaterThanOrEqualTo(bytes);
-        Travelled.together("HDFS's DataNodes, " + what, connections, dataPorts(), bytes);
+        TransportUsage.assertTotal("HDFS's DataNodes, " + what, connections, dataPorts(), bytes);
     }
 
-    /** Whether so many DataNodes that live have each block, the one that was killed not counted. */
-    private boolean isCopiedTo(
+    /**
+     * Returns true if each block of a file is on {@code count} live DataNodes, after the loss of
+     * the killed one was noticed.
+     */
+    private boolean isReplicatedTo(
             DistributedFileSystem files, org.apache.hadoop.fs.Path path, int count)
             throws IOException {
         if (files.getDataNodeStats(DatanodeReportType.LIVE).length != dataNodes.size()) {
@@ -202,11 +210,11 @@ class HdfsTest {
         return ports.subList(1, ports.size());
     }
 
-    /** The streams by which DataNodes have connected to DataNodes, those that are closed too. */
+    /** Returns the streams between DataNodes, including closed ones. */
     private List<Connection> amongDataNodes() throws IOException {
         var connections = new ArrayList<Connection>();
         for (var dataNode : dataNodes) {
-            connections.addAll(Travelled.to(dataPorts(), dataNode.connections()));
+            connections.addAll(TransportUsage.to(dataPorts(), dataNode.connections()));
         }
         return connections;
     }
@@ -215,7 +223,9 @@ class HdfsTest {
         return connections.stream().mapToLong(Connection::bytesSent).sum();
     }
 
-    /** Which DataNode has the first copy of the block that is being written. */
+    /**
+     * Returns the index of the DataNode with the first replica of the block that is being written.
+     */
     private int holder(DistributedFileSystem files, org.apache.hadoop.fs.Path path)
             throws IOException {
         var blocks = files.getClient().getLocatedBlocks(path.toString(), 0, FILE_BYTES);
@@ -224,9 +234,11 @@ class HdfsTest {
     }
 
     private static void awaitDataNodes(DistributedFileSystem files) throws Exception {
-        var deadline = System.nanoTime() + PATIENCE_NANOS;
+        var deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (files.getDataNodeStats(DatanodeReportType.LIVE).length < DATA_NODES) {
-            assertThat(System.nanoTime() - deadline).as("they take too long").isNegative();
+            assertThat(System.nanoTime() - deadline)
+                    .as("time to register all DataNodes")
+                    .isNegative();
             Thread.sleep(100);
         }
     }

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.sockets.model.Connection;
 
-/** A program in a JVM of its own, on the same transport as this one, which can be killed. */
+/** A program in a JVM of its own, over the same transport as this JVM. Tests can kill it. */
 final class HostedProgram implements AutoCloseable {
 
     private static final List<String> PROPERTIES =
@@ -29,7 +29,7 @@ final class HostedProgram implements AutoCloseable {
                     "jrdma.sockets.supersockets.family",
                     "org.slf4j.simpleLogger.defaultLogLevel");
 
-    private static final long PATIENCE_NANOS = 60_000_000_000L;
+    private static final long TIMEOUT_NANOS = 60_000_000_000L;
 
     private final Path log;
     private final Process process;
@@ -41,7 +41,14 @@ final class HostedProgram implements AutoCloseable {
         this.answers = process.inputReader(UTF_8);
     }
 
-    /** Starts a main class, whose output goes to a file. The options are for its JVM. */
+    /**
+     * Starts a main class.
+     *
+     * @param log the file for its output
+     * @param mainClass the main class
+     * @param arguments the arguments of the program
+     * @param options the options of the JVM
+     */
     static HostedProgram start(
             Path log, String mainClass, List<String> arguments, String... options)
             throws IOException {
@@ -57,7 +64,7 @@ final class HostedProgram implements AutoCloseable {
             }
         }
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-        command.add(Hosted.class.getName());
+        command.add(HostedMain.class.getName());
         command.add(mainClass);
         command.addAll(arguments);
         return new HostedProgram(
@@ -67,7 +74,7 @@ final class HostedProgram implements AutoCloseable {
                         .start());
     }
 
-    /** Ports that nobody listens at now. */
+    /** Returns ports without a listener. */
     static List<Integer> freePorts(int count) throws IOException {
         var sockets = new ArrayList<ServerSocket>();
         try {
@@ -82,30 +89,35 @@ final class HostedProgram implements AutoCloseable {
         }
     }
 
-    /** Returns when it takes connections at a port. */
+    /** Waits until the program accepts connections at a port. */
     void awaitListening(int port) throws IOException, InterruptedException {
-        var deadline = System.nanoTime() + PATIENCE_NANOS;
+        var deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (true) {
             try (var _ = new Socket(InetAddress.getLoopbackAddress(), port)) {
                 return;
             } catch (ConnectException e) {
                 if (!process.isAlive() || System.nanoTime() - deadline > 0) {
-                    throw new IOException("It does not listen: " + output(), e);
+                    throw new IOException("The program does not listen: " + output(), e);
                 }
             }
             Thread.sleep(100);
         }
     }
 
-    /** How its streams are connected, by its own registry; and {@link Hosted#REMEMBERING}. */
+    /**
+     * Returns the streams of the program, as it reports them; with {@link HostedMain#REPORT_CLOSED}
+     * also its closed streams.
+     */
     List<Connection> connections() throws IOException {
-        var question = process.outputWriter(UTF_8);
-        question.write("connections\n");
-        question.flush();
+        var requests = process.outputWriter(UTF_8);
+        requests.write("connections\n");
+        requests.flush();
         var connections = new ArrayList<Connection>();
-        for (var line = answers.readLine(); !Hosted.END.equals(line); line = answers.readLine()) {
+        for (var line = answers.readLine();
+                !HostedMain.END.equals(line);
+                line = answers.readLine()) {
             if (line == null) {
-                throw new IOException("It has ended: " + output());
+                throw new IOException("The program has ended: " + output());
             }
             connections.add(read(line));
         }
@@ -127,7 +139,7 @@ final class HostedProgram implements AutoCloseable {
                 Instant.EPOCH);
     }
 
-    /** What it has written up to now. */
+    /** Returns the output of the program until now. */
     String output() throws IOException {
         return Files.readString(log);
     }
@@ -136,7 +148,7 @@ final class HostedProgram implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Ends it at once, as a loss of power would. */
+    /** Kills the program immediately. */
     void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }

@@ -18,16 +18,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The JDK's own server and clients. */
+/** The JDK's HTTP server and its clients. */
 @Timeout(60)
 class HttpServerTest {
 
     private HttpServer server;
-    private final ArrayList<Connection> atTheServer = new ArrayList<>();
+    private final ArrayList<Connection> serverConnections = new ArrayList<>();
 
     @BeforeEach
     void serve() throws Exception {
-        server = HttpServer.create(Here.ANY_PORT, 0);
+        server = HttpServer.create(TestAddress.ANY_PORT, 0);
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.createContext(
                 "/",
@@ -38,11 +38,11 @@ class HttpServerTest {
                         out.write(body);
                         out.flush();
                     }
-                    synchronized (atTheServer) {
-                        atTheServer.clear();
+                    synchronized (serverConnections) {
+                        serverConnections.clear();
                         Connections.all().stream()
                                 .filter(each -> each.peer().equals(exchange.getRemoteAddress()))
-                                .forEach(atTheServer::add);
+                                .forEach(serverConnections::add);
                     }
                 });
         server.start();
@@ -54,7 +54,7 @@ class HttpServerTest {
     }
 
     @Test
-    void shouldAnswerAClientOnPlainSockets() throws Exception {
+    void shouldServeAClientOnPlainSockets() throws Exception {
         var text = "saluton ".repeat(10_000);
         for (var i = 0; i < 10; i++) {
             var client = (HttpURLConnection) uri().toURL().openConnection();
@@ -64,13 +64,13 @@ class HttpServerTest {
             assertThat(client.getInputStream().readAllBytes()).asString(UTF_8).isEqualTo(text);
         }
         awaitServer();
-        synchronized (atTheServer) {
-            Travelled.fromAPlainSocket("HttpServer", atTheServer, 80_000);
+        synchronized (serverConnections) {
+            TransportUsage.assertFromPlainSocket("HttpServer", serverConnections, 80_000);
         }
     }
 
     @Test
-    void shouldAnswerTheJdksHttpClient() throws Exception {
+    void shouldServeTheJdksHttpClient() throws Exception {
         var text = "saluton ".repeat(10_000);
         try (var client = HttpClient.newHttpClient()) {
             for (var i = 0; i < 10; i++) {
@@ -81,16 +81,16 @@ class HttpServerTest {
                 assertThat(client.send(request, HttpResponse.BodyHandlers.ofString()).body())
                         .isEqualTo(text);
             }
-            Travelled.overTheTransport(
+            TransportUsage.assertEach(
                     "HttpServer and HttpClient", server.getAddress().getPort(), 800_000);
         }
     }
 
-    /** The client may have the answer before the server has looked at the registry. */
+    /** Waits for the server's record, because the client may have the response before. */
     private void awaitServer() throws InterruptedException {
         for (var i = 0; i < 100; i++) {
-            synchronized (atTheServer) {
-                if (!atTheServer.isEmpty()) {
+            synchronized (serverConnections) {
+                if (!serverConnections.isEmpty()) {
                     return;
                 }
             }
@@ -99,6 +99,7 @@ class HttpServerTest {
     }
 
     private URI uri() {
-        return URI.create("http://%s:%d/".formatted(Here.HOST, server.getAddress().getPort()));
+        return URI.create(
+                "http://%s:%d/".formatted(TestAddress.HOST, server.getAddress().getPort()));
     }
 }

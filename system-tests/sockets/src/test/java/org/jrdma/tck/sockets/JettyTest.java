@@ -30,14 +30,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Jetty's server, which accepts on a thread that waits, and its client. */
+/** Jetty's server, which accepts on a blocking thread, and its client. */
 @Timeout(60)
 class JettyTest {
 
     private static final int MOST_BYTES = 1 << 20;
     private static final String TRANSPORT = System.getProperty("jrdma.sockets.transports");
 
-    /** Of rsockets, fewer: each has rings of its own that the device must know. */
+    /** Fewer for rsockets, each of which has buffers that the device must register. */
     private static final int CONNECTIONS = "rsocket".equals(TRANSPORT) ? 20 : 500;
 
     private final Server server = new Server();
@@ -46,8 +46,8 @@ class JettyTest {
 
     private final Set<String> transports = ConcurrentHashMap.newKeySet();
 
-    /** Sends back what it is sent. */
-    private final class Mirror extends Handler.Abstract.NonBlocking {
+    /** Returns the body of each request. */
+    private final class EchoHandler extends Handler.Abstract.NonBlocking {
         @Override
         public boolean handle(Request request, Response response, Callback callback) {
             var end = request.getConnectionMetaData().getConnection().getEndPoint();
@@ -60,9 +60,9 @@ class JettyTest {
 
     @BeforeEach
     void start() throws Exception {
-        connector.setHost(Here.HOST);
+        connector.setHost(TestAddress.HOST);
         server.addConnector(connector);
-        server.setHandler(new Mirror());
+        server.setHandler(new EchoHandler());
         server.start();
         client.start();
     }
@@ -74,7 +74,7 @@ class JettyTest {
     }
 
     @Test
-    void shouldAnswerOneAfterTheOther() throws Exception {
+    void shouldServeSequentialRequests() throws Exception {
         for (var i = 0; i < 100; i++) {
             var text = ("saluton " + i).repeat(1_000);
 
@@ -82,11 +82,11 @@ class JettyTest {
                     .asString(UTF_8)
                     .isEqualTo(text);
         }
-        Travelled.overTheTransport("Jetty", connector.getLocalPort(), 1_000_000);
+        TransportUsage.assertEach("Jetty", connector.getLocalPort(), 1_000_000);
     }
 
     @Test
-    void shouldAnswerManyAtOnce() throws Exception {
+    void shouldServeConcurrentRequests() throws Exception {
         var bodies = new ArrayList<byte[]>();
         var answers = new ArrayList<CompletableFuture<ContentResponse>>();
         for (var i = 0; i < 50; i++) {
@@ -100,13 +100,13 @@ class JettyTest {
             assertThat(answers.get(i).get(30, TimeUnit.SECONDS).getContent())
                     .isEqualTo(bodies.get(i));
         }
-        Travelled.overTheTransportTogether(
+        TransportUsage.assertTotal(
                 "Jetty, many at once", connector.getLocalPort(), 2 * 50 * 300_000);
     }
 
-    /** More than the server's queue holds, each by a connection of its own. */
+    /** More clients than the backlog, each with a connection of its own. */
     @Test
-    void shouldAnswerManyThatEachConnect() throws Exception {
+    void shouldServeManyNewConnections() throws Exception {
         client.setMaxConnectionsPerDestination(CONNECTIONS);
         var answers = new ArrayList<CompletableFuture<ContentResponse>>();
         for (var i = 0; i < CONNECTIONS; i++) {
@@ -132,7 +132,7 @@ class JettyTest {
     }
 
     private org.eclipse.jetty.client.Request request(byte[] body) {
-        return client.POST("http://%s:%d/".formatted(Here.HOST, connector.getLocalPort()))
+        return client.POST("http://%s:%d/".formatted(TestAddress.HOST, connector.getLocalPort()))
                 .body(new BytesRequestContent(body));
     }
 

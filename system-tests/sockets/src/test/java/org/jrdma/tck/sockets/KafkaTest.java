@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two Kafka servers without ZooKeeper, each in a process: one that also leads the cluster, and one
- * that is killed and comes back. All of it is on NIO, what the servers say to each other too.
+ * Two Kafka servers without ZooKeeper, each in a process. One is also the controller; the other is
+ * killed and restarted. Clients and servers use only NIO.
  */
 @Tag("slow")
 @Timeout(240)
@@ -42,7 +42,7 @@ class KafkaTest {
 
     private static final String TOPIC = "greetings";
     private static final String GREETING = "saluton, mondo; ".repeat(100);
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     @TempDir private Path folder;
 
@@ -111,7 +111,7 @@ class KafkaTest {
     }
 
     @Test
-    void shouldKeepWhatWasProducedWhenAServerIsKilledAndComesBack() throws Exception {
+    void shouldKeepAllMessagesWhenAServerIsKilledAndRestarted() throws Exception {
         try (var admin = Admin.create(client(Map.of()));
                 var producer = producer();
                 var consumer = consumer()) {
@@ -124,10 +124,10 @@ class KafkaTest {
 
             produce(producer, 0, 1_000);
             consume(consumer, seen, 1_000);
-            Travelled.together(
+            TransportUsage.assertTotal(
                     "Kafka's clients", org.jrdma.sockets.Connections.all(), ports, 1_000_000);
-            Travelled.together("Kafka's followers", first.connections(), ports, 1_000_000);
-            Travelled.together(
+            TransportUsage.assertTotal("Kafka's followers", first.connections(), ports, 1_000_000);
+            TransportUsage.assertTotal(
                     "Kafka's controller", second.connections(), List.of(controllerPort), 1_000);
 
             second.kill();
@@ -138,7 +138,7 @@ class KafkaTest {
             await(() -> replicas(admin) == 2);
             produce(producer, 1_200, 1_300);
             consume(consumer, seen, 1_300);
-            Travelled.together(
+            TransportUsage.assertTotal(
                     "Kafka's followers, back again", second.connections(), ports, 300_000);
         }
     }
@@ -155,13 +155,16 @@ class KafkaTest {
             sent.add(producer.send(new ProducerRecord<>(TOPIC, GREETING + i)));
         }
         for (var each : sent) {
-            each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            each.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
         }
     }
 
-    /** All up to {@code count}, in their order, each once. */
+    /**
+     * Consumes messages until there are {@code count}, and checks that each was received once and
+     * in order.
+     */
     private static void consume(Consumer<String, String> consumer, List<String> seen, int count) {
-        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (seen.size() < count && System.nanoTime() - deadline < 0) {
             for (var message : consumer.poll(Duration.ofMillis(200))) {
                 seen.add(message.value());
@@ -179,9 +182,9 @@ class KafkaTest {
     }
 
     private static void await(Condition condition) throws Exception {
-        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (!condition.holds()) {
-            assertThat(System.nanoTime() - deadline).as("it takes too long").isNegative();
+            assertThat(System.nanoTime() - deadline).as("time to reach the condition").isNegative();
             Thread.sleep(100);
         }
     }

@@ -40,9 +40,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Netty's NIO transport, as servers and clients use it. */
+/** Netty's NIO transport with servers and clients. */
 @Timeout(60)
-@SuppressWarnings("FutureReturnValueIgnored") // what is not written does not come back
+@SuppressWarnings("FutureReturnValueIgnored") // a test notices a failed write by the missing echo
 class NettyTest {
 
     private static final int MOST_HTTP_BYTES = 1 << 20;
@@ -75,7 +75,7 @@ class NettyTest {
             assertThat(echoes.get(i).get(30, TimeUnit.SECONDS)).isEqualTo(messages.get(i));
         }
 
-        Travelled.overTheTransport("Netty", port(server), 500_000);
+        TransportUsage.assertEach("Netty", port(server), 500_000);
         for (var client : clients) {
             client.close().sync();
         }
@@ -83,7 +83,7 @@ class NettyTest {
     }
 
     @Test
-    void shouldRefuseClientsOnceItIsClosed() throws Exception {
+    void shouldRejectClientsAfterItIsClosed() throws Exception {
         var server = serve(Echo::new);
         var address = server.localAddress();
         server.close().sync();
@@ -112,7 +112,7 @@ class NettyTest {
                                         .addLast(
                                                 new HttpServerCodec(),
                                                 new HttpObjectAggregator(MOST_HTTP_BYTES),
-                                                new Mirror());
+                                                new HttpEcho());
                             }
                         });
         var answer = new CompletableFuture<String>();
@@ -127,7 +127,7 @@ class NettyTest {
                                                 .addLast(
                                                         new HttpClientCodec(),
                                                         new HttpObjectAggregator(MOST_HTTP_BYTES),
-                                                        new Answer(answer));
+                                                        new ResponseHandler(answer));
                                     }
                                 });
         var content = Unpooled.copiedBuffer("saluton ".repeat(1_000), UTF_8);
@@ -138,7 +138,7 @@ class NettyTest {
         client.writeAndFlush(request);
 
         assertThat(answer.get(10, TimeUnit.SECONDS)).isEqualTo("saluton ".repeat(1_000));
-        Travelled.overTheTransport("Netty", port(server), 8_000);
+        TransportUsage.assertEach("Netty", port(server), 8_000);
         client.close().sync();
         server.close().sync();
     }
@@ -154,7 +154,7 @@ class NettyTest {
                                 channel.pipeline().addLast(handler.get());
                             }
                         })
-                .bind(Here.ANY_PORT)
+                .bind(TestAddress.ANY_PORT)
                 .sync()
                 .channel();
     }
@@ -204,7 +204,7 @@ class NettyTest {
         }
     }
 
-    private static final class Mirror extends SimpleChannelInboundHandler<FullHttpRequest> {
+    private static final class HttpEcho extends SimpleChannelInboundHandler<FullHttpRequest> {
         @Override
         protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
             var response =
@@ -218,11 +218,12 @@ class NettyTest {
         }
     }
 
-    private static final class Answer extends SimpleChannelInboundHandler<FullHttpResponse> {
+    private static final class ResponseHandler
+            extends SimpleChannelInboundHandler<FullHttpResponse> {
 
         private final CompletableFuture<String> text;
 
-        Answer(CompletableFuture<String> text) {
+        ResponseHandler(CompletableFuture<String> text) {
             this.text = text;
         }
 

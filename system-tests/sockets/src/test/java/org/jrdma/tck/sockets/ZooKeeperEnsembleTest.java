@@ -27,11 +27,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Three ZooKeeper servers, of which one is lost. Their clients are on NIO; what the servers say to
- * each other they say over {@code java.net.Socket}, which no provider sees.
+ * Three ZooKeeper servers, one of which is stopped. The clients use NIO. The servers connect to
+ * each other with {@code java.net.Socket}, which does not use the selector provider.
  */
 @Timeout(120)
-@SuppressWarnings("try") // that a client's close may be interrupted
+@SuppressWarnings("try") // the close of a client may throw InterruptedException
 class ZooKeeperEnsembleTest {
 
     private static final int SERVERS = 3;
@@ -41,7 +41,7 @@ class ZooKeeperEnsembleTest {
 
     private final List<Server> servers = new ArrayList<>();
 
-    /** One of them, on a thread. */
+    /** A server on a thread of its own. */
     private static final class Server extends QuorumPeerMain {
 
         private final int clientPort;
@@ -110,7 +110,7 @@ class ZooKeeperEnsembleTest {
     }
 
     @Test
-    void shouldKeepWhatWasWrittenWhenItsLeaderIsLost() throws Exception {
+    void shouldKeepItsDataWhenTheLeaderIsStopped() throws Exception {
         try (var client = connect()) {
             client.create(
                     "/greeting",
@@ -120,7 +120,7 @@ class ZooKeeperEnsembleTest {
             for (var i = 0; i < 100; i++) {
                 client.setData("/greeting", ("mondo " + i).repeat(50).getBytes(UTF_8), i);
             }
-            Travelled.overTheTransportToAnyOf("ZooKeeper, three servers", clientPorts(), 1000);
+            TransportUsage.assertEachToAnyOf("ZooKeeper, three servers", clientPorts(), 1000);
 
             servers.stream().filter(Server::isLeading).findFirst().orElseThrow().stop();
 
@@ -130,7 +130,7 @@ class ZooKeeperEnsembleTest {
         try (var another = connect()) {
             another.setData("/greeting", "adiau".getBytes(UTF_8), 100);
             assertThat(read(another)).isEqualTo("adiau");
-            Travelled.overTheTransportToAnyOf("ZooKeeper, three servers", clientPorts(), 10);
+            TransportUsage.assertEachToAnyOf("ZooKeeper, three servers", clientPorts(), 10);
         }
     }
 
@@ -138,7 +138,7 @@ class ZooKeeperEnsembleTest {
         return servers.stream().map(server -> server.clientPort).toList();
     }
 
-    /** Again and again while the servers choose a leader. */
+    /** Reads the node; retries while the servers elect a leader. */
     private static String read(ZooKeeper client) throws Exception {
         while (true) {
             try {

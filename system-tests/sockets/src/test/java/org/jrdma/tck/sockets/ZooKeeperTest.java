@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A ZooKeeper server and its clients, both on NIO. */
+/** A ZooKeeper server and its clients, both over NIO. */
 @Timeout(60)
-@SuppressWarnings("try") // that a client's close may be interrupted
+@SuppressWarnings("try") // the close of a client may throw InterruptedException
 class ZooKeeperTest {
 
     private static final int TICK = 2_000;
@@ -35,7 +35,7 @@ class ZooKeeperTest {
     void start() throws Exception {
         System.setProperty("zookeeper.admin.enableServer", "false");
         connections = new NIOServerCnxnFactory();
-        connections.configure(Here.ANY_PORT, 100, -1, false);
+        connections.configure(TestAddress.ANY_PORT, 100, -1, false);
         connections.startup(new ZooKeeperServer(folder.toFile(), folder.toFile(), TICK));
     }
 
@@ -45,7 +45,7 @@ class ZooKeeperTest {
     }
 
     @Test
-    void shouldKeepWhatItsClientsWriteAndTellTheOthers() throws Exception {
+    void shouldStoreDataAndNotifyOtherClients() throws Exception {
         try (var writer = connect();
                 var reader = connect()) {
             writer.create(
@@ -53,8 +53,8 @@ class ZooKeeperTest {
                     "saluton".getBytes(UTF_8),
                     ZooDefs.Ids.OPEN_ACL_UNSAFE,
                     CreateMode.PERSISTENT);
-            var told = new CountDownLatch(1);
-            assertThat(reader.getData("/greeting", _ -> told.countDown(), null))
+            var changed = new CountDownLatch(1);
+            assertThat(reader.getData("/greeting", _ -> changed.countDown(), null))
                     .asString(UTF_8)
                     .isEqualTo("saluton");
 
@@ -62,26 +62,26 @@ class ZooKeeperTest {
                 writer.setData("/greeting", ("mondo " + i).repeat(50).getBytes(UTF_8), i);
             }
 
-            assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(changed.await(10, TimeUnit.SECONDS)).isTrue();
             reader.sync("/greeting", (_, _, _) -> {}, null);
             assertThat(reader.getData("/greeting", false, null))
                     .asString(UTF_8)
                     .isEqualTo("mondo 199".repeat(50));
-            Travelled.overTheTransport("ZooKeeper", connections.getLocalPort(), 100);
+            TransportUsage.assertEach("ZooKeeper", connections.getLocalPort(), 100);
         }
     }
 
     @Test
-    void shouldDropWhatAClientHeldWhenItGoes() throws Exception {
+    void shouldDeleteEphemeralNodesWhenTheClientCloses() throws Exception {
         try (var reader = connect()) {
-            var gone = new CountDownLatch(1);
+            var removed = new CountDownLatch(1);
             try (var owner = connect()) {
                 owner.create(
                         "/held", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
-                assertThat(reader.exists("/held", _ -> gone.countDown())).isNotNull();
+                assertThat(reader.exists("/held", _ -> removed.countDown())).isNotNull();
             }
 
-            assertThat(gone.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(removed.await(10, TimeUnit.SECONDS)).isTrue();
             assertThat(reader.exists("/held", false)).isNull();
         }
     }
@@ -90,7 +90,7 @@ class ZooKeeperTest {
         var connected = new CountDownLatch(1);
         var client =
                 new ZooKeeper(
-                        Here.HOST + ":" + connections.getLocalPort(),
+                        TestAddress.HOST + ":" + connections.getLocalPort(),
                         10 * TICK,
                         event -> {
                             if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {

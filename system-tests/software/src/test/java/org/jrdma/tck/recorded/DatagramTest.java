@@ -22,12 +22,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Which address handles reach a provider: none that is destroyed. */
+/** Tests that destroyed address handles do not reach the provider. */
 class DatagramTest {
 
     private static final int ROUNDS = 100;
 
-    /** As many as the recorder has room for. */
+    /** The number of requests that the recorder can store. */
     private static final int CHAINS = 200;
 
     @RegisterExtension private final Recorder recorder = Recorder.begin();
@@ -65,7 +65,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldPostNothingOfAChainOneOfWhoseAddressHandlesIsClosed() throws Exception {
+    void shouldPostNothingOfAChainWithAClosedAddressHandle() throws Exception {
         var one = peer();
         var other = peer();
         var chain = chain(one, other);
@@ -108,12 +108,12 @@ class DatagramTest {
             peer.address().close();
 
             assertThat(poster.get(20, TimeUnit.SECONDS)).isPositive();
-            thread.join(); // and the queue pair is the next one's
+            thread.join(); // so the next test has the queue pair
             assertThat(recorder.calls()).noneMatch(call -> call.contains("ah=unknown"));
         }
     }
 
-    /** Gives how many chains were posted. */
+    /** Returns the number of posted chains. */
     private int postUntilClosed(Destination peer, CountDownLatch posting) throws VerbsException {
         var chain = chain(peer, peer);
         var posted = 0;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which packets a queue pair receives, and what is counted of them. */
+/** Tests flow rules and flow counters. */
 class FlowTest {
 
     private static final String HEAD =
@@ -129,11 +129,11 @@ class FlowTest {
     }
 
     @Test
-    void shouldMatchTunnelsAndWhatIsInThem() throws Exception {
+    void shouldMatchTunnelsAndTheirInnerPackets() throws Exception {
         assertThat(
                         matching(
                                 FlowLayer.of(FlowLayer.Kind.VXLAN)
-                                        .match(FlowField.VXLAN_NUMBER, 0x1234),
+                                        .match(FlowField.VXLAN_NETWORK_IDENTIFIER, 0x1234),
                                 FlowLayer.inTunnel(FlowLayer.Kind.UDP)
                                         .match(FlowField.SOURCE_PORT, 53),
                                 FlowLayer.of(FlowLayer.Kind.GRE)
@@ -143,8 +143,8 @@ class FlowTest {
                                 FlowLayer.of(FlowLayer.Kind.MPLS)
                                         .match(FlowField.MPLS_LABEL, 0x12345_1ffL),
                                 FlowLayer.of(FlowLayer.Kind.ESP)
-                                        .match(FlowField.ESP_ASSOCIATION, 7)
-                                        .match(FlowField.ESP_SEQUENCE, 8)))
+                                        .match(FlowField.ESP_SECURITY_PARAMETERS_INDEX, 7)
+                                        .match(FlowField.ESP_SEQUENCE_NUMBER, 8)))
                 .containsExactly(
                         HEAD
                                 + " {type=0x50 size=16 tunnel_id=0x1234/0xffffff}"
@@ -185,7 +185,7 @@ class FlowTest {
 
         assertThat(counters.read(2)).containsExactly(1000, 1001);
         assertThat(counters.readCached(1)).containsExactly(1000);
-        counters.close(); // and what counts by it before
+        counters.close(); // and the counters that use it before
 
         assertThat(flow.isOpen()).isFalse();
         assertThat(recorder.calls())
@@ -238,7 +238,7 @@ class FlowTest {
 
     @Test
     void shouldHaveAsManyLayersAsCCountsWithTheActions() throws Exception {
-        var most = new FlowLayer[FlowRule.MOST_LAYERS];
+        var most = new FlowLayer[FlowRule.MAX_LAYERS];
         Arrays.setAll(most, _ -> FlowLayer.of(FlowLayer.Kind.MPLS));
         try (var counters = device.newFlowCounters()) {
             var rule = FlowRule.matching(most).tagged(1).dropping().countedBy(counters);
@@ -250,11 +250,11 @@ class FlowTest {
         more[most.length] = most[0];
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> FlowRule.matching(more))
-                .withMessage("The number of layers is 0 to 252, not 253");
+                .withMessage("The number of layers must be between 0 and 252: 253");
     }
 
     @ParameterizedTest
-    @CsvSource({"IPV6,IPV6_FLOW_LABEL,20", "VXLAN,VXLAN_NUMBER,24"})
+    @CsvSource({"IPV6,IPV6_FLOW_LABEL,20", "VXLAN,VXLAN_NETWORK_IDENTIFIER,24"})
     void shouldRefuseBitsBeyondAFieldThatIsShorterThanItsPlace(
             FlowLayer.Kind kind, FlowField field, int bits) throws Exception {
         var layer = FlowLayer.of(kind);
@@ -262,21 +262,21 @@ class FlowTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> layer.match(field, beyond))
-                .withMessageContaining(field + " is 0 to " + (beyond - 1));
+                .withMessageContaining(field + " must be between 0 and " + (beyond - 1));
         assertThatIllegalArgumentException().isThrownBy(() -> layer.match(field, 0, beyond));
         assertThat(matching(layer.match(field, beyond - 1)).getLast())
                 .contains("=0x%x/0x%x".formatted(beyond - 1, beyond - 1));
     }
 
     @Test
-    void shouldRefuseWhatNoHeaderHas() throws Exception {
+    void shouldRejectMatchesThatNoHeaderHas() throws Exception {
         var ethernet = FlowLayer.of(FlowLayer.Kind.ETHERNET);
         var ipv6 = FlowLayer.of(FlowLayer.Kind.IPV6);
         var ipv4Address = InetAddress.getByName("10.0.0.1");
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ethernet.match(FlowField.SOURCE_PORT, 1))
-                .withMessageContaining("ETHERNET has no SOURCE_PORT");
+                .withMessageContaining("ETHERNET has no field SOURCE_PORT");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ethernet.match(FlowField.ETHER_TYPE, 0x1_0000));
         assertThatIllegalArgumentException()
@@ -287,7 +287,7 @@ class FlowTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
                         FlowLayer.of(FlowLayer.Kind.GRE).match(FlowField.GRE_KEY, ipv4Address))
-                .withMessageContaining("GRE_KEY is not");
+                .withMessageContaining("GRE_KEY cannot match");
         assertThatIllegalArgumentException().isThrownBy(() -> FlowRule.all(FlowKind.MATCHING));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> FlowRule.matching(ethernet).priority(0x1_0000));
@@ -309,7 +309,7 @@ class FlowTest {
     }
 
     @Test
-    void shouldSayThatADeviceRefusesOrHasNoFlowsAndCounters() throws Exception {
+    void shouldReportThatADeviceRejectsOrLacksFlowsAndCounters() throws Exception {
         var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
         recorder.fail("ibv_create_flow", Errno.EINVAL);
         assertThatExceptionOfType(VerbsException.class)
@@ -324,7 +324,7 @@ class FlowTest {
         try (var counters = device.newFlowCounters()) {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> counters.count(FlowQuantity.BYTES, 3))
-                    .withMessageContaining("BYTES in place 3");
+                    .withMessageContaining("BYTES at index 3");
             recorder.fail("ibv_read_counters", Errno.EINVAL);
             assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> counters.read(1));
         }

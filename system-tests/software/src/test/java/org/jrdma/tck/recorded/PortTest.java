@@ -13,13 +13,13 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What newer libraries tell of a device and its ports. */
+/** Tests attributes of devices and ports that only newer libraries report. */
 class PortTest {
 
     @RegisterExtension private final Recorder recorder = Recorder.begin();
 
     @Test
-    void shouldTellHowFastAPortIs() throws Exception {
+    void shouldReportTheSpeedOfAPort() throws Exception {
         recorder.answer("port_speed", 8_000);
         try (var device = recorder.open()) {
             recorder.calls();
@@ -32,7 +32,7 @@ class PortTest {
     }
 
     @Test
-    void shouldSayThatNobodyKnowsHowFastAPortIs() throws Exception {
+    void shouldReportThatTheSpeedOfAPortIsUnknown() throws Exception {
         try (var device = recorder.open()) {
             recorder.fail("ibv_query_port_speed", Errno.EOPNOTSUPP);
             assertThatExceptionOfType(VerbsException.class)
@@ -50,7 +50,7 @@ class PortTest {
     }
 
     @Test
-    void shouldTellWhatElseADeviceCanDo() throws Exception {
+    void shouldReportTheExtendedCapabilitiesOfADevice() throws Exception {
         try (var device = recorder.open()) {
             assertThat(device.extendedAttributes())
                     .isEqualTo(
@@ -78,7 +78,7 @@ class PortTest {
     }
 
     @Test
-    void shouldTellTheKernelsNumberOfADeviceIfItIsTold() throws Exception {
+    void shouldReportTheKernelsIndexOfADeviceIfItIsKnown() throws Exception {
         assertThat(recorder.verbs().devices().getFirst().index()).hasValue(7);
         recorder.answer("device_index", -1);
         assertThat(recorder.verbs().devices().getFirst().index()).isEmpty();

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Memory of the caller's for a provider's queues: 4096 bytes at a multiple of 64 for each here. */
+/**
+ * Tests queues in memory of the caller. This provider requests 4096 bytes, aligned to 64, for each
+ * queue.
+ */
 class QueueMemoryTest {
 
     @RegisterExtension private final Recorder recorder = Recorder.begin();
@@ -28,7 +31,7 @@ class QueueMemoryTest {
         arena.close();
     }
 
-    /** What was asked for and given back. */
+    /** The requested and the freed blocks. */
     private final List<String> asked = new ArrayList<>();
 
     private QueueMemory giving(Optional<MemorySegment> memory) {
@@ -81,7 +84,7 @@ class QueueMemoryTest {
     }
 
     @Test
-    void shouldLeaveItToTheProviderWhereItIsGivenNone() throws Exception {
+    void shouldLeaveTheChoiceToTheProviderByDefault() throws Exception {
         withQueuePair(giving(Optional.empty()), _ -> {});
 
         assertThat(asked).containsExactly("4096 at 64 for 51");

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a queue pair is told and asked beyond its states. */
+/** Tests settings and queries of a queue pair besides its state. */
 class QueuePairSettingsTest {
 
     private static final int PATH_MIGRATED = 6; // IBV_EVENT_PATH_MIG
@@ -61,7 +61,7 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldSayThatADeviceRefusesOrHasNoRateLimits() throws Exception {
+    void shouldReportThatADeviceRejectsOrLacksRateLimits() throws Exception {
         recorder.fail("ibv_modify_qp_rate_limit", Errno.EINVAL);
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> side.queuePair().limitRate(RateLimit.ofKilobits(1)))
@@ -84,7 +84,7 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldTellInWhichOrderDataArrives() throws Exception {
+    void shouldReportTheOrderInWhichDataArrives() throws Exception {
         assertThat(side.queuePair().dataOrder(CompletionKind.SEND)).isEmpty();
         recorder.answer("data_in_order", 2);
         assertThat(side.queuePair().dataOrder(CompletionKind.WRITE))
@@ -106,18 +106,19 @@ class QueuePairSettingsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x65, 0xff})
-    void shouldReadWhatADriverHasLeftUnwritten(int unwritten) throws Exception {
+    void shouldAcceptFieldsThatADriverHasNotWritten(int unwritten) throws Exception {
         recorder.answer("unwritten", unwritten);
 
         var attributes = side.queuePair().query();
 
         assertThat(attributes.state()).isEqualTo(QueuePairState.RESET);
         assertThat(attributes.address().serviceLevel()).isEqualTo(unwritten & 0xf);
-        assertThat(attributes.alternatePath()).isPresent(); // as nobody can tell
+        assertThat(attributes.alternatePath())
+                .isPresent(); // because the library does not report it
     }
 
     @Test
-    void shouldReadNoPathsOnIWarpWhereThereAreNone() throws Exception {
+    void shouldReadNoPathRecordsOnIwarp() throws Exception {
         recorder.answer("transport_type", 1); // IBV_TRANSPORT_IWARP
         recorder.answer("unwritten", 0x65);
         try (var warp = RecordedSide.on(recorder.open())) {
@@ -130,14 +131,14 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldRefuseToTellTheOrderOfWhatMovesNoData() {
+    void shouldRejectDataOrderQueriesForOperationsWithoutData() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> side.queuePair().dataOrder(CompletionKind.BIND))
                 .withMessageContaining("BIND");
     }
 
     @Test
-    void shouldPromiseNoOrderWhereTheLibraryCannotTell() throws Exception {
+    void shouldPromiseNoDataOrderIfTheLibraryDoesNotReportIt() throws Exception {
         var older = recorder.verbsWithout("ibv_query_qp_data_in_order");
         try (var without = RecordedSide.on(older.open("recording0"))) {
             recorder.answer("data_in_order", 3);
@@ -147,7 +148,7 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldAskForAndSetWhatDriversAgreeUpon() throws Exception {
+    void shouldQueryAndSetEnhancedConnectionOptions() throws Exception {
         recorder.answer("ece_vendor_id", 0x15b3);
         recorder.answer("ece_options", 0x8000_0001L);
 
@@ -162,7 +163,7 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldSayThatThereIsNothingToAgreeUpon() throws Exception {
+    void shouldReportThatEnhancedConnectionOptionsAreNotSupported() throws Exception {
         var options = new EnhancedOptions(1, 2);
         recorder.fail("ibv_query_ece", Errno.EOPNOTSUPP);
         recorder.fail("ibv_set_ece", Errno.EOPNOTSUPP);
@@ -186,7 +187,7 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldTakeASecondPathAndHearThatItIsTaken() throws Exception {
+    void shouldMigrateToTheAlternatePathAndReportIt() throws Exception {
         side.queuePair().connect(side.queuePair().endpoint());
         recorder.calls();
         var route = new AddressVector.GlobalRoute(new Gid(0xfe80L << 48, 9), 1, 0xabcde, 63, 8);
@@ -237,7 +238,7 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldSendToAnAddressNoFasterThanItSays() throws Exception {
+    void shouldSendToAnAddressNoFasterThanItsRate() throws Exception {
         var address = new AddressVector(1, 0x33, 0, 0, StaticRate.UNLIMITED, Optional.empty());
         for (var rate :
                 Stream.of(StaticRate.values()).filter(r -> r != StaticRate.UNKNOWN).toList()) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Queue pairs of raw packets. */
+/** Tests raw packet queue pairs. */
 class RawPacketTest {
 
     private static final int ETHERNET = 2; // IBV_LINK_LAYER_ETHERNET
@@ -177,7 +177,7 @@ class RawPacketTest {
         var queuePair = domain.newRawQueuePair(completions);
         queuePair.activate();
         var free = queuePair.freeSends();
-        assertThat(queuePair.prepareSend(memory.slice(0, 60)).signalled(false).tryPost()).isTrue();
+        assertThat(queuePair.prepareSend(memory.slice(0, 60)).signaled(false).tryPost()).isTrue();
         recorder.calls();
 
         try (var cursor = completions.newCursor(4)) {
@@ -193,7 +193,7 @@ class RawPacketTest {
     }
 
     @Test
-    void shouldTellTheTagsAndTheChecksumOfAPacket() throws Exception {
+    void shouldReportTheTagsAndTheChecksumOfAPacket() throws Exception {
         recorder.answer("cvlan", 0xe123);
         recorder.answer("flow_tag", 0xcafe_babe);
         recorder.answer("wc_flags", GOOD_CHECKSUM);
@@ -221,7 +221,7 @@ class RawPacketTest {
             assertThat(cursor.hasGoodChecksum()).isTrue();
             cursor.next();
             assertThat(cursor.kind()).isEqualTo(CompletionKind.SEND);
-            assertThat(cursor.hasGoodChecksum()).isFalse(); // whatever the flags of a send say
+            assertThat(cursor.hasGoodChecksum()).isFalse(); // regardless of the flags of a send
         }
     }
 
@@ -244,7 +244,7 @@ class RawPacketTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldTellTheVendorsCodeOfAFailure(boolean extended) throws Exception {
+    void shouldReportTheVendorsCodeOfAFailure(boolean extended) throws Exception {
         recorder.answer("wc_status", 3); // IBV_WC_LOC_EEC_OP_ERR
         recorder.answer("vendor_err", 0x68);
         recorder.answer("wc_flags", GOOD_CHECKSUM);
@@ -268,16 +268,16 @@ class RawPacketTest {
     @Test
     void shouldLeaveNothingOfAQueuePairThatCannotBePostedTo() throws Exception {
         var tooMany = rawPackets(completions).sendElements(Integer.MAX_VALUE).extendedPosts();
-        var room = completions.room();
+        var room = completions.remainingCapacity();
 
         assertThatExceptionOfType(OutOfMemoryError.class)
                 .isThrownBy(() -> domain.newQueuePair(tooMany));
 
-        assertThat(completions.room()).isEqualTo(room);
+        assertThat(completions.remainingCapacity()).isEqualTo(room);
         assertThat(recorder.calls()).last().isEqualTo("ibv_destroy_qp qp=qp1");
         domain.close();
         assertThat(recorder.calls()).doesNotContain("ibv_destroy_qp qp=unknown");
-        assertThat(completions.room()).isEqualTo(room);
+        assertThat(completions.remainingCapacity()).isEqualTo(room);
     }
 
     @Test
@@ -291,7 +291,7 @@ class RawPacketTest {
     }
 
     @Test
-    void shouldSayWhatTheProcessNeeds() {
+    void shouldReportThePrivilegesThatTheProcessNeeds() {
         recorder.fail("ibv_create_qp", Errno.EPERM);
 
         assertThatExceptionOfType(VerbsException.class)

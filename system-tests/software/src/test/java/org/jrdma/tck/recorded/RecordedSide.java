@@ -9,7 +9,8 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The recording device with what most tests need of it: pd1, cq1 and qp1 in the recorder's words.
+ * The recording device with the objects that most tests need. The recorder names them pd1, cq1 and
+ * qp1.
  */
 record RecordedSide(
         Device device,

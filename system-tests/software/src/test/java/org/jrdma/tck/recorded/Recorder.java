@@ -28,17 +28,17 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.opentest4j.TestAbortedException;
 
 /**
- * The libibverbs of recording_verbs.c, compiled by this machine's C compiler against this machine's
- * headers: {@code $CC} or else {@code cc}, and the folder that {@code RDMA_HEADERS} names or else
- * that of the system. Where one is missing a test is skipped, and fails in CI. A test fails that
- * has a function {@link #fail} and never calls it.
+ * The libibverbs of recording_verbs.c. It is compiled by {@code $CC} (default {@code cc}) with the
+ * headers in the folder {@code $RDMA_HEADERS} (default: those of the system). Without a compiler or
+ * headers, a test is skipped, or fails in CI. A test that makes a function {@link #fail} and never
+ * calls it fails.
  */
 final class Recorder implements AfterEachCallback {
 
     private static final Path SOURCE = Path.of("src/test/c/recording_verbs.c");
     private static final String DEVICE = "recording0";
 
-    /** What no older header declares, and the library answers for. */
+    /** Functions that older headers do not declare and the library implements. */
     private static final String NEWEST_FUNCTION = "ibv_query_port_speed";
 
     private static final Linker LINKER = Linker.nativeLinker();
@@ -53,7 +53,7 @@ final class Recorder implements AfterEachCallback {
         this.symbols = SymbolLookup.libraryLookup(library, Arena.global());
     }
 
-    /** The library, with nothing recorded and nothing said. */
+    /** Resets the library: removes all records and settings. */
     static synchronized Recorder begin() {
         if (compiled == null) {
             compiled = compile();
@@ -63,12 +63,12 @@ final class Recorder implements AfterEachCallback {
         return recorder;
     }
 
-    /** The library as it is. */
+    /** Returns the library with all its functions. */
     Verbs verbs() throws LibraryNotFoundException {
         return Verbs.load(library);
     }
 
-    /** The library as if it were older. */
+    /** Returns the library without some functions, like an older one. */
     Verbs verbsWithout(String... functions) throws LibraryNotFoundException {
         var hidden = Set.of(functions);
         return Verbs.from(
@@ -86,12 +86,12 @@ final class Recorder implements AfterEachCallback {
                 });
     }
 
-    /** Opens its device. */
+    /** Opens the device of the library. */
     Device open() throws LibraryNotFoundException, VerbsException {
         return verbs().open(DEVICE);
     }
 
-    /** Opens the device of a provider that lacks members of {@code struct verbs_context}. */
+    /** Opens the device of a provider without some members of {@code struct verbs_context}. */
     Device openWithout(String... members) throws LibraryNotFoundException, VerbsException {
         for (var member : members) {
             answer("offers " + member, 0);
@@ -99,12 +99,12 @@ final class Recorder implements AfterEachCallback {
         return open();
     }
 
-    /** What was called since this was last asked. */
+    /** Returns the calls since the last call of this method. */
     List<String> calls() {
         return lines("recording_take");
     }
 
-    /** The name of the thread that called last, as the kernel has it. */
+    /** Returns the kernel's name of the thread that made the last call. */
     String caller() {
         return lines("recording_caller").getFirst();
     }
@@ -119,17 +119,17 @@ final class Recorder implements AfterEachCallback {
         return text.reinterpret(Long.MAX_VALUE).getString(0).lines().toList();
     }
 
-    /** Has the next call of a function fail. */
+    /** Makes the next call of a function fail. */
     void fail(String function, int errno) {
         call("recording_fail", FunctionDescriptor.ofVoid(ADDRESS, JAVA_INT), function, errno);
     }
 
-    /** Says what the library answers where it asks for something by this name. */
+    /** Sets a value that the library reads by a name. */
     void answer(String name, long value) {
         call("recording_answer", FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG), name, value);
     }
 
-    /** Has something happen to an object, by the name that it has in {@link #calls}. */
+    /** Triggers an event of an object, which has the same name as in {@link #calls}. */
     void event(int type, String object) {
         call(
                 "recording_event",
@@ -139,7 +139,7 @@ final class Recorder implements AfterEachCallback {
                 0);
     }
 
-    /** What the header makes of a flow label. */
+    /** Returns the result of the header's function for a flow label. */
     int udpSourcePort(int flowLabel) {
         return (int)
                 call("recording_udp_sport", FunctionDescriptor.of(JAVA_INT, JAVA_INT), flowLabel);

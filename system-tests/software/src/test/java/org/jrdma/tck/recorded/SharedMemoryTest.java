@@ -26,7 +26,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Memory that is not this process's alone, or not one piece of it. */
+/**
+ * Tests memory that is shared with other processes or devices, or that consists of several parts.
+ */
 class SharedMemoryTest {
 
     @RegisterExtension private final Recorder recorder = Recorder.begin();
@@ -81,12 +83,12 @@ class SharedMemoryTest {
                             "ibv_post_send qp=qp1 opcode=0 send_flags=0x2 remote_addr=0x5000 rkey=0x7 {addr=0x100000 length=16 lkey=0x11}");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> send.inline(true))
-                    .withMessageContaining("its own address");
+                    .withMessageContaining("is its virtual address");
         }
     }
 
     @Test
-    void shouldSendInlineOnlyWhatThisSideCanRead() throws Exception {
+    void shouldSendInlineOnlyFromMemoryThatThisSideCanRead() throws Exception {
         try (var device = recorder.open();
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(Access.LOCAL_WRITE);
@@ -107,7 +109,7 @@ class SharedMemoryTest {
     }
 
     @Test
-    void shouldSayThatADmaBufIsRefusedOrCannotBeRegistered() throws Exception {
+    void shouldReportThatADmaBufIsRejectedOrNotSupported() throws Exception {
         try (var side = RecordedSide.on(recorder.open())) {
             recorder.fail("ibv_reg_dmabuf_mr", Errno.EINVAL);
             refuses(Errno.EINVAL, () -> side.domain().registerDmaBuf(-1, 0, 4096, 0));
@@ -144,7 +146,7 @@ class SharedMemoryTest {
     }
 
     @Test
-    void shouldUseWhatAnotherProcessMadeAndLeaveItThere() throws Exception {
+    void shouldUseAnObjectOfAnotherProcessAndNotDestroyIt() throws Exception {
         recorder.answer("imported_length", 1 << 20);
         try (var original = recorder.open();
                 var domain = original.newProtectionDomain();
@@ -234,7 +236,7 @@ class SharedMemoryTest {
     }
 
     @Test
-    void shouldSayThatNothingCanBeImported() throws Exception {
+    void shouldReportThatImportsAreNotSupported() throws Exception {
         refuses(Errno.EBADF, () -> recorder.verbs().importDevice(-1));
         assertThat(recorder.calls()).isEmpty();
         try (var original = recorder.open()) {
@@ -259,7 +261,7 @@ class SharedMemoryTest {
         }
     }
 
-    /** A way to a region. */
+    /** A way to make a region. */
     interface Registering {
         Object by(ProtectionDomain domain, RegisteredArena arena, DeviceMemory memory)
                 throws VerbsException;

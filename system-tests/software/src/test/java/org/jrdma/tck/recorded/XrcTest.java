@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a provider is asked for by extended reliable connections, which no device here has. */
+/** Tests the provider calls of extended reliable connections, which no test device supports. */
 class XrcTest {
 
     private static final int LID_OF_PORT_2 = 0x12;
@@ -236,7 +236,7 @@ class XrcTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"ibv_query_qp", "nothing"})
-    void shouldLeaveNothingOfAQueuePairWhosePlaceIsNotKnown(String failing) throws Exception {
+    void shouldLeakNoQueuePairWhoseMemoryIsUnknown(String failing) throws Exception {
         try (var device = recorder.open()) {
             var domain = XrcDomain.create(device);
             if (failing.equals("nothing")) {
@@ -254,7 +254,7 @@ class XrcTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"open_xrcd", "create_srq_ex", "create_qp_ex", "open_qp"})
-    void shouldSayThatAProviderLacksIt(String member) throws Exception {
+    void shouldReportThatAProviderDoesNotSupportIt(String member) throws Exception {
         try (var device = recorder.openWithout(member)) {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> {
@@ -269,7 +269,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldCloseWhatWasMadeOfAnAttemptThatFails() throws Exception {
+    void shouldCloseTheObjectsOfAFailedAttempt() throws Exception {
         try (var device = recorder.open()) {
             var domain = XrcDomain.create(device);
             var memory = device.newProtectionDomain();

@@ -1,5 +1,5 @@
 /**
- * What no fabric at hand offers, on a libibverbs in C that records what reaches it and answers as
- * each test says. Nothing of it was run on hardware.
+ * Tests of features that no test device supports, on a libibverbs in C that records calls and
+ * returns the results that each test sets. These features have not been run on hardware.
  */
 package org.jrdma.tck.recorded;

@@ -13,9 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Everything a reliable connection can do, between two processes over a network that loses,
- * duplicates and reorders. {@code -Djrdma.test.operations=100000} for as many as the fabric
- * promises to do in two minutes.
+ * Runs all operations of a reliable connection between two processes over a network that loses,
+ * duplicates and reorders packets. {@code -Djrdma.test.operations=100000} is the number that the
+ * fabric is expected to do in two minutes.
  */
 class BadNetworkTest {
 
@@ -26,10 +26,10 @@ class BadNetworkTest {
 
     private static final Pattern REPEATED = Pattern.compile("done, with (\\d+) requests repeated");
 
-    /** How probable each trouble is. */
+    /** The probability of each fault. */
     private static final double PROBABILITY = 0.05;
 
-    /** What a process says that a device's network did. */
+    /** The counts of faults that a process reports for a device. */
     private static NetworkFaultCounts troubles(String line) {
         var numbers =
                 Pattern.compile("\\d+")
@@ -44,18 +44,18 @@ class BadNetworkTest {
         return counts;
     }
 
-    /** Each trouble was there, and as often as the process was told. */
+    /** Asserts that each fault occurred with the configured probability. */
     private static void assertAsBadAsToldTo(NetworkFaultCounts counts) {
         assertThat(counts.sent()).isGreaterThan(OPERATIONS);
         assertShare(counts.lost(), PROBABILITY, counts.sent());
         assertShare(counts.duplicated(), PROBABILITY, counts.sent() - counts.lost());
-        // Of those held back, some go on before another comes.
+        // Some delayed packets are sent before another packet overtakes them.
         assertThat(counts.overtaken())
                 .isBetween(counts.sent() / 40, (long) (counts.sent() * 1.2 * PROBABILITY));
         assertThat(counts.damaged() + counts.delayed()).isZero();
     }
 
-    /** Within five standard deviations. */
+    /** Asserts that a count is within five standard deviations. */
     private static void assertShare(long count, double probability, long of) {
         var off = 5 * Math.sqrt(of * probability * (1 - probability));
         assertThat((double) count).isCloseTo(of * probability, within(off));

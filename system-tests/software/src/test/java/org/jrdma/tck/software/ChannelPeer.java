@@ -9,10 +9,10 @@ import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
 
-/** A process that accepts two channels, and then does nothing until it is killed. */
+/** A process that accepts two channels, and then waits until it is killed. */
 final class ChannelPeer {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private ChannelPeer() {}
 
@@ -23,7 +23,7 @@ final class ChannelPeer {
         try (var listener =
                 ConnectionManager.software().listen(new InetSocketAddress(address, 0))) {
             IO.println(address.getHostAddress() + " " + listener.localAddress().getPort());
-            try (var _ = accept(listener.next(PATIENCE), domain)) {
+            try (var _ = accept(listener.next(TIMEOUT), domain)) {
                 IO.println("accepted");
                 IO.readln();
             }
@@ -32,6 +32,6 @@ final class ChannelPeer {
 
     private static RdmaChannel accept(ConnectionRequest request, ProtectionDomain domain)
             throws Exception {
-        return RdmaChannel.accept(request, domain, new RdmaChannelOptions(), PATIENCE);
+        return RdmaChannel.accept(request, domain, new RdmaChannelOptions(), TIMEOUT);
     }
 }

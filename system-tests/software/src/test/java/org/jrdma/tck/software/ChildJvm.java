@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process of its own with a main class of these tests. It ends with the test at the latest. */
+/** A process with a main class of these tests. It is killed when the test ends. */
 final class ChildJvm implements AutoCloseable {
 
     private final Process process;
@@ -37,7 +37,7 @@ final class ChildJvm implements AutoCloseable {
         return new ChildJvm(command);
     }
 
-    /** The next line that it says, on whichever stream. */
+    /** Waits for the next line of output on either stream. */
     String line() throws IOException {
         var line = output.readLine();
         if (line == null) {
@@ -47,7 +47,7 @@ final class ChildJvm implements AutoCloseable {
         return line;
     }
 
-    /** The next line, which must begin like this. */
+    /** Waits for the next line of output, which must start with a prefix. */
     String line(String beginning) throws IOException {
         var line = line();
         if (!line.startsWith(beginning)) {
@@ -68,10 +68,11 @@ final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** With all that it has said, and what it still says if it is about to end. */
+    /** Returns a failure with all output, including that of a process which is about to end. */
     private AssertionError failure(String what) {
         process.onExit().completeOnTimeout(process, 5, TimeUnit.SECONDS).join();
-        process.toHandle().destroyForcibly(); // the process's own would close what is to be read
+        process.toHandle()
+                .destroyForcibly(); // the process's own stream would be closed while it is read
         process.onExit().join();
         output.lines().forEach(said::add);
         return new AssertionError(
@@ -82,12 +83,12 @@ final class ChildJvm implements AutoCloseable {
                                 String.join(System.lineSeparator(), said)));
     }
 
-    /** Kills it as {@code kill -9} does. */
+    /** Kills the process by SIGKILL. */
     void kill() {
         process.destroyForcibly();
     }
 
-    /** Waits for its end, with exit code 0. */
+    /** Waits until the process ends, and asserts exit code 0. */
     void end() throws InterruptedException {
         if (!process.waitFor(Duration.ofSeconds(60))) {
             throw failure("The child does not end");

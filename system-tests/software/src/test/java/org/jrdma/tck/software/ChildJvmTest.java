@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Whoever reads of a failed test reads why its child has failed. */
+/** Tests that the failure of a test contains the output of its failed child process. */
 class ChildJvmTest {
 
-    /** Says a line, then fails. */
+    /** A program that prints a line, then fails. */
     static final class Failing {
 
         private Failing() {}
@@ -25,7 +25,7 @@ class ChildJvmTest {
     }
 
     @Test
-    void shouldTellTheWordsOfADeadChildToWhoeverWaitsForALine() throws Exception {
+    void shouldReportTheOutputOfADeadProcessInAWaitForALine() throws Exception {
         try (var child = failing()) {
             assertThat(child.line()).isEqualTo("to be read");
             assertThatThrownBy(
@@ -40,7 +40,7 @@ class ChildJvmTest {
     }
 
     @Test
-    void shouldTellThemToWhoeverWaitsForAnotherLine() throws Exception {
+    void shouldReportThemInAWaitForAnotherLine() throws Exception {
         try (var child = failing()) {
             assertThatThrownBy(() -> child.line("hello"))
                     .isInstanceOf(AssertionError.class)
@@ -49,11 +49,11 @@ class ChildJvmTest {
     }
 
     @Test
-    void shouldTellThemToWhoeverTalksToIt() throws Exception {
+    void shouldReportThemInACallToIt() throws Exception {
         try (var child = failing()) {
             assertThatThrownBy(
                             () -> {
-                                while (true) { // until nobody is there any more
+                                while (true) { // until the process has ended
                                     child.tell("hello");
                                 }
                             })
@@ -63,7 +63,7 @@ class ChildJvmTest {
     }
 
     @Test
-    void shouldTellThemToWhoeverWaitsForItsEnd() throws Exception {
+    void shouldReportThemInAWaitForItsEnd() throws Exception {
         try (var child = failing()) {
             assertThatThrownBy(child::end)
                     .isInstanceOf(AssertionError.class)

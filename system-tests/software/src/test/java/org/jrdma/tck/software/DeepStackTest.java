@@ -13,21 +13,25 @@ import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.Access;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A stack that overflows inside a function that C called, if only for a moment, ends the JVM. Each
- * test is a JVM that calls the fabric at every depth until its stack is full, again and again.
+ * Tests that stack overflows do not end the JVM, as they would inside a function that C called.
+ * Each test is a JVM that repeatedly calls the fabric at every depth until its stack is full.
  */
+@Tag("slow")
 class DeepStackTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"query", "attributes", "transfer", "domain", "queue", "open"})
     void shouldSurviveAStackThatOverflowsAtAnyDepth(String what, @TempDir Path folder)
             throws Exception {
-        var complaints = folder.resolve("stderr"); // the JVM's too, which are no failure
+        var complaints =
+                folder.resolve(
+                        "stderr"); // contains also warnings of the JVM, which are not failures
         var process =
                 new ProcessBuilder(
                                 ProcessHandle.current().info().command().orElseThrow(),
@@ -47,7 +51,7 @@ class DeepStackTest {
         assertThat(output).isEqualTo("10 overflows, then SUCCESS" + System.lineSeparator());
     }
 
-    /** What is run. */
+    /** The program of the child process. */
     static final class Overflowing {
 
         private final Verbs verbs = Verbs.software();
@@ -102,7 +106,7 @@ class DeepStackTest {
         private void reap() {
             cursor.poll();
             while (cursor.next()) {
-                // a place for the next
+                // a slot for the next one
             }
         }
 

@@ -7,9 +7,7 @@ import java.nio.file.Path;
 import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.Test;
 
-/**
- * The software fabric in a JVM that denies native access: it needs that to stand behind C's ABI.
- */
+/** Tests the software fabric in a JVM without native access, which it needs for the native ABI. */
 class DeniedAccessTest {
 
     static final class Opener {

@@ -1,6 +1,7 @@
 package org.jrdma.tck.software;
 
 import static java.util.stream.Collectors.toMap;
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -9,20 +10,37 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What is written for people, outside the code: it names what is there, and leads to it. */
+/** Tests that documents refer to existing files, headings, types and methods. */
 class DocumentationTest {
 
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
 
-    private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(?:#[^)]*)?\\)");
+    private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]*)(?:#([^)]*))?\\)");
 
-    /** A member of a type, as in {@code QueuePair.query()}. */
+    /** A member of a type, such as {@code QueuePair.query()}. */
     private static final Pattern MEMBER = Pattern.compile("`([A-Z]\\w+)\\.(\\w+)(?:\\([^`]*\\))?`");
 
-    /** Names the tests of others, which are called as some types here are. */
+    /** A type, or a member of a type. */
+    private static final Pattern TYPE =
+            Pattern.compile("`@?([A-Z]\\w+)(?:\\.\\w+)?(?:\\([^`]*\\))?`");
+
+    private static final Pattern TEST_METHOD = Pattern.compile("`(?:\\w+[.#])?(should[A-Z]\\w+)`");
+
+    private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
+
+    private static final Set<String> TYPES_OF_THE_JDK = Set.of("MemorySegment", "SymbolLookup");
+
+    /** The example of a name in CONTRIBUTING.md. */
+    private static final String EXAMPLE = "shouldRejectAWriteBeyondTheRegion";
+
+    /**
+     * A document that names tests of other projects, some of which have the names of types here.
+     */
     private static final String OF_OTHERS = "rdma-core.md";
 
     private static List<Path> files(String ending) throws IOException {
@@ -42,16 +60,31 @@ class DocumentationTest {
     }
 
     @Test
-    void shouldLinkToWhatIsThere() throws IOException {
+    void shouldLinkToExistingFilesAndHeadings() throws IOException {
         var broken = new ArrayList<String>();
         for (var document : files(".md")) {
-            LINK.matcher(read(document))
-                    .results()
-                    .map(link -> link.group(1))
-                    .filter(target -> !Files.exists(document.resolveSibling(target)))
-                    .forEach(target -> broken.add(ROOT.relativize(document) + " to " + target));
+            for (var link : LINK.matcher(read(document)).results().toList()) {
+                var target =
+                        link.group(1).isEmpty() ? document : document.resolveSibling(link.group(1));
+                if (!Files.exists(target)
+                        || (link.group(2) != null && !anchors(target).contains(link.group(2)))) {
+                    broken.add(ROOT.relativize(document) + " to " + link.group());
+                }
+            }
         }
         assertThat(broken).isEmpty();
+    }
+
+    /** The anchors of the headings of a document, as forges derive them. */
+    private static Set<String> anchors(Path document) {
+        return HEADING.matcher(read(document))
+                .results()
+                .map(heading ->
+                        heading.group(1)
+                                .toLowerCase(Locale.ROOT)
+                                .replaceAll("[^\\w -]", "")
+                                .replace(' ', '-'))
+                .collect(toSet());
     }
 
     @Test
@@ -78,6 +111,41 @@ class DocumentationTest {
                     unknown.add(ROOT.relativize(document) + " says " + name.group());
                 }
             }
+        }
+        assertThat(unknown).isEmpty();
+    }
+
+    @Test
+    void shouldNameTypesThatExistInTheArchitecture() throws IOException {
+        var types =
+                files(".java").stream()
+                        .map(file -> file.getFileName().toString().replace(".java", ""))
+                        .collect(toSet());
+        var named =
+                TYPE.matcher(read(ROOT.resolve("ARCHITECTURE.md")))
+                        .results()
+                        .map(name -> name.group(1))
+                        .collect(toSet());
+        assertThat(named).contains("PreparedRequest", "StreamWriter");
+
+        named.removeAll(TYPES_OF_THE_JDK);
+        assertThat(types).containsAll(named);
+    }
+
+    @Test
+    void shouldNameTestMethodsThatExist() throws IOException {
+        var sources = new StringBuilder();
+        for (var file : files("Test.java")) {
+            sources.append(read(file));
+        }
+        var unknown = new ArrayList<String>();
+        for (var document : files(".md")) {
+            TEST_METHOD
+                    .matcher(read(document))
+                    .results()
+                    .map(name -> name.group(1))
+                    .filter(name -> !name.equals(EXAMPLE) && sources.indexOf(name + "(") < 0)
+                    .forEach(name -> unknown.add(ROOT.relativize(document) + " says " + name));
         }
         assertThat(unknown).isEmpty();
     }

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jrdma.verbs.Verbs;
 
-/** A program that does no more than one write, to itself; or nothing, when told to. */
+/** A program that makes one write to itself, or nothing if it has an argument. */
 final class FirstWrite {
 
     private FirstWrite() {}
@@ -38,7 +38,7 @@ final class FirstWrite {
         }
     }
 
-    /** How long this thread could have run and was not let: others had the processors. */
+    /** Returns the time that this thread waited for a processor. */
     private static long nanosWithoutProcessor() throws IOException {
         var statistics = Files.readString(Path.of("/proc/thread-self/schedstat"));
         return Long.parseLong(statistics.split(" ", -1)[1]);

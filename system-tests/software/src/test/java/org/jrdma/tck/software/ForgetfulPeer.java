@@ -9,7 +9,7 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 
-/** A process that forgets a listener, both ends of a connection, a route and a request. */
+/** A process that leaks a listener, both ends of a connection, a route and a request. */
 final class ForgetfulPeer {
 
     private ForgetfulPeer() {}

@@ -8,7 +8,7 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 
-/** A process that stops in the midst of making a connection: it is asked, or has asked. */
+/** A process that stops during a handshake, as the accepting or the connecting side. */
 final class HalfPeer {
 
     private HalfPeer() {}

@@ -24,9 +24,8 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /**
- * What the Javadoc of ibverbs-java says after "In C:", which is the name of the function that the
- * method stands for. Behind {@code {@link #close()} is}, it is the function that close() stands
- * for; behind {@code @param}, that of a record's component.
+ * Reads the names of C functions from the Javadoc of ibverbs-java. They follow "In C:" for a
+ * method, {@code {@link #close()} is} for close(), and {@code @param} for a component of a record.
  */
 final class JavaNames {
 
@@ -57,8 +56,8 @@ final class JavaNames {
     /**
      * A type or a member of the API.
      *
-     * @param type as it is written in Java, without the package
-     * @param member a method, or nothing where the type itself is meant
+     * @param type the name of the type without its package
+     * @param member a method, or empty for the type itself
      */
     record JavaName(String type, String member) {
 
@@ -67,7 +66,7 @@ final class JavaNames {
                 try {
                     return Class.forName(name + type.replace('.', '$'));
                 } catch (ClassNotFoundException e) {
-                    // not in this package
+                    // a type of another package
                 }
             }
             throw new AssertionError("a source without its class: " + type);
@@ -100,7 +99,10 @@ final class JavaNames {
                 && HIDDEN.stream().noneMatch(name -> file.startsWith(SOURCES.resolve(name)));
     }
 
-    /** The Java names of a function; of a private base class's, those of the public subclasses. */
+    /**
+     * Returns the Java names of a function. Methods of a private base class have the names of its
+     * public subclasses.
+     */
     List<JavaName> of(String function) {
         return names.getOrDefault(function, Set.of()).stream().flatMap(JavaNames::visible).toList();
     }
@@ -113,7 +115,7 @@ final class JavaNames {
                         .map(subclass -> new JavaName(subclass.getSimpleName(), name.member()));
     }
 
-    /** Every C name that is mentioned, functions and others. */
+    /** Returns all C names in the Javadoc. */
     Set<String> mentioned() {
         return Collections.unmodifiableSet(names.keySet());
     }
@@ -139,7 +141,7 @@ final class JavaNames {
         @Override
         public Void visitMethod(MethodTree method, Void unused) {
             read(method.getName().toString());
-            return null; // classes in it are nobody's business
+            return null; // its nested classes are not public
         }
 
         private void read(String member) {

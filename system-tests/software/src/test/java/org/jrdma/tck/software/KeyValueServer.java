@@ -16,7 +16,7 @@ import java.util.concurrent.Executors;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ChannelClosedException;
-import org.jrdma.verbs.cm.ChannelEnd;
+import org.jrdma.verbs.cm.ChannelTermination;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.Listener;
@@ -32,7 +32,7 @@ import org.jrdma.verbs.cm.RdmaChannelOptions;
 final class KeyValueServer implements AutoCloseable {
 
     private final ConcurrentMap<String, String> values = new ConcurrentHashMap<>();
-    private final ConcurrentMap<ChannelEnd.Cause, Integer> ends = new ConcurrentHashMap<>();
+    private final ConcurrentMap<ChannelTermination.Cause, Integer> ends = new ConcurrentHashMap<>();
     private final ConcurrentMap<RdmaChannel, Boolean> open = new ConcurrentHashMap<>();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final ProtectionDomain domain;
@@ -52,8 +52,8 @@ final class KeyValueServer implements AutoCloseable {
         return listener.localAddress();
     }
 
-    /** How many clients' channels ended for each cause. */
-    ConcurrentMap<ChannelEnd.Cause, Integer> ends() {
+    /** The number of channels that ended for each cause. */
+    ConcurrentMap<ChannelTermination.Cause, Integer> ends() {
         return ends;
     }
 
@@ -76,14 +76,15 @@ final class KeyValueServer implements AutoCloseable {
             var requests = new ArrayDeque<String>();
             RdmaChannel.Handler handler = (buffer, length) -> requests.add(text(buffer, length));
             while (true) {
-                // Any result will do: idle clients are welcome, and room is for the next answer.
+                // Every result is fine: clients may be idle, and free slots are for the next
+                // answer.
                 channel.await(handler, ofMinutes(10));
                 while (!requests.isEmpty()) {
                     send(channel, answer(requests.remove()), handler);
                 }
             }
         } catch (ChannelClosedException e) {
-            ends.merge(e.end().cause(), 1, Integer::sum);
+            ends.merge(e.termination().cause(), 1, Integer::sum);
         } catch (IOException | InterruptedException e) {
             System.err.println("A client was not served: " + e.getMessage());
         }
@@ -105,7 +106,7 @@ final class KeyValueServer implements AutoCloseable {
         };
     }
 
-    /** Sends a message, and handles what arrives while the peer has no room. */
+    /** Sends a message, and handles messages while the peer has no free slot. */
     static void send(RdmaChannel channel, String message, RdmaChannel.Handler handler)
             throws IOException {
         var bytes = MemorySegment.ofArray(message.getBytes(StandardCharsets.UTF_8));

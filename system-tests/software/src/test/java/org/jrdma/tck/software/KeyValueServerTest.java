@@ -20,7 +20,7 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ChannelClosedException;
-import org.jrdma.verbs.cm.ChannelEnd;
+import org.jrdma.verbs.cm.ChannelTermination;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
@@ -95,7 +95,7 @@ class KeyValueServerTest {
 
         String nextAnswer(Duration timeout) throws IOException {
             while (answers.isEmpty()) {
-                // Room to send is no answer, and no reason to give up.
+                // A free send slot is neither an answer nor a timeout.
                 if (channel.await(this::arrived, timeout) == RdmaChannel.WaitResult.TIMED_OUT) {
                     throw new IOException("The server does not answer.");
                 }
@@ -139,12 +139,12 @@ class KeyValueServerTest {
             for (var client : clients) {
                 client.get(60, TimeUnit.SECONDS);
             }
-            awaitEnds(server, ChannelEnd.Cause.CLOSED_BY_PEER, CLIENTS);
-            assertThat(server.ends()).containsOnlyKeys(ChannelEnd.Cause.CLOSED_BY_PEER);
+            awaitEnds(server, ChannelTermination.Cause.CLOSED_BY_PEER, CLIENTS);
+            assertThat(server.ends()).containsOnlyKeys(ChannelTermination.Cause.CLOSED_BY_PEER);
         }
     }
 
-    private static void awaitEnds(KeyValueServer server, ChannelEnd.Cause cause, int count)
+    private static void awaitEnds(KeyValueServer server, ChannelTermination.Cause cause, int count)
             throws InterruptedException {
         for (var tries = 0;
                 tries < 1_000 && server.ends().getOrDefault(cause, 0) < count;
@@ -154,9 +154,7 @@ class KeyValueServerTest {
         assertThat(server.ends()).containsEntry(cause, count);
     }
 
-    /**
-     * The window has 4 messages each way, so that a client gets room to send before its answers.
-     */
+    /** The window has 4 messages each way, so that a client gets free slots before its answers. */
     @Test
     void shouldNotTakeRoomToSendForATimeout() throws Exception {
         try (var server = new KeyValueServer(connections, domain, options());
@@ -180,22 +178,22 @@ class KeyValueServerTest {
             assertThatThrownBy(() -> client.nextAnswer(ofMillis(50)))
                     .isInstanceOf(IOException.class)
                     .isNotInstanceOf(ChannelClosedException.class);
-            assertThat(client.channel.end()).isEmpty();
+            assertThat(client.channel.termination()).isEmpty();
             assertThat(client.nextAnswer(DEADLINE)).isEqualTo("ok");
             assertThat(client.ask("get nothing")).isEmpty();
         }
     }
 
     @Test
-    void shouldTellClientsThatTheServerHasStopped() throws Exception {
+    void shouldReportToClientsThatTheServerHasStopped() throws Exception {
         try (var server = new KeyValueServer(connections, domain, options());
                 var client = connect(server.address())) {
             assertThat(client.ask("put key value")).isEqualTo("ok");
 
             server.stop();
 
-            assertEnds(client, ChannelEnd.Cause.CLOSED_BY_PEER);
-            assertThat(server.ends()).containsOnlyKeys(ChannelEnd.Cause.CLOSED_HERE);
+            assertEnds(client, ChannelTermination.Cause.CLOSED_BY_PEER);
+            assertThat(server.ends()).containsOnlyKeys(ChannelTermination.Cause.CLOSED_HERE);
         }
     }
 
@@ -212,16 +210,16 @@ class KeyValueServerTest {
                 server.kill();
                 KeyValueServer.send(client.channel, "get key", client::arrived);
 
-                assertEnds(client, ChannelEnd.Cause.LOST);
+                assertEnds(client, ChannelTermination.Cause.LOST);
             }
         }
     }
 
-    private static void assertEnds(Client client, ChannelEnd.Cause cause) {
+    private static void assertEnds(Client client, ChannelTermination.Cause cause) {
         assertThatThrownBy(() -> client.nextAnswer(DEADLINE))
                 .isInstanceOfSatisfying(
                         ChannelClosedException.class,
-                        e -> assertThat(e.end().cause()).isEqualTo(cause));
-        assertThat(client.channel.end().map(ChannelEnd::cause)).hasValue(cause);
+                        e -> assertThat(e.termination().cause()).isEqualTo(cause));
+        assertThat(client.channel.termination().map(ChannelTermination::cause)).hasValue(cause);
     }
 }

@@ -15,7 +15,7 @@ import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ChannelClosedException;
-import org.jrdma.verbs.cm.ChannelEnd;
+import org.jrdma.verbs.cm.ChannelTermination;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
@@ -29,19 +29,19 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of those who were connected to a process that is killed. */
+/** Tests the peers of a process that is killed. */
 @Timeout(120)
 class KilledPeerTest {
 
     private static final int RETRIES = 3;
 
-    /** 67 ms: the specification's name for it is the local ACK timeout. */
+    /** The local ACK timeout of the specification. */
     private static final Duration ANSWER = Duration.ofNanos(4_096L << 14);
 
-    /** Time that a busy machine may take beyond what is promised. */
+    /** Additional time for a busy machine. */
     private static final Duration SLACK = Duration.ofSeconds(1);
 
-    /** A connection to a process of its own. */
+    /** A connection to another process. */
     private record Connection(ChildJvm child, AsyncQueuePair queuePair, RemoteMemory memory) {
 
         static Connection to(ChildJvm child, AsyncQueuePair queuePair) throws IOException {
@@ -60,12 +60,12 @@ class KilledPeerTest {
     }
 
     /**
-     * The specification lets each try wait for up to four times what was asked for; the first is no
-     * retry.
+     * The specification permits each attempt to wait four times as long as configured. The first
+     * attempt is not a retry.
      */
     private static final Duration MOST = ANSWER.multipliedBy(4 * (RETRIES + 1)).plus(SLACK);
 
-    /** How a write ended that was begun at {@code begin}. */
+    /** The result of a write that started at {@code begin}. */
     private record Ended(Completion completion, long begin, long end) {
 
         Duration took() {
@@ -85,7 +85,7 @@ class KilledPeerTest {
     }
 
     @Test
-    void shouldTellTheSurvivorInThePromisedTimeAndDisturbNoOtherConnection() throws Exception {
+    void shouldNotifyTheSurvivorInTimeAndKeepOtherConnections() throws Exception {
         try (var doomed = ChildJvm.start(List.of(), Responder.class);
                 var other = ChildJvm.start(List.of(), Responder.class);
                 var device = Verbs.from(SoftRoce.onLoopback(1)).openFirst();
@@ -102,7 +102,7 @@ class KilledPeerTest {
             assertThat(kept.write(source).isSuccess()).isTrue();
 
             var failing = threads.submit(() -> writeUntilItFails(cut, source));
-            Thread.sleep(100); // it is killed in the midst of writes
+            Thread.sleep(100); // the peer is killed during writes
             assertThat(failing).isNotDone();
             var killed = System.nanoTime();
             doomed.kill();
@@ -154,8 +154,8 @@ class KilledPeerTest {
                 var domain = device.newProtectionDomain()) {
             var where = doomed.line().split(" ", -1);
             var peer = new InetSocketAddress(where[0], Integer.parseInt(where[1]));
-            var patience = Duration.ofSeconds(20);
-            try (var channel = RdmaChannel.connect(connections, peer, domain, options, patience)) {
+            var timeout = Duration.ofSeconds(20);
+            try (var channel = RdmaChannel.connect(connections, peer, domain, options, timeout)) {
                 doomed.line("accepted");
                 doomed.kill();
 
@@ -167,7 +167,7 @@ class KilledPeerTest {
         }
     }
 
-    /** How long it takes to end once it has sent. */
+    /** Returns the time from a send to the end of the channel. */
     private static Duration endOf(RdmaChannel channel) throws IOException {
         var begin = System.nanoTime();
         assertThat(channel.trySend(MemorySegment.ofArray(new byte[8]))).isTrue();
@@ -179,7 +179,8 @@ class KilledPeerTest {
                         })
                 .isInstanceOf(ChannelClosedException.class)
                 .hasMessageContaining("RETRIES_EXCEEDED");
-        assertThat(channel.end().map(ChannelEnd::cause)).hasValue(ChannelEnd.Cause.LOST);
+        assertThat(channel.termination().map(ChannelTermination::cause))
+                .hasValue(ChannelTermination.Cause.LOST);
         return Duration.ofNanos(System.nanoTime() - begin);
     }
 }

@@ -28,9 +28,9 @@ import org.jrdma.tck.verbs.Feature;
 import org.jrdma.tck.verbs.Profile;
 
 /**
- * Which methods of the API the tests of the conformance kit call, directly or through what the kit
- * has for them, and on which fabrics these tests run; and which those on the recording library
- * call. Read from class files.
+ * Finds the methods of the API that tests call, directly or through helpers: tests of the
+ * conformance kit, by the fabrics that they run on, and tests with the recording library. Reads
+ * class files.
  */
 final class KitCalls {
 
@@ -46,16 +46,16 @@ final class KitCalls {
     private static final Set<String> AROUND_TESTS =
             Set.of("BeforeEach", "BeforeAll", "AfterEach", "AfterAll");
 
-    /** A method or a constant, by the class that its user names, which may inherit it. */
+    /** A method or a constant, with the class in the calling code, which may inherit it. */
     private record Member(String owner, String name, String descriptor) {}
 
-    /** What a method of the kit does, and whether it is about something that is refused. */
+    /** The calls of a method of the kit, and whether it tests a rejection. */
     private record Body(Set<Member> uses, Set<Feature> needs, boolean isRefused) {}
 
     private final Map<Member, Body> bodies = new HashMap<>();
     private final List<Test> tests = new ArrayList<>();
 
-    /** A test: where it begins, and where it runs. */
+    /** A test method, and the fabrics that run it. */
     private record Test(List<Member> roots, boolean changesTheMachine, boolean recorded) {}
 
     private final Set<Member> usedOnKernel = new HashSet<>();
@@ -76,17 +76,25 @@ final class KitCalls {
         return result;
     }
 
-    /** Whether a test that runs on rxe or siw calls it; of a type, anything of it. */
+    /**
+     * Returns true if a test that runs on rxe or siw calls the method, or any method of the type.
+     */
     boolean onKernel(JavaName name) {
         return isAmong(usedOnKernel, name);
     }
 
-    /** Whether a test that runs on the software fabric calls it; of a type, anything of it. */
+    /**
+     * Returns true if a test that runs on the software fabric calls the method, or any method of
+     * the type.
+     */
     boolean onSoftware(JavaName name) {
         return isAmong(usedOnSoftware, name);
     }
 
-    /** Whether a test on the recording library calls it; of a type, anything of it. */
+    /**
+     * Returns true if a test with the recording library calls the method, or any method of the
+     * type.
+     */
     boolean onRecorder(JavaName name) {
         return isAmong(usedOnRecorder, name);
     }
@@ -139,7 +147,7 @@ final class KitCalls {
         var uses = new HashSet<Member>();
         var needs = new HashSet<Feature>();
         var isRefused = false;
-        var lambdas = new ArrayList<Member>(); // until it is known who takes them
+        var lambdas = new ArrayList<Member>(); // until their consumer is known
         var feature = "";
         for (var element : method.code().map(code -> code.elementList()).orElse(List.of())) {
             switch (element) {
@@ -156,7 +164,7 @@ final class KitCalls {
                 case InvokeInstruction call -> {
                     if (!REFUSALS.contains(call.name().stringValue())) {
                         uses.addAll(lambdas);
-                    } // what is refused is not done
+                    } // a rejected call does not count
                     lambdas.clear();
                     if (call.name().equalsString("needs")) {
                         needs.add(Feature.valueOf(feature));
@@ -202,7 +210,7 @@ final class KitCalls {
                 .anyMatch(names::contains);
     }
 
-    /** Then it is for a guest, and not for the software fabric. */
+    /** Returns true if a test runs in a guest, and not on the software fabric. */
     private static boolean changesTheMachine(AttributedElement element) {
         return annotations(element).stream()
                 .filter(annotation -> annotation.classSymbol().displayName().equals("Tag"))
@@ -212,7 +220,7 @@ final class KitCalls {
                                 && text.stringValue().equals("machine"));
     }
 
-    /** Adds what a test calls to what is called where it runs. */
+    /** Adds the calls of a test to those of the fabrics that run it. */
     private void follow(Test test) {
         var seen = new HashSet<Member>();
         var needs = new HashSet<Feature>();
@@ -250,7 +258,7 @@ final class KitCalls {
         return needs.stream().allMatch(profile::has);
     }
 
-    /** The method itself, or where it is inherited or abstract, all it may be. */
+    /** Returns the method itself, or all possible targets of an inherited or abstract method. */
     private Stream<Body> declarations(Member method) {
         var body = bodies.get(method);
         return body != null && !body.uses.isEmpty()

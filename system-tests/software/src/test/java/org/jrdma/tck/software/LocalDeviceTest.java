@@ -23,11 +23,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The choice of a local device and address, on a machine with two devices. */
+/** Tests the choice of a local device and address on a machine with two devices. */
 @Timeout(60)
 class LocalDeviceTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final InetAddress FIRST = InetAddress.ofLiteral("127.0.83.1");
     private static final InetAddress SECOND = InetAddress.ofLiteral("127.0.83.2");
 
@@ -62,10 +62,10 @@ class LocalDeviceTest {
                 .start(() -> {
                     try (var channel =
                             RdmaChannel.accept(
-                                    listener.next(PATIENCE),
+                                    listener.next(TIMEOUT),
                                     domain,
                                     new RdmaChannelOptions(),
-                                    PATIENCE)) {
+                                    TIMEOUT)) {
                         peer.complete(channel.connection().peerAddress());
                     } catch (Throwable e) {
                         peer.completeExceptionally(e);
@@ -77,7 +77,7 @@ class LocalDeviceTest {
     private RdmaChannel connect(
             InetSocketAddress peer, ProtectionDomain domain, RdmaChannelOptions options)
             throws IOException {
-        return RdmaChannel.connect(connections, peer, domain, options, PATIENCE);
+        return RdmaChannel.connect(connections, peer, domain, options, TIMEOUT);
     }
 
     @Test
@@ -133,7 +133,7 @@ class LocalDeviceTest {
                 assertThat(accepted.get(20, TimeUnit.SECONDS).getAddress()).isEqualTo(SECOND);
             }
             assertThatThrownBy(() -> connect(listener.localAddress(), onFirst, options))
-                    .hasMessageContaining("leads through soft1")
+                    .hasMessageContaining("uses device soft1")
                     .hasMessageContaining("The local RDMA devices are: soft0, soft1.");
         }
     }

@@ -36,20 +36,23 @@ import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.RemoteMemory;
 
 /**
- * One of two processes that do to each other what their {@link Script}s say, and check all that
- * comes of it. Ends with exit code 0 only if every byte, every completion and every number was
- * right.
+ * One of two processes that run the operations of their {@link Script}s on each other, and check
+ * all results. Ends with exit code 0 only if every byte, every completion and every number was
+ * correct.
  */
 final class MixedTraffic {
 
     private static final int RECEIVES = 64;
     private static final long RECEIVE = 1L << 32;
 
-    /** 34 ms, doubled twice: a loss that no later packet shows is found sooner than by default. */
+    /**
+     * The timeout of 34 ms is shorter than the default, to detect faster a loss that no later
+     * packet reveals.
+     */
     private static final Duration TIMEOUT = Duration.ofNanos(4_096L << 13);
 
     private static final int POLLS = 1_000;
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
 
     private final int operations;
     private final Script mine;
@@ -71,7 +74,7 @@ final class MixedTraffic {
     private int completed;
     private long received;
 
-    /** How many requests the device sent again, or twice, or late. */
+    /** Returns the number of requests that the device sent again, twice or late. */
     private static final class Repetitions implements PacketListener {
 
         private int highest = -1;
@@ -94,7 +97,7 @@ final class MixedTraffic {
         }
     }
 
-    /** Arguments: how many operations, the seed of its own, the seed of the other side's. */
+    /** Arguments: the number of operations, the seed of this side, the seed of the other side. */
     static void main(String... arguments) throws Exception {
         var operations = Integer.parseInt(arguments[0]);
         var mine = new Script(Long.parseLong(arguments[1]));
@@ -137,10 +140,10 @@ final class MixedTraffic {
             traffic.run(cursor);
             IO.println("done, with %d requests repeated".formatted(repetitions.count));
             IO.println(network.faultCounts());
-            IO.readln(); // the other side is done too, and all that it wrote is here
+            IO.readln(); // the other side has ended as well, and all its writes have arrived
             traffic.check(target);
             IO.println("all was right");
-            IO.readln(); // until then it answers the other side's repeated requests
+            IO.readln(); // until then this side answers repeated requests of the other side
         }
     }
 
@@ -204,17 +207,17 @@ final class MixedTraffic {
         }
     }
 
-    /** Polls, which drives the device, as busy programs do; and waits when there is nothing. */
+    /** Polls, which drives the device, and waits if there are no completions. */
     private static void poll(CompletionCursor cursor) throws IOException {
         for (var i = 0; i < POLLS; i++) {
             if (cursor.poll() > 0) {
                 return;
             }
         }
-        expect(cursor.await(PATIENCE) > 0, "a completion in time");
+        expect(cursor.await(LONGEST_WAIT) > 0, "a completion in time");
     }
 
-    /** What the next receive must bring; null if there is none to come. */
+    /** Returns the next expected message, or null if no further message is expected. */
     private Operation nextReceived() {
         while (theirs.number() < operations) {
             var operation = theirs.next();
@@ -327,7 +330,7 @@ final class MixedTraffic {
         postReceive(received++ + RECEIVES);
     }
 
-    /** What the other side has left in this one's memory. */
+    /** Returns the expected content of the memory that the other side writes. */
     private void check(MemoryRegion target) {
         var segment = target.segment();
         var found = segment.asSlice(0, Script.WINDOW).toArray(JAVA_BYTE);

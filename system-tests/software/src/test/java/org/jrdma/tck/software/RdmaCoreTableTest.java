@@ -14,18 +14,20 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** docs/rdma-core.md: nothing in it is a counterpart that is not there, or is left out. */
+/**
+ * Checks that the tests that docs/contributing/rdma-core.md names exist, and that it omits none.
+ */
 class RdmaCoreTableTest {
 
-    private static final Path TABLE = Path.of("../../docs/rdma-core.md");
+    private static final Path TABLE = Path.of("../../docs/contributing/rdma-core.md");
 
-    /** In the files of its first tier. */
+    /** The number of tests in the files of the first tier. */
     private static final int TESTS = 185;
 
     private static final List<String> PACKAGES =
             List.of("org.jrdma.tck.verbs", "org.jrdma.tck.recorded");
 
-    /** A file of rdma-core's, and how many tests it has. */
+    /** A file of rdma-core, and the number of its tests. */
     private static final Pattern FILE = Pattern.compile("(?m)^## (test_\\w+\\.py): (\\d+)$");
 
     private static final Pattern ROW =

@@ -6,7 +6,7 @@ import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.Endpoint;
 
-/** A process that lets its memory be written, and does nothing itself. */
+/** A process that makes its memory writable for peers, and does nothing itself. */
 final class Responder {
 
     private Responder() {}

@@ -4,22 +4,19 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/**
- * What one side does to the other, operation by operation, and what comes of it: the same for
- * everyone who has the seed.
- */
+/** The operations of one side on the other, and their results. Depends only on the seed. */
 final class Script {
 
     static final int MTU = 1024;
     static final int LONGEST = 4 * MTU + 104;
 
-    /** What is written and read; behind it are the numbers that atomics change. */
+    /** The size of the area for reads and writes. The numbers for atomics follow it. */
     static final int WINDOW = 1 << 16;
 
     static final int NUMBERS = 8;
     static final int TARGET_BYTES = WINDOW + NUMBERS * Long.BYTES;
 
-    /** How many operations are under way at most. */
+    /** The maximum number of pending operations. */
     static final int DEPTH = 32;
 
     private static final int[] EDGES = {0, 1, 3, MTU - 1, MTU, MTU + 1, 2 * MTU, 4 * MTU};
@@ -41,13 +38,13 @@ final class Script {
     /**
      * An operation.
      *
-     * @param offset where in the other side's memory
-     * @param bytes what is sent or written, or must be read
-     * @param operand what is added or compared with
-     * @param replacement what is swapped in
-     * @param former what an atomic must find
-     * @param fenced whether it must wait for reads: only so a read cannot see what is written after
-     *     it
+     * @param offset the offset in the other side's memory
+     * @param bytes the data to send or write, or the expected data of a read
+     * @param operand the number to add or to compare with
+     * @param replacement the number to swap in
+     * @param former the number that an atomic must find
+     * @param fenced true if the operation must wait for reads, which otherwise could see later
+     *     writes
      */
     @SuppressWarnings("ArrayRecordComponent") // operations are never compared
     record Operation(
@@ -74,7 +71,7 @@ final class Script {
         return number;
     }
 
-    /** What the operations up to now have left in the other side's memory. */
+    /** Returns the content of the other side's memory after the operations so far. */
     byte[] window() {
         return window;
     }
@@ -111,7 +108,7 @@ final class Script {
         return atomic(Kind.FETCH_AND_ADD, index, delta, 0, former);
     }
 
-    /** Half of them find what they expect. */
+    /** Makes a compare-and-swap. Half of them find the expected number. */
     private Operation compareAndSwap() {
         var index = random.nextInt(NUMBERS);
         var former = numbers[index];

@@ -13,19 +13,20 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.jrdma.processes.Program;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The Java in documents is Java: it compiles, and whole programs run. */
+/** Compiles the Java code in documents, and runs complete programs. */
 class SnippetTest {
 
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
 
     /**
-     * What stands between fences. Before a part of a program, a comment that readers do not see has
-     * the members of the class that it is from.
+     * A fenced block of Java. Before a fragment, a comment that readers do not see declares the
+     * members of its class.
      */
     private static final Pattern SNIPPET =
             Pattern.compile("(?:<!-- beside: (.*?) -->\n)?```java\n(.*?)```", Pattern.DOTALL);
@@ -52,7 +53,7 @@ class SnippetTest {
 
     record Snippet(String document, int line, String beside, String code) {
 
-        /** As a source file: a program as it is, a method in a class, statements in a method. */
+        /** The source file: a program as it is, a method in a class, or statements in a method. */
         String source() {
             if (CLASS.matcher(code).find()) {
                 return code;
@@ -138,8 +139,9 @@ class SnippetTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldRunTheTutorial() throws Exception {
-        for (var snippet : in(ROOT.resolve("docs/tutorial.md"))) {
+        for (var snippet : in(ROOT.resolve("docs/learn/tutorial.md"))) {
             write(snippet);
         }
         int port;
@@ -149,34 +151,34 @@ class SnippetTest {
 
         try (var server = start("127.0.74.1", "StoreServer", "0.0.0.0", port + "")) {
             server.awaitOutput("serving at ");
-            assertThat(answer(port, "greeting", "Saluton, mondo")).isEqualTo("Saluton, mondo\n");
+            assertThat(answer(port, "notes", "Saluton, mondo")).isEqualTo("Saluton, mondo\n");
             assertThat(answer(port, "other", "Adiau")).isEqualTo("Adiau\n");
 
-            assertThat(answer(port, "greeting")).isEqualTo("Saluton, mondo\n");
+            assertThat(answer(port, "notes")).isEqualTo("Saluton, mondo\n");
             assertThat(answer(port, "other")).isEqualTo("Adiau\n");
             assertThat(server.isRunning()).as(server.output()).isTrue();
         }
     }
 
     @Test
-    void shouldMoveMemoryThatAProgramHasAlready() throws Exception {
-        for (var snippet : in(ROOT.resolve("docs/buffers.md"))) {
+    void shouldRunTheProgramOfTheBuffersPage() throws Exception {
+        for (var snippet : in(ROOT.resolve("docs/use/buffers.md"))) {
             write(snippet);
         }
 
-        try (var program = start("127.0.74.1", "MemoryOfOthers", "soft0")) {
+        try (var program = start("127.0.74.1", "BufferKinds", "soft0")) {
             assertThat(program.await()).as(program.output()).isZero();
             assertThat(program.output()).contains("from the JDK\n").contains("from Netty\n");
         }
     }
 
     @Test
-    void shouldRunTheProgramThatEveryoneSeesFirst() throws Exception {
+    void shouldRunTheProgramOfTheReadme() throws Exception {
         for (var snippet : in(ROOT.resolve("README.md"))) {
             write(snippet);
         }
 
-        try (var program = start("127.0.74.1", "Greeting", "soft0")) {
+        try (var program = start("127.0.74.1", "FirstWrite", "soft0")) {
             assertThat(program.await()).as(program.output()).isZero();
             assertThat(program.output()).contains("Saluton, mondo\n");
         }
@@ -184,7 +186,7 @@ class SnippetTest {
 
     @Test
     void shouldRunTheFirstProgramOfVerbs() throws Exception {
-        for (var snippet : in(ROOT.resolve("docs/ibverbs-java.md"))) {
+        for (var snippet : in(ROOT.resolve("docs/learn/ibverbs-java.md"))) {
             write(snippet);
         }
 
@@ -196,7 +198,7 @@ class SnippetTest {
 
     @Test
     void shouldRunTheFirstProgramOfSisci() throws Exception {
-        for (var snippet : in(ROOT.resolve("docs/sisci-java.md"))) {
+        for (var snippet : in(ROOT.resolve("docs/learn/sisci-java.md"))) {
             write(snippet);
         }
 
@@ -212,7 +214,7 @@ class SnippetTest {
 
     @Test
     void shouldRunTheFirstProgramOfSockets() throws Exception {
-        for (var snippet : in(ROOT.resolve("docs/sockets.md"))) {
+        for (var snippet : in(ROOT.resolve("docs/learn/supersockets-java.md"))) {
             write(snippet);
         }
 

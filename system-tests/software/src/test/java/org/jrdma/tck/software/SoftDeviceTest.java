@@ -19,10 +19,10 @@ import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Devices of the software fabric, as a program opens them. */
+/** Tests devices of the software fabric that a program opens. */
 class SoftDeviceTest {
 
-    /** An address that no other build on this machine takes, as good as surely. */
+    /** An address that another build on this machine is unlikely to use. */
     private static final InetAddress ADDRESS =
             InetAddress.ofLiteral(
                     "127.%d.%d.1"
@@ -31,7 +31,7 @@ class SoftDeviceTest {
                                     ProcessHandle.current().pid() / 100 % 250));
 
     @Test
-    void shouldSayWhoseAddressIsTakenAndByWhom() throws Exception {
+    void shouldReportWhichProcessUsesTheAddress() throws Exception {
         try (var first = Verbs.from(SoftRoce.at(ADDRESS)).open("soft0")) {
             var second = Verbs.from(SoftRoce.at(ADDRESS));
 
@@ -97,7 +97,7 @@ class SoftDeviceTest {
         assertThat(lossesOfEach(trouble)).isEqualTo(first);
     }
 
-    /** Which of many packets get lost, by device. */
+    /** Returns the indexes of lost packets, by device. */
     private static List<List<Direction>> lossesOfEach(NetworkFaults trouble) throws Exception {
         var library = SoftRoce.onLoopback(2);
         var all = new ArrayList<List<Direction>>();

@@ -10,7 +10,7 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
-/** Has the conformance kit test the software fabric. A service of JUnit's launcher. */
+/** Makes the conformance kit test the software fabric. A service of JUnit's launcher. */
 public final class SoftwareUnderTest implements LauncherSessionListener {
 
     @Override

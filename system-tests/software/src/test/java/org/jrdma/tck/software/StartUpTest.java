@@ -7,13 +7,13 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the first use of the fabric costs a program. */
+/** Tests the cost of the first use of the fabric in a program. */
 @Tag("slow")
 class StartUpTest {
 
     private static final Duration MOST = Duration.ofMillis(1_500);
 
-    /** The best of so many counts. */
+    /** The number of runs, of which the best one counts. */
     private static final int TRIES = 5;
 
     @Test
@@ -31,7 +31,7 @@ class StartUpTest {
         assertThat(used.minus(empty)).isLessThan(MOST);
     }
 
-    /** From the start of the process to its end, without the time in which it was kept waiting. */
+    /** Returns the time from the start to the end of a process, without waits for a processor. */
     private static Duration time(String... arguments) throws Exception {
         var start = System.nanoTime();
         try (var child = ChildJvm.start(List.of(), FirstWrite.class, arguments)) {

@@ -18,9 +18,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * docs/verbs.md and docs/rdma_cm.md: the Java form of every function of verbs.h and rdma_cma.h,
- * made from the lists beside the headers, from the Javadoc of ibverbs-java, and from the class
- * files of the conformance kit and of the tests on the recording library.
+ * Generates docs/reference/verbs.md and rdma_cm.md, the tables of the Java form of every function
+ * of verbs.h and rdma_cma.h, and checks that they are up to date. The sources are the lists beside
+ * the headers, the Javadoc of ibverbs-java, and the class files of the conformance kit and of the
+ * tests on the recording library.
  */
 class VerbsTableTest {
 
@@ -29,37 +30,42 @@ class VerbsTableTest {
     private static final String COMMAND =
             "mvn test -pl system-tests/software -am -Dtest=VerbsTableTest -Djrdma.write=true -Dsurefire.failIfNoSpecifiedTests=false";
 
-    private static final String NEVER_OWNED = "not needed: queue pairs are the program's own";
+    private static final String NEVER_OWNED = "not needed: the program creates its queue pairs";
 
-    /** What Java has no use for. */
+    /** Functions that Java does not need, and why. */
     private static final Map<String, String> NOT_NEEDED =
             Map.of(
                     "ibv_static_providers",
                             "not needed: for programs that link libibverbs statically",
-                    "ibv_cq_ex_to_cq", "not needed: the one begins as the other",
-                    "ibv_fork_init",
-                            "not needed: the JDK starts programs without sharing pages with them",
-                    "ibv_wr_opcode_str", "not needed: a request says what it is",
-                    "verbs_get_ctx", "not needed: finds what the functions in this header call");
+                    "ibv_cq_ex_to_cq", "not needed: the structure starts with `struct ibv_cq`",
+                    "ibv_fork_init", "not needed: the JDK starts programs without sharing pages",
+                    "ibv_wr_opcode_str", "not needed: requests and completions have types",
+                    "verbs_get_ctx", "not needed: a helper of the inline functions of the header");
 
-    /** The same of the connection manager. */
+    /** Functions of the connection manager that Java does not need, and why. */
     private static final Map<String, String> NOT_NEEDED_TO_CONNECT =
             Map.of(
                     "rdma_create_qp", NEVER_OWNED,
                     "rdma_create_qp_ex", NEVER_OWNED,
                     "rdma_destroy_qp", NEVER_OWNED,
-                    "rdma_destroy_ep",
-                            "not needed: beside the identifier it destroys its queue pair",
-                    "rdma_get_request", "not needed: for identifiers without a channel, which wait",
-                    "rdma_get_devices", "not needed: `Verbs#devices` tells them",
-                    "rdma_free_devices", "not needed: `Verbs#devices` tells them",
+                    "rdma_destroy_ep", "not needed: it would also destroy the queue pair",
+                    "rdma_get_request",
+                            "not needed: only for identifiers without a channel, which block",
+                    "rdma_get_devices", "not needed: `Verbs#devices`",
+                    "rdma_free_devices", "not needed: `Verbs#devices`",
                     "rdma_event_str", "not needed: an event has a type");
 
     /** A header, and the table of its functions. */
     enum Table {
-        VERBS("verbs.h", "functions.txt", "verbs.md", NOT_NEEDED),
-        CONNECTIONS("rdma_cma.h", "connection-functions.txt", "rdma_cm.md", NOT_NEEDED_TO_CONNECT);
+        VERBS("libibverbs", "verbs.h", "functions.txt", "verbs.md", NOT_NEEDED),
+        CONNECTIONS(
+                "librdmacm",
+                "rdma_cma.h",
+                "connection-functions.txt",
+                "rdma_cm.md",
+                NOT_NEEDED_TO_CONNECT);
 
+        private final String library;
         private final String header;
         private final Path list;
         private final Path file;
@@ -67,10 +73,16 @@ class VerbsTableTest {
         @SuppressWarnings("ImmutableEnumChecker") // it is
         private final Map<String, String> notNeeded;
 
-        Table(String header, String list, String file, Map<String, String> notNeeded) {
+        Table(
+                String library,
+                String header,
+                String list,
+                String file,
+                Map<String, String> notNeeded) {
+            this.library = library;
             this.header = header;
             this.list = Path.of("../../headers/rdma").resolve(list);
-            this.file = Path.of("../../docs").resolve(file);
+            this.file = Path.of("../../docs/reference").resolve(file);
             this.notNeeded = notNeeded;
         }
 
@@ -79,7 +91,7 @@ class VerbsTableTest {
         }
     }
 
-    /** As the binding names the functions it links, and the function pointers it reads. */
+    /** The names of linked functions and of function pointers in the binding. */
     private static final Pattern LINKED =
             Pattern.compile(
                     "rdma_h\\.(\\w+)\\$descriptor|(?:ibv_context_ops|verbs_context)\\.(\\w+)\\$offset");
@@ -100,16 +112,16 @@ class VerbsTableTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldHoldWhatTheCodeSays(Table table) throws IOException {
+    void shouldContainTheTablesThatTheCodeGenerates(Table table) throws IOException {
         var content = content(table);
         if (Boolean.getBoolean("jrdma.write")) {
             Files.writeString(table.file, content);
         }
 
-        assertThat(table.file).as("To write it anew: " + COMMAND).hasContent(content);
+        assertThat(table.file).as("To update the table: " + COMMAND).hasContent(content);
     }
 
-    /** Otherwise the table would show as not yet what is there. */
+    /** Otherwise the table would list an existing method as missing. */
     @Test
     void shouldFindEveryFunctionThatTheBindingCallsInAComment() throws IOException {
         var linked = new HashSet<String>();
@@ -129,7 +141,7 @@ class VerbsTableTest {
         assertThat(java.mentioned()).containsAll(linked);
     }
 
-    /** As in a comment that was not changed with its name. */
+    /** A comment may contain an outdated name. */
     @Test
     void shouldFindNoFunctionInACommentThatTheHeaderHasNot() {
         var known = new HashSet<>(functions);
@@ -140,11 +152,11 @@ class VerbsTableTest {
     }
 
     /**
-     * What everyone in it calls, what is refused by the kernel's rxe and siw, and what nobody
-     * calls, since the kit is told what to test.
+     * Methods that all tests of the kit call, that rxe and siw reject, or that no test calls
+     * because the program sets the test subject.
      */
     @Test
-    void shouldTellWhatTheKitCallsFromWhatItDoesNot() {
+    void shouldDistinguishFunctionsThatTheKitCallsFromOthers() {
         var open = new JavaName("Verbs", "open");
         var nullRegion = new JavaName("ProtectionDomain", "newNullRegion");
         var software = new JavaName("Verbs", "software");
@@ -180,21 +192,27 @@ class VerbsTableTest {
                                     names.isEmpty() ? "" : tested(names)));
         }
         return """
-        # From C to Java
+        # %2$s: from C to Java
 
-        Every function that %s declares, exported or written out in the header, and the Java form of it: the type, or the method of a type, whose Javadoc names it. "Tested" is
-        where a test of the conformance kit calls that form: on the kernel's rxe or siw, or on the software fabric. Where neither does, "recorded" is a test on a library in C that records
-        what reaches it: not run on hardware. A call that is refused does not count. Java has %d of %d.
+        This table lists every function that %1$s declares, exported or inline, and its Java form: the type, or the method of a type, whose Javadoc names the function. The column
+        "Tested" names where a test of the conformance kit calls that form: on the kernel's rxe or siw ("kernel"), or on the software fabric ("software"). "recorded" is a test with a
+        library in C that records its arguments. Rejected calls do not count. Java has %3$d of %4$d functions.
 
-        This file is generated. To write it anew:
+        This file is generated. To update it:
 
-            %s
+            %5$s
 
-        | C | Java | tested |
+        | C | Java | Tested |
         |---|---|---|
-        %s
+        %6$s
         """
-                .formatted(table.header, covered, all.size(), COMMAND, String.join("\n", rows));
+                .formatted(
+                        table.header,
+                        table.library,
+                        covered,
+                        all.size(),
+                        COMMAND,
+                        String.join("\n", rows));
     }
 
     private static String tested(List<JavaName> names) {
@@ -215,7 +233,7 @@ class VerbsTableTest {
         return "`" + text + "`";
     }
 
-    /** With underscores before it, it is what a macro or a function of the plain name calls. */
+    /** A name with leading underscores is called by a macro or function with the plain name. */
     private static String plain(String function) {
         return function.replaceFirst("^_+", "");
     }

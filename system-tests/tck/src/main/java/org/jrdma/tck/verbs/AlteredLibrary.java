@@ -14,7 +14,10 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.verbs.Verbs;
 
-/** The library under test without some of its functions, as if older, or with some replaced. */
+/**
+ * The library under test without some of its functions, like an older one, or with replaced
+ * functions.
+ */
 final class AlteredLibrary implements LibraryProvider {
 
     private static final Arena FOR_EVER = Arena.global();
@@ -31,13 +34,13 @@ final class AlteredLibrary implements LibraryProvider {
         return new AlteredLibrary(Set.of(functions));
     }
 
-    /** Answers for one function instead of the library. */
+    /** Replaces one function of the library. */
     AlteredLibrary replacing(String function, FunctionDescriptor type, MethodHandle handle) {
         replaced.put(function, Linker.nativeLinker().upcallStub(handle, type, FOR_EVER));
         return this;
     }
 
-    /** The library's own function. */
+    /** Returns the original function of the library. */
     MethodHandle original(String function, FunctionDescriptor type) {
         return Linker.nativeLinker().downcallHandle(original.findOrThrow(function), type);
     }

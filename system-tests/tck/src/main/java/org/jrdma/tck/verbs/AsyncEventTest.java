@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What happens without being asked for. Taking a port down needs privileges. */
+/** Tests asynchronous events. Taking a port down needs privileges. */
 class AsyncEventTest {
 
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -67,11 +67,11 @@ class AsyncEventTest {
     }
 
     private Thread waiting(CompletableFuture<Throwable> failure) throws InterruptedException {
-        return Waits.start(Thread.ofPlatform(), () -> device.nextEvent(LONG), failure);
+        return BackgroundCalls.start(Thread.ofPlatform(), () -> device.nextEvent(LONG), failure);
     }
 
     @Test
-    void shouldTellOfAPortThatGoesDownAndComesBack() throws Exception {
+    void shouldReportThatAPortGoesDownAndComesBack() throws Exception {
         fabric.needs(Feature.PORT_EVENTS);
         try (var _ = fabric.cable().pull(device)) {
             assertPortEvent(await(AsyncEventType.PORT_ERROR));
@@ -82,7 +82,7 @@ class AsyncEventTest {
     }
 
     @Test
-    void shouldTellAListenerEvenWhenItThrows() throws Exception {
+    void shouldNotifyAListenerAgainAfterItThrew() throws Exception {
         fabric.needs(Feature.PORT_EVENTS);
         var heard = new LinkedBlockingQueue<AsyncEvent>();
         device.onEvent(event -> {
@@ -99,7 +99,7 @@ class AsyncEventTest {
     }
 
     @Test
-    void shouldTellOfACompletionQueueThatOverran() throws Exception {
+    void shouldReportAnOverrunOfACompletionQueue() throws Exception {
         fabric.needs(Feature.OVERRUN_EVENTS);
         fabric.needs(Feature.MOVING_DATA);
         fabric.needs(Feature.CONNECTING_BY_MODIFY);
@@ -121,7 +121,7 @@ class AsyncEventTest {
             var region = memory.region(64);
             var write = left.prepareWrite(region.slice(0, 8), region.remote());
             while (write.tryPost()) {
-                // one more than anyone polls for
+                // one more than the queue has slots for
             }
 
             var event = await(AsyncEventType.COMPLETION_QUEUE_ERROR);
@@ -136,7 +136,7 @@ class AsyncEventTest {
         assertThat(event.subject()).isEmpty();
     }
 
-    /** Others may come in between: GID changes, for one. */
+    /** Skips other events, such as GID changes. */
     private AsyncEvent await(AsyncEventType type) throws Exception {
         while (true) {
             var event = device.nextEvent(LONG);

@@ -10,7 +10,7 @@ import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Two queue pairs, connected to each other, whose operations are awaited. */
+/** Two connected async queue pairs. */
 record AsyncPair(
         Device device,
         ProtectionDomain domain,
@@ -21,7 +21,7 @@ record AsyncPair(
         AsyncQueuePair right)
         implements AutoCloseable {
 
-    static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     static AsyncPair connected() throws VerbsException {
         return connected(Pair.REQUESTS);

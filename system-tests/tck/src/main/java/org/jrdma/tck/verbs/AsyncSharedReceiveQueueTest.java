@@ -28,10 +28,10 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Receives that several queue pairs share and somebody awaits. */
+/** Tests awaited receives that several queue pairs share. */
 class AsyncSharedReceiveQueueTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final Duration SLOT_TIMEOUT = Duration.ofMillis(100);
     private static final int CAPACITY = 8;
     private static final int BYTES = 512;
@@ -88,7 +88,7 @@ class AsyncSharedReceiveQueueTest {
     private Completion send(int connection, int place, int bytes) throws Exception {
         var message = outgoing.slice((long) place * BYTES, bytes);
         message.segment().fill((byte) place);
-        return senders.get(connection).send(message).await(PATIENCE);
+        return senders.get(connection).send(message).await(TIMEOUT);
     }
 
     @Test
@@ -101,7 +101,7 @@ class AsyncSharedReceiveQueueTest {
 
         for (var place = 0; place < 6; place++) {
             send(place % 3, place, 100 + place);
-            var completion = transfers.get(place).await(PATIENCE);
+            var completion = transfers.get(place).await(TIMEOUT);
             assertThat(completion.bytes()).isEqualTo(100 + place);
             assertThat(completion.queuePairNumber()).isEqualTo(receivers.get(place % 3).number());
             assertThat(completion.source()).isEmpty();
@@ -124,7 +124,7 @@ class AsyncSharedReceiveQueueTest {
                                         for (var round = 0; round < rounds; round++) {
                                             numbers.add(
                                                     receive(place)
-                                                            .await(PATIENCE)
+                                                            .await(TIMEOUT)
                                                             .queuePairNumber());
                                         }
                                         return numbers;
@@ -153,7 +153,7 @@ class AsyncSharedReceiveQueueTest {
     }
 
     @Test
-    void shouldServeDatagramsAndSayWhereTheyCameFrom() throws Exception {
+    void shouldServeDatagramsAndReportTheirSource() throws Exception {
         Fabric.underTest().needs(Feature.DATAGRAMS);
         Fabric.underTest().needs(Feature.MOVING_DATA);
         open(0);
@@ -172,15 +172,15 @@ class AsyncSharedReceiveQueueTest {
                                 domain.newAddressHandle(sender.addressOf(receiver.endpoint())),
                                 receiver.number(),
                                 DatagramSide.QUEUE_KEY))
-                .await(PATIENCE);
+                .await(TIMEOUT);
 
-        var completion = transfer.await(PATIENCE);
+        var completion = transfer.await(TIMEOUT);
         assertThat(completion.bytes()).isEqualTo(DatagramSide.HEADER + 100);
         assertThat(completion.source().orElseThrow().queuePairNumber()).isEqualTo(sender.number());
     }
 
     @Test
-    void shouldWaitForAFreeSlotAndSayWhenThereWasNoneInTime() throws Exception {
+    void shouldWaitForAFreeSlotAndReportATimeout() throws Exception {
         open(1);
         for (var place = 0; place < CAPACITY; place++) {
             receive(place);
@@ -195,7 +195,7 @@ class AsyncSharedReceiveQueueTest {
         for (var i = 0; i < CAPACITY; i++) {
             send(0, 1, 8);
         }
-        assertThat(late.await(PATIENCE).bytes()).isEqualTo(8);
+        assertThat(late.await(TIMEOUT).bytes()).isEqualTo(8);
     }
 
     @Test
@@ -215,20 +215,20 @@ class AsyncSharedReceiveQueueTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> shared.resize(CAPACITY + 1))
                 .withMessage(
-                        "%s has %d receives under way, and cannot have room for %d only"
+                        "%s has %d receives in flight, so its capacity cannot be %d"
                                 .formatted(shared, CAPACITY + 2, CAPACITY + 1));
         for (var transfer : transfers) {
             send(0, 1, 8);
-            transfer.await(PATIENCE);
+            transfer.await(TIMEOUT);
         }
-        var room = completions.room();
+        var room = completions.remainingCapacity();
         shared.resize(1);
 
-        assertThat(completions.room()).isEqualTo(room + CAPACITY + 1);
+        assertThat(completions.remainingCapacity()).isEqualTo(room + CAPACITY + 1);
         var only = receive(0);
         assertThatExceptionOfType(FabricTimeoutException.class).isThrownBy(() -> receive(1));
         send(0, 1, 8);
-        only.await(PATIENCE);
+        only.await(TIMEOUT);
     }
 
     @Test
@@ -251,13 +251,13 @@ class AsyncSharedReceiveQueueTest {
     void shouldLeaveReceivesToOthersWhenAQueuePairDrainsAndCloses() throws Exception {
         open(2);
         var first = receive(0);
-        receivers.get(0).drain(PATIENCE);
+        receivers.get(0).drain(TIMEOUT);
         receivers.get(0).close();
         assertThat(first.isCompleted()).isFalse();
 
         send(1, 3, 8);
 
-        assertThat(first.await(PATIENCE).queuePairNumber()).isEqualTo(receivers.get(1).number());
+        assertThat(first.await(TIMEOUT).queuePairNumber()).isEqualTo(receivers.get(1).number());
     }
 
     @Test
@@ -268,7 +268,7 @@ class AsyncSharedReceiveQueueTest {
         shared.close();
 
         assertThatIllegalStateException()
-                .isThrownBy(() -> transfer.await(PATIENCE))
+                .isThrownBy(() -> transfer.await(TIMEOUT))
                 .withMessage(shared + " was closed before RECEIVE completed");
         assertThatIllegalStateException()
                 .isThrownBy(() -> receive(1))
@@ -287,12 +287,12 @@ class AsyncSharedReceiveQueueTest {
                 .isThrownBy(() ->
                         domain.newQueuePair(
                                 QueuePairOptions.reliable(queue).sharedReceives(shared)))
-                .withMessageStartingWith("The receives of the " + shared + " are awaited");
+                .withMessageStartingWith("The " + shared + " completes into dispatchers");
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
                         domain.newQueuePair(
                                 QueuePairOptions.reliable(completions).sharedReceives(polled)))
-                .withMessageStartingWith("The receives of the " + polled + " are polled for");
+                .withMessageStartingWith("The " + polled + " is polled");
     }
 
     @Test
@@ -302,11 +302,14 @@ class AsyncSharedReceiveQueueTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> shared.receive(List.of(slice, slice, slice)))
-                .withMessage(shared + " takes 2 pieces of memory at most, not 3");
+                .withMessage(
+                        "A request of "
+                                + shared
+                                + " can have at most 2 slices of memory, but has 3");
         assertThatExceptionOfType(UnsupportedOperationException.class)
                 .isThrownBy(() -> receivers.get(0).receive(slice))
                 .withMessage(
-                        "%s has its receives from the %s; post them there"
+                        "%s uses the %s, so receives must be posted to that queue"
                                 .formatted(receivers.get(0), shared));
     }
 }

@@ -14,7 +14,7 @@ import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Writes of eight bytes at once. */
+/** Tests atomic writes of eight bytes. */
 class AtomicWriteTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -29,7 +29,7 @@ class AtomicWriteTest {
     }
 
     @Test
-    void shouldWriteEightBytesAndNoneBesideThem() throws VerbsException {
+    void shouldWriteExactlyEightBytes() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var right = pair.right();
@@ -50,7 +50,7 @@ class AtomicWriteTest {
         }
     }
 
-    /** The flag that tells the peer that what stands before it is whole. */
+    /** An atomic write as a flag that announces the data before it. */
     @Test
     void shouldComeAfterTheWritesThatArePostedWithIt() throws VerbsException {
         try (var pair = pair()) {
@@ -62,7 +62,7 @@ class AtomicWriteTest {
             var data =
                     left.queuePair()
                             .prepareWrite(left.region().slice(0, 20_000), remote.slice(8, 20_000))
-                            .signalled(false);
+                            .signaled(false);
             var flag = left.queuePair().prepareAtomicWrite(remote).value(1).id(42);
 
             assertThat(left.queuePair().prepareChain(data, flag).tryPost()).isTrue();
@@ -134,7 +134,7 @@ class AtomicWriteTest {
     }
 
     @Test
-    void shouldSayThatThereAreNoneWhereThereAreNone() throws VerbsException {
+    void shouldReportThatTheyAreNotSupported() throws VerbsException {
         fabric.needsLackOf(Feature.ATOMIC_WRITES);
         fabric.needs(Feature.MOVING_DATA);
         try (var device = fabric.open();
@@ -145,7 +145,7 @@ class AtomicWriteTest {
             assertThatThrownBy(() -> domain.newQueuePair(options))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageEndingWith(
-                            "It has no extended posts for that type, or none of [ATOMIC_WRITE].");
+                            "The device does not support extended posts for this queue pair type, or none of [ATOMIC_WRITE].");
         }
     }
 }

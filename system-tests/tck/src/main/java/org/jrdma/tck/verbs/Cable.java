@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import org.jrdma.verbs.Device;
 
-/** How to pull the cable of a device under test. */
+/** Disconnects the cable of a device under test. */
 @FunctionalInterface
 public interface Cable {
 
-    /** A cable that is out, until this is closed. */
+    /** A disconnected cable. Closing it connects the cable again. */
     interface Pulled extends AutoCloseable {
         @Override
         void close() throws IOException;
@@ -17,14 +17,14 @@ public interface Cable {
     /** Takes the link of a device's port down. */
     Pulled pull(Device device) throws Exception;
 
-    /** That of a device of the kernel: its network interface. Needs privileges. */
+    /** The network interface of a kernel device. Needs privileges. */
     static Pulled networkInterface(Device device) throws Exception {
-        Privileges.need();
+        PrivilegedCommands.need();
         var netDevice = device.gids(1).getFirst().netDevice();
-        Privileges.run("ip", "link", "set", netDevice, "down");
+        PrivilegedCommands.run("ip", "link", "set", netDevice, "down");
         return () -> {
             try {
-                Privileges.run("ip", "link", "set", netDevice, "up");
+                PrivilegedCommands.run("ip", "link", "set", netDevice, "up");
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new InterruptedIOException(netDevice + " may still be down");

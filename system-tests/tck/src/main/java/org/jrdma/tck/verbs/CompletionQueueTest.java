@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Completion queues that their user polls: made, resized, waited for. */
+/** Tests polled completion queues: creation, resizing and waits. */
 class CompletionQueueTest {
 
     private static final Duration SHORT = Duration.ofMillis(30);
@@ -39,18 +39,18 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldTellItsCapacityAndHowMuchOfItIsTaken() throws VerbsException {
+    void shouldReportItsCapacityAndFreeSlots() throws VerbsException {
         try (var completions = device.newCompletionQueue(100);
                 var domain = device.newProtectionDomain()) {
             assertThat(completions.capacity()).isEqualTo(100);
-            assertThat(completions.room()).isEqualTo(100);
+            assertThat(completions.remainingCapacity()).isEqualTo(100);
             try (var queuePair =
                     domain.newQueuePair(
                             QueuePairOptions.reliable(completions).sends(30).receives(20))) {
                 assertThat(queuePair.isOpen()).isTrue();
-                assertThat(completions.room()).isEqualTo(50);
+                assertThat(completions.remainingCapacity()).isEqualTo(50);
             }
-            assertThat(completions.room()).isEqualTo(100);
+            assertThat(completions.remainingCapacity()).isEqualTo(100);
         }
     }
 
@@ -88,14 +88,14 @@ class CompletionQueueTest {
         try (var completions = device.newCompletionQueue(16)) {
             completions.resize(100);
             assertThat(completions.capacity()).isEqualTo(100);
-            assertThat(completions.room()).isEqualTo(100);
+            assertThat(completions.remainingCapacity()).isEqualTo(100);
             completions.resize(4);
             assertThat(completions.capacity()).isEqualTo(4);
         }
     }
 
     @Test
-    void shouldSayThatItCannotResizeWhereTheProviderCannot() throws VerbsException {
+    void shouldReportThatResizingIsNotSupported() throws VerbsException {
         try (var completions = device.newCompletionQueue(16)) {
             if (fabric.profile().has(Feature.RESIZING_COMPLETION_QUEUES)) {
                 var most = device.attributes().maxCompletions();
@@ -112,7 +112,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldRefuseToShrinkBelowWhatItsQueuePairsMayNeed() throws VerbsException {
+    void shouldRejectACapacityBelowTheNeedOfItsQueuePairs() throws VerbsException {
         try (var completions = device.newCompletionQueue(64);
                 var domain = device.newProtectionDomain();
                 var queuePair =
@@ -151,7 +151,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldRefuseToWaitWhereThereAreNoEvents() throws VerbsException {
+    void shouldRejectAWaitWithoutEvents() throws VerbsException {
         try (var completions = device.newCompletionQueue(4);
                 var cursor = completions.newCursor(4)) {
             assertThatThrownBy(() -> cursor.await(SHORT))
@@ -161,7 +161,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldRefuseABatchOfNone() throws VerbsException {
+    void shouldRejectABatchSizeOfZero() throws VerbsException {
         try (var completions = device.newCompletionQueue(4)) {
             assertThatThrownBy(() -> completions.newCursor(0))
                     .isInstanceOf(IllegalArgumentException.class);
@@ -228,7 +228,7 @@ class CompletionQueueTest {
             var completions = device.newCompletionQueue(capacity(4).waitable());
             var entered = new CountDownLatch(1);
             var waiting =
-                    Waits.call(
+                    BackgroundCalls.call(
                             Thread.ofPlatform(),
                             () -> {
                                 try (var cursor = completions.newCursor(4)) {
@@ -250,7 +250,7 @@ class CompletionQueueTest {
         }
     }
 
-    /** Each side waits for the other's message: one lost wake-up would stop both. */
+    /** Each side waits for a message of the other, so that one lost wake-up would stop both. */
     @Test
     void shouldLoseNoWakeUpInManyRoundsAndAcknowledgeAllEvents() throws Exception {
         var rounds = 500;
@@ -258,7 +258,7 @@ class CompletionQueueTest {
             var right = pair.right();
             var receiving = new CountDownLatch(1);
             var echo =
-                    Waits.call(
+                    BackgroundCalls.call(
                             Thread.ofPlatform(),
                             () -> {
                                 try (var cursor = right.completions().newCursor(4)) {
@@ -277,7 +277,7 @@ class CompletionQueueTest {
                     .isEqualTo(rounds);
             assertThat(echo.get(10, TimeUnit.SECONDS)).isEqualTo(rounds);
 
-            // would hang if events were left unacknowledged
+            // would hang if an event were not acknowledged
             CompletableFuture.runAsync(pair::close).get(10, TimeUnit.SECONDS);
         }
     }
@@ -290,7 +290,7 @@ class CompletionQueueTest {
             boolean begins)
             throws Exception {
         var receive = side.queuePair().prepareReceive(side.region().slice(0, 64));
-        var send = side.queuePair().prepareSend(side.region().slice(64, 64)).signalled(false);
+        var send = side.queuePair().prepareSend(side.region().slice(64, 64)).signaled(false);
         side.post(receive);
         receiving.countDown();
         var received = 0;
@@ -309,7 +309,7 @@ class CompletionQueueTest {
                     side.post(receive);
                 }
                 if (!begins || received < rounds) {
-                    side.post(send.signalled(received % 8 == 0));
+                    side.post(send.signaled(received % 8 == 0));
                 }
             }
         }
@@ -339,7 +339,7 @@ class CompletionQueueTest {
             }
             var entered = new CountDownLatch(1);
             var waiting =
-                    Waits.call(
+                    BackgroundCalls.call(
                             Thread.ofPlatform(),
                             () -> {
                                 try (var own = solicited.newCursor(8)) {
@@ -408,12 +408,12 @@ class CompletionQueueTest {
         }
     }
 
-    /** Waits for completions on another thread, and tells how many there were when it was woken. */
+    /** Waits for completions on another thread, and returns their number after the wake-up. */
     private static CompletableFuture<Integer> awaitElsewhere(Side side)
             throws InterruptedException {
         var entered = new CountDownLatch(1);
         var waiting =
-                Waits.call(
+                BackgroundCalls.call(
                         Thread.ofPlatform(),
                         () -> {
                             try (var cursor = side.completions().newCursor(16)) {
@@ -443,14 +443,14 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldSayThatEventsCannotStandForSeveralWhereTheyCannot() throws VerbsException {
+    void shouldReportThatEventModerationIsNotSupported() throws VerbsException {
         fabric.needsLackOf(Feature.MODERATION);
         try (var completions = device.newCompletionQueue(4)) {
             assertThatThrownBy(() -> completions.moderate(4, Duration.ofMillis(1)))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ibv_modify_cq")
                     .hasMessageContaining("4 completions or 1,000 microseconds")
-                    .hasMessageEndingWith("The device has an event for each completion.");
+                    .hasMessageEndingWith("The device does not support event moderation.");
         }
     }
 }

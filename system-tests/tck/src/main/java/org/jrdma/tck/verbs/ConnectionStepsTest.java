@@ -54,10 +54,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Each step of a connection on its own, both sides in one thread: none of them waits. */
+/** Tests each step of a connection. Both sides run in one thread, because no step blocks. */
 class ConnectionStepsTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private final Fabric fabric = Fabric.underTest();
     private Device device;
@@ -89,12 +89,12 @@ class ConnectionStepsTest {
 
     private static <E extends ConnectionEvent> E await(EventChannel channel, Class<E> type)
             throws IOException {
-        var event = channel.next(PATIENCE);
+        var event = channel.next(TIMEOUT);
         assertThat(event).isInstanceOf(type);
         return type.cast(event);
     }
 
-    private boolean isWarp() {
+    private boolean isIwarp() {
         return device.description().transportType() == TransportType.IWARP;
     }
 
@@ -105,17 +105,17 @@ class ConnectionStepsTest {
         return listener;
     }
 
-    /** An identifier that knows the way to a peer. */
+    /** Returns an identifier with a resolved route to a peer. */
     private Identifier routed(InetSocketAddress peer) throws IOException {
         var identifier = here.newIdentifier(PortSpace.TCP);
-        identifier.resolveAddress(peer, PATIENCE);
+        identifier.resolveAddress(peer, TIMEOUT);
         assertThat(await(here, AddressResolved.class).identifier()).isSameAs(identifier);
-        identifier.resolveRoute(PATIENCE);
+        identifier.resolveRoute(TIMEOUT);
         assertThat(await(here, RouteResolved.class).identifier()).isSameAs(identifier);
         return identifier;
     }
 
-    /** A queue pair that takes receives. */
+    /** Makes a queue pair that accepts receives. */
     private AsyncQueuePair queuePair(Identifier identifier) throws VerbsException {
         var queuePair =
                 domain.newQueuePair(QueuePairOptions.reliable(completions).sends(4).receives(4));
@@ -142,7 +142,7 @@ class ConnectionStepsTest {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** As long as the peer made it; padded, unless the fabric keeps lengths. */
+    /** Compares private data, which is padded unless the fabric keeps its length. */
     private static void assertBegins(PrivateData data, String text) {
         assertThat(new String(data.bytes(), StandardCharsets.UTF_8)).startsWith(text);
     }
@@ -166,7 +166,7 @@ class ConnectionStepsTest {
             ready(callee, called);
             callee.accept(parameters(called), bytes("guess"));
 
-            var reply = here.next(PATIENCE);
+            var reply = here.next(TIMEOUT);
             if (reply instanceof ConnectResponse response) {
                 assertBegins(response.privateData(), "guess");
                 assertThat(response.parameters().queuePairNumber()).isEqualTo(called.number());
@@ -180,8 +180,8 @@ class ConnectionStepsTest {
             calling.query();
             called.query();
             memory.segment().setString(0, "Saluton");
-            calling.send(memory.slice(0, 8)).await(PATIENCE);
-            assertThat(received.await(PATIENCE).bytes()).isEqualTo(8);
+            calling.send(memory.slice(0, 8)).await(TIMEOUT);
+            assertThat(received.await(TIMEOUT).bytes()).isEqualTo(8);
             assertThat(memory.segment().getString(128)).isEqualTo("Saluton");
 
             caller.disconnect();
@@ -192,7 +192,7 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldTellThePeersDriverWhatThisOneOffers() throws Exception {
+    void shouldSendEnhancedConnectionOptionsToThePeer() throws Exception {
         fabric.needs(Feature.ENHANCED_OPTIONS_OF_CONNECTIONS);
         var caller = routed(listener().localAddress().orElseThrow());
         var offered = new EnhancedOptions(0x1234, 7);
@@ -211,7 +211,7 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldRefuseWhatThePeersDriverOffers() throws Exception {
+    void shouldRejectThePeersEnhancedConnectionOptions() throws Exception {
         fabric.needs(Feature.ENHANCED_OPTIONS_OF_CONNECTIONS);
         var caller = routed(listener().localAddress().orElseThrow());
         assertThat(caller.peerEnhancedOptions()).isEqualTo(new EnhancedOptions(0, 0));
@@ -233,23 +233,23 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldHearAWordOfThisProgramInItsTurn() throws Exception {
-        fabric.needs(Feature.WRITTEN_EVENTS);
+    void shouldDeliverAnEventOfTheProgramInOrder() throws Exception {
+        fabric.needs(Feature.USER_DEFINED_EVENTS);
         var caller = here.newIdentifier(PortSpace.TCP);
         caller.writeEvent(-3, 0x1122_3344_5566_7788L);
         caller.writeEvent(4, -1);
-        caller.resolveAddress(listener().localAddress().orElseThrow(), PATIENCE);
+        caller.resolveAddress(listener().localAddress().orElseThrow(), TIMEOUT);
 
-        assertThat(here.next(PATIENCE))
-                .isEqualTo(new ConnectionEvent.Written(caller, -3, 0x1122_3344_5566_7788L));
-        assertThat(here.next(PATIENCE)).isEqualTo(new ConnectionEvent.Written(caller, 4, -1));
+        assertThat(here.next(TIMEOUT))
+                .isEqualTo(new ConnectionEvent.UserDefined(caller, -3, 0x1122_3344_5566_7788L));
+        assertThat(here.next(TIMEOUT)).isEqualTo(new ConnectionEvent.UserDefined(caller, 4, -1));
         await(here, AddressResolved.class);
     }
 
-    /** As where a message comes before the peer's last word. */
+    /** A message may arrive before the last message of the handshake. */
     @Test
-    void shouldBeEstablishedWhenItsQueuePairHasHeardFromThePeer() throws Exception {
-        if (isWarp()) {
+    void shouldBeEstablishedWhenItsQueuePairReceivesAMessage() throws Exception {
+        if (isIwarp()) {
             throw new Fabric.Listed("iWARP has no last word");
         }
         var caller = routed(listener().localAddress().orElseThrow());
@@ -265,7 +265,7 @@ class ConnectionStepsTest {
         await(there, Established.class);
     }
 
-    /** One thread and one channel for both sides of all: an event at a time. */
+    /** One thread and one event channel serve both sides of all connections. */
     @Test
     void shouldConnectManyFromOneLoopOverEvents() throws Exception {
         var count = 20;
@@ -275,14 +275,14 @@ class ConnectionStepsTest {
         var service = listener.localAddress().orElseThrow();
         var queuePairs = new HashMap<Identifier, AsyncQueuePair>();
         for (var number = 0; number < count; number++) {
-            here.newIdentifier(PortSpace.TCP).resolveAddress(service, PATIENCE);
+            here.newIdentifier(PortSpace.TCP).resolveAddress(service, TIMEOUT);
         }
         var established = 0;
         while (established < 2 * count) {
-            var event = here.next(PATIENCE);
+            var event = here.next(TIMEOUT);
             var identifier = event.identifier();
             switch (event) {
-                case AddressResolved _ -> identifier.resolveRoute(PATIENCE);
+                case AddressResolved _ -> identifier.resolveRoute(TIMEOUT);
                 case RouteResolved _ -> {
                     var calling = queuePair(identifier);
                     queuePairs.put(identifier, calling);
@@ -306,9 +306,9 @@ class ConnectionStepsTest {
         assertThat(queuePairs).hasSize(2 * count);
     }
 
-    /** Where the call waits for TCP, and so for who listens. */
+    /** On iWARP the call waits for TCP, and therefore for the listener. */
     private void startIfIwarp(VerbsCall call) throws VerbsException {
-        if (!isWarp()) {
+        if (!isIwarp()) {
             call.run();
             return;
         }
@@ -336,9 +336,9 @@ class ConnectionStepsTest {
             service.bind(new InetSocketAddress(address, 0));
             service.listen(1);
             var caller = here.newIdentifier(PortSpace.UDP);
-            caller.resolveAddress(service.localAddress().orElseThrow(), PATIENCE);
+            caller.resolveAddress(service.localAddress().orElseThrow(), TIMEOUT);
             await(here, AddressResolved.class);
-            caller.resolveRoute(PATIENCE);
+            caller.resolveRoute(TIMEOUT);
             await(here, RouteResolved.class);
             var calling = datagrams(caller);
             caller.connect(ConnectionParameters.of(calling.number(), 0), bytes("where are you?"));
@@ -362,8 +362,8 @@ class ConnectionStepsTest {
                                         handle,
                                         parameters.queuePairNumber(),
                                         parameters.queueKey()))
-                        .await(PATIENCE);
-                received.await(PATIENCE);
+                        .await(TIMEOUT);
+                received.await(TIMEOUT);
             }
             assertThat(memory.segment().getString(256 + GlobalRouteHeader.BYTES))
                     .isEqualTo("Saluton");
@@ -380,26 +380,26 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldSayThatAServiceOfDatagramsRefuses() throws Exception {
+    void shouldReportThatADatagramServiceRejects() throws Exception {
         fabric.needs(Feature.DATAGRAMS);
         var service = there.newIdentifier(PortSpace.UDP);
         service.bind(new InetSocketAddress(address, 0));
         service.listen(1);
         var caller = here.newIdentifier(PortSpace.UDP);
-        caller.resolveAddress(service.localAddress().orElseThrow(), PATIENCE);
+        caller.resolveAddress(service.localAddress().orElseThrow(), TIMEOUT);
         await(here, AddressResolved.class);
-        caller.resolveRoute(PATIENCE);
+        caller.resolveRoute(TIMEOUT);
         await(here, RouteResolved.class);
         caller.connect(ConnectionParameters.of(datagrams(caller).number(), 0));
 
         await(there, DatagramRequest.class).identifier().reject();
 
         assertThat(await(here, Unreachable.class).reason())
-                .contains("the peer refused: its program refused");
+                .contains("the peer rejected the request: its program rejected the request");
     }
 
     @Test
-    void shouldTellDeviceAddressesAndPaths() throws Exception {
+    void shouldReportDeviceAddressesAndPaths() throws Exception {
         var listener = listener();
         assertThat(listener.localAddress().orElseThrow().getAddress()).isEqualTo(address);
         assertThat(listener.peerAddress()).isEmpty();
@@ -413,7 +413,7 @@ class ConnectionStepsTest {
         assertThat(caller.deviceName()).hasValue(device.name());
         assertThat(caller.devicePort()).hasValue(1);
         assertThat(caller.peerAddress()).isEqualTo(listener.localAddress());
-        if (!isWarp()) {
+        if (!isIwarp()) {
             assertThat(caller.paths())
                     .singleElement()
                     .satisfies(path ->
@@ -433,20 +433,21 @@ class ConnectionStepsTest {
         var rejected = await(here, Rejected.class);
         assertThat(rejected.identifier()).isSameAs(caller);
         assertThat(rejected.rejectReason())
-                .isEqualTo(isWarp() ? RejectReason.RESET : RejectReason.CONSUMER);
-        assertThat(rejected.reason()).contains("the peer refused: its program refused");
+                .isEqualTo(isIwarp() ? RejectReason.RESET : RejectReason.CONSUMER);
+        assertThat(rejected.reason())
+                .contains("the peer rejected the request: its program rejected the request");
         assertBegins(rejected.privateData(), "not today");
     }
 
     @Test
-    void shouldBeRefusedWhereNobodyListens() throws Exception {
+    void shouldBeRejectedWithoutAListener() throws Exception {
         var listener = listener();
         var nobody = listener.localAddress().orElseThrow();
         listener.close();
         var caller = routed(nobody);
         var parameters = parameters(queuePair(caller));
 
-        if (isWarp()) {
+        if (isIwarp()) {
             assertThatThrownBy(() -> caller.connect(parameters))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("rdma_connect")
@@ -459,7 +460,7 @@ class ConnectionStepsTest {
         }
     }
 
-    /** Loopback is of no RDMA device, or of none that this side could be. */
+    /** The loopback address has no RDMA device, or none that this side can use. */
     @Test
     void shouldFailForAnAddressThatNoDeviceLeadsTo() throws Exception {
         var caller = here.newIdentifier(PortSpace.TCP);
@@ -486,14 +487,14 @@ class ConnectionStepsTest {
 
         for (var step :
                 List.<ThrowingCallable>of(
-                        () -> caller.resolveRoute(PATIENCE),
+                        () -> caller.resolveRoute(TIMEOUT),
                         () -> caller.connect(parameters),
                         () -> caller.accept(parameters),
                         caller::disconnect)) {
             assertThatThrownBy(step)
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining(caller.toString())
-                    .hasMessageContaining("resolve an address first");
+                    .hasMessageContaining("Resolve an address first");
         }
         assertThatThrownBy(() -> caller.queuePairChange(QueuePairState.READY_TO_RECEIVE))
                 .isInstanceOf(VerbsException.class)
@@ -506,48 +507,48 @@ class ConnectionStepsTest {
     void shouldRefuseMorePrivateDataThanAMessageHasRoomFor() throws Exception {
         var caller = routed(listener().localAddress().orElseThrow());
         var parameters = parameters(queuePair(caller));
-        var most = isWarp() ? 248 : 56;
+        var most = isIwarp() ? 248 : 56;
 
         assertThatThrownBy(() -> caller.connect(parameters, new byte[most + 1]))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("room for %d bytes".formatted(most));
+                .hasMessageContaining("the maximum is %d".formatted(most));
         caller.connect(parameters, new byte[most]);
 
         assertThat(await(there, ConnectRequest.class).privateData().length()).isEqualTo(most);
     }
 
     @Test
-    void shouldTellThePeerAsMuchAsARefusalHasRoomFor() throws Exception {
+    void shouldSendAsMuchPrivateDataAsARejectionCanCarry() throws Exception {
         var caller = routed(listener().localAddress().orElseThrow());
         caller.connect(parameters(queuePair(caller)));
         var callee = await(there, ConnectRequest.class).identifier();
-        var data = new byte[isWarp() ? 248 : 148];
+        var data = new byte[isIwarp() ? 248 : 148];
         Arrays.fill(data, (byte) 0x5a);
 
         assertThatThrownBy(() -> callee.reject(new byte[data.length + 1]))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("room for %d bytes".formatted(data.length));
+                .hasMessageContaining("the maximum is %d".formatted(data.length));
         callee.reject(data);
 
         assertThat(await(here, Rejected.class).privateData().bytes()).isEqualTo(data);
     }
 
     @Test
-    void shouldTellThePeerAsMuchAsAReplyHasRoomFor() throws Exception {
+    void shouldSendAsMuchPrivateDataAsAReplyCanCarry() throws Exception {
         var caller = routed(listener().localAddress().orElseThrow());
         caller.connect(parameters(queuePair(caller)));
         var callee = await(there, ConnectRequest.class).identifier();
         var called = queuePair(callee);
         ready(callee, called);
-        var data = new byte[isWarp() ? 248 : 196];
+        var data = new byte[isIwarp() ? 248 : 196];
         Arrays.fill(data, (byte) 0x5a);
 
         assertThatThrownBy(() -> callee.accept(parameters(called), new byte[data.length + 1]))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("room for %d bytes".formatted(data.length));
+                .hasMessageContaining("the maximum is %d".formatted(data.length));
         callee.accept(parameters(called), data);
 
-        var reply = here.next(PATIENCE);
+        var reply = here.next(TIMEOUT);
         assertThat(
                         reply instanceof ConnectResponse response
                                 ? response.privateData().bytes()
@@ -588,13 +589,13 @@ class ConnectionStepsTest {
     @Test
     void shouldGoOnInAnotherChannelAfterItMigrated() throws Exception {
         var caller = here.newIdentifier(PortSpace.TCP);
-        caller.resolveAddress(listener().localAddress().orElseThrow(), PATIENCE);
+        caller.resolveAddress(listener().localAddress().orElseThrow(), TIMEOUT);
         await(here, AddressResolved.class);
         try (var other = fabric.connections().newEventChannel()) {
             var moved = caller.migrateTo(other);
 
             assertThat(caller.isOpen()).isFalse();
-            moved.resolveRoute(PATIENCE);
+            moved.resolveRoute(TIMEOUT);
             assertThat(await(other, RouteResolved.class).identifier()).isSameAs(moved);
             here.close();
             assertThat(moved.deviceName()).hasValue(device.name());
@@ -608,8 +609,8 @@ class ConnectionStepsTest {
         caller.connect(parameters(queuePair(caller)));
         listener.close();
 
-        // siw's answer to who waits for it in vain comes after ten seconds.
-        assertThat(here.next(PATIENCE.multipliedBy(2))).isInstanceOf(Failure.class);
+        // siw reports a timeout after ten seconds.
+        assertThat(here.next(TIMEOUT.multipliedBy(2))).isInstanceOf(Failure.class);
         assertThatThrownBy(() -> there.next(Duration.ofMillis(50)))
                 .isInstanceOf(FabricTimeoutException.class);
     }
@@ -633,7 +634,7 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldTellWhatIsNotThereToBeNotified() throws Exception {
+    void shouldRejectANotificationWithoutAQueuePair() throws Exception {
         var caller = here.newIdentifier(PortSpace.TCP);
 
         assertThatThrownBy(() -> caller.notify(AsyncEventType.COMMUNICATION_ESTABLISHED))
@@ -670,6 +671,6 @@ class ConnectionStepsTest {
     }
 
     private Thread waiting(CompletableFuture<Throwable> failure) throws InterruptedException {
-        return Waits.start(Thread.ofVirtual(), () -> here.next(PATIENCE), failure);
+        return BackgroundCalls.start(Thread.ofVirtual(), () -> here.next(TIMEOUT), failure);
     }
 }

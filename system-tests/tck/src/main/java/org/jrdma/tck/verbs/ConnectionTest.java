@@ -47,10 +47,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections in one call on each side. */
+/** Tests connections that each side makes by one call. */
 class ConnectionTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final Duration SHORT = Duration.ofMillis(200);
 
     private final Fabric fabric = Fabric.underTest();
@@ -83,7 +83,7 @@ class ConnectionTest {
         }
     }
 
-    private boolean isWarp() {
+    private boolean isIwarp() {
         return device.description().transportType() == TransportType.IWARP;
     }
 
@@ -92,11 +92,11 @@ class ConnectionTest {
     }
 
     private CompletableFuture<Connection<AsyncQueuePair>> connecting() {
-        return connections.connectAsync(listener.localAddress(), domain, options(), PATIENCE);
+        return connections.connectAsync(listener.localAddress(), domain, options(), TIMEOUT);
     }
 
     private static <T> CompletableFuture<T> start(Callable<T> call) {
-        return Waits.call(Thread.ofVirtual(), call);
+        return BackgroundCalls.call(Thread.ofVirtual(), call);
     }
 
     private static <T> T get(CompletableFuture<T> future) throws Exception {
@@ -131,14 +131,14 @@ class ConnectionTest {
                                         .prepared(queuePair ->
                                                 received.set(
                                                         queuePair.receive(memory.slice(0, 64)))),
-                                PATIENCE));
+                                TIMEOUT));
 
         try (var here =
                         connections.connect(
                                 listener.localAddress(),
                                 domain,
                                 options().privateData(bytes("hello")),
-                                PATIENCE);
+                                TIMEOUT);
                 var there = get(accepting)) {
             assertBegins(here.privateData(), "welcome");
             assertBegins(there.privateData(), "hello");
@@ -146,52 +146,52 @@ class ConnectionTest {
             assertThat(there.peerAddress()).isEqualTo(here.localAddress());
             assertThat(here.queuePair().state()).isEqualTo(QueuePairState.READY_TO_SEND);
             memory.segment().setString(512, "Saluton");
-            here.queuePair().send(memory.slice(512, 8)).await(PATIENCE);
-            assertThat(received.get().await(PATIENCE).bytes()).isEqualTo(8);
+            here.queuePair().send(memory.slice(512, 8)).await(TIMEOUT);
+            assertThat(received.get().await(TIMEOUT).bytes()).isEqualTo(8);
             assertThat(memory.segment().getString(0)).isEqualTo("Saluton");
-            there.queuePair().read(memory.slice(64, 8), memory.remote().at(512)).await(PATIENCE);
+            there.queuePair().read(memory.slice(64, 8), memory.remote().at(512)).await(TIMEOUT);
             assertThat(memory.segment().getString(64)).isEqualTo("Saluton");
-            here.queuePair().write(memory.slice(512, 8), memory.remote().at(128)).await(PATIENCE);
+            here.queuePair().write(memory.slice(512, 8), memory.remote().at(128)).await(TIMEOUT);
             assertThat(memory.segment().getString(128)).isEqualTo("Saluton");
         }
     }
 
     @Test
-    void shouldTellBothSidesOfADisconnectOfEitherAndFlush() throws Exception {
+    void shouldReportADisconnectOnBothSidesAndFlush() throws Exception {
         for (var ofTheCaller : new boolean[] {true, false}) {
             var connecting = connecting();
-            try (var there = listener.accept(domain, options(), PATIENCE);
+            try (var there = listener.accept(domain, options(), TIMEOUT);
                     var here = get(connecting)) {
                 var one = ofTheCaller ? here : there;
                 var other = ofTheCaller ? there : here;
                 var pending = other.queuePair().receive(memory.slice(0, 8));
                 assertThat(other.disconnected()).isNotDone();
 
-                one.disconnect(PATIENCE);
+                one.disconnect(TIMEOUT);
 
-                other.awaitDisconnected(PATIENCE);
-                assertThat(pending.awaitCompletion(PATIENCE).status())
+                other.awaitDisconnected(TIMEOUT);
+                assertThat(pending.awaitCompletion(TIMEOUT).status())
                         .isEqualTo(CompletionStatus.FLUSHED);
                 assertThat(one.disconnected()).isCompleted();
-                one.disconnect(PATIENCE);
+                one.disconnect(TIMEOUT);
             }
         }
     }
 
     @Test
-    void shouldTellThePeerWhenItIsClosed() throws Exception {
+    void shouldNotifyThePeerWhenItIsClosed() throws Exception {
         var connecting = connecting();
-        try (var there = listener.accept(domain, options(), PATIENCE)) {
+        try (var there = listener.accept(domain, options(), TIMEOUT)) {
             get(connecting).close();
 
-            there.awaitDisconnected(PATIENCE);
+            there.awaitDisconnected(TIMEOUT);
         }
     }
 
     @Test
-    void shouldSayWhoRefusedWithWhichData() throws Exception {
+    void shouldReportWhichSideRejectedWithWhichData() throws Exception {
         var connecting = connecting();
-        try (var request = listener.next(PATIENCE)) {
+        try (var request = listener.next(TIMEOUT)) {
             assertThat(request.deviceName()).isEqualTo(device.name());
             assertThat(request.peerAddress().getAddress()).isEqualTo(address);
             request.reject(bytes("full"));
@@ -204,36 +204,38 @@ class ConnectionTest {
                             assertThat(e)
                                     .hasMessageContaining("No connection from /")
                                     .hasMessageContaining("to " + listener.localAddress())
-                                    .hasMessageContaining("its program refused");
+                                    .hasMessageContaining("its program rejected the request");
                             var rejected = (ConnectionEvent.Rejected) e.event().orElseThrow();
                             assertBegins(rejected.privateData(), "full");
                         });
     }
 
     @Test
-    void shouldSayThatNobodyListens() {
+    void shouldReportThatThereIsNoListener() {
         listener.close();
 
         assertThatThrownBy(() ->
-                        connections.connect(listener.localAddress(), domain, options(), PATIENCE))
+                        connections.connect(listener.localAddress(), domain, options(), TIMEOUT))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining(listener.localAddress().toString())
                 .hasMessageContaining(
-                        isWarp() ? Errno.describe(Errno.ECONNREFUSED) : "nobody listens");
+                        isIwarp()
+                                ? Errno.describe(Errno.ECONNREFUSED)
+                                : "no program listens at that port");
     }
 
     @Test
-    void shouldSayThatThereIsNoWay() {
+    void shouldReportThatThereIsNoRoute() {
         var nowhere = new InetSocketAddress("192.0.2.1", 7);
 
-        assertThatThrownBy(() -> connections.resolve(nowhere, PATIENCE))
+        assertThatThrownBy(() -> connections.resolve(nowhere, TIMEOUT))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining(nowhere.toString());
     }
 
     @Test
-    void shouldTellTheDeviceOfARouteAndRefuseADomainOfAnother() throws Exception {
-        try (var route = connections.resolve(listener.localAddress(), PATIENCE)) {
+    void shouldReportTheDeviceOfARouteAndRejectADomainOfAnother() throws Exception {
+        try (var route = connections.resolve(listener.localAddress(), TIMEOUT)) {
             assertThat(route.deviceName()).isEqualTo(device.name());
             assertThat(route.devicePort()).isEqualTo(1);
             assertThat(route.peerAddress()).isEqualTo(listener.localAddress());
@@ -253,7 +255,7 @@ class ConnectionTest {
                                         otherDomain,
                                         ConnectionOptions.of(
                                                 QueuePairOptions.reliable(otherCompletions)),
-                                        PATIENCE))
+                                        TIMEOUT))
                         .isInstanceOf(VerbsException.class)
                         .hasMessageContaining(device.name())
                         .hasMessageContaining(other.name());
@@ -270,9 +272,9 @@ class ConnectionTest {
                                 listener.localAddress(),
                                 domain,
                                 ConnectionOptions.of(QueuePairOptions.datagrams(completions)),
-                                PATIENCE))
+                                TIMEOUT))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("it takes one of the type RELIABLE_CONNECTION");
+                .hasMessageContaining("requires a queue pair of type RELIABLE_CONNECTION");
     }
 
     @Test
@@ -289,14 +291,15 @@ class ConnectionTest {
         assertThat(domain.isOpen()).isTrue();
     }
 
-    /** The kernel does not tell of a request that is withdrawn: it just refuses the next step. */
+    /** The kernel does not report a withdrawn request. It only rejects the next step. */
     @Test
-    void shouldSayThatThePeerHasGivenUpWhenItsRequestIsAccepted() throws Exception {
+    void shouldReportThatThePeerHasTimedOutWhenItsRequestIsAccepted() throws Exception {
         assertThatThrownBy(() ->
                         connections.connect(listener.localAddress(), domain, options(), SHORT))
                 .isInstanceOf(FabricTimeoutException.class);
-        if (isWarp()) {
-            listener.accept(domain, options(), PATIENCE).close(); // there nobody confirms
+        if (isIwarp()) {
+            listener.accept(domain, options(), TIMEOUT)
+                    .close(); // siw does not wait for a confirmation
             return;
         }
         var objects = objects();
@@ -311,20 +314,19 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldHearNoMoreRequestsThanTheBacklogHasRoomForUntilTheyAreTaken() throws Exception {
+    void shouldLimitPendingRequestsToTheBacklog() throws Exception {
         try (var small = connections.listen(new InetSocketAddress(address, 0), 2)) {
             var before = connections.openIdentifiers().size();
             var callers = new ArrayList<CompletableFuture<Connection<AsyncQueuePair>>>();
             for (var number = 0; number < 5; number++) {
                 callers.add(
-                        connections.connectAsync(
-                                small.localAddress(), domain, options(), PATIENCE));
+                        connections.connectAsync(small.localAddress(), domain, options(), TIMEOUT));
             }
-            if (isWarp()) {
-                small.accept(domain, options(), PATIENCE).close(); // there, others are refused
+            if (isIwarp()) {
+                small.accept(domain, options(), TIMEOUT).close(); // siw rejects further requests
                 return;
             }
-            var deadline = Deadline.after(PATIENCE);
+            var deadline = Deadline.after(TIMEOUT);
             while (connections.openIdentifiers().size() < before + 5 && !deadline.hasPassed()) {
                 Thread.sleep(1);
             }
@@ -333,7 +335,7 @@ class ConnectionTest {
 
             var accepted = new ArrayList<Connection<AsyncQueuePair>>();
             for (var number = 0; number < 5; number++) {
-                accepted.add(small.accept(domain, options(), PATIENCE));
+                accepted.add(small.accept(domain, options(), TIMEOUT));
             }
 
             for (var caller : callers) {
@@ -344,19 +346,19 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldLeaveAConnectionAloneWhenWhatItWasMadeOfIsClosed() throws Exception {
-        var route = connections.resolve(listener.localAddress(), PATIENCE);
-        var connecting = start(() -> route.connect(domain, options(), PATIENCE));
-        var request = listener.next(PATIENCE);
-        try (var there = request.accept(domain, options(), PATIENCE);
+    void shouldKeepAConnectionWhenItsListenerOrManagerIsClosed() throws Exception {
+        var route = connections.resolve(listener.localAddress(), TIMEOUT);
+        var connecting = start(() -> route.connect(domain, options(), TIMEOUT));
+        var request = listener.next(TIMEOUT);
+        try (var there = request.accept(domain, options(), TIMEOUT);
                 var here = get(connecting)) {
             route.close();
             request.close();
 
             assertThat(route.toString()).contains(listener.localAddress().toString());
             var pending = there.queuePair().receive(memory.slice(0, 8));
-            here.queuePair().send(memory.slice(512, 8)).await(PATIENCE);
-            assertThat(pending.await(PATIENCE).bytes()).isEqualTo(8);
+            here.queuePair().send(memory.slice(512, 8)).await(TIMEOUT);
+            assertThat(pending.await(TIMEOUT).bytes()).isEqualTo(8);
         }
         request.close();
         assertThat(request.toString()).startsWith("request from /");
@@ -364,10 +366,10 @@ class ConnectionTest {
 
     @Test
     void shouldEndAtOnceWhenClosedFromAnotherThread() throws Exception {
-        var route = connections.resolve(listener.localAddress(), PATIENCE);
-        var connecting = start(() -> route.connect(domain, options(), PATIENCE));
-        try (var _ = listener.next(PATIENCE)) {
-            var waiting = start(() -> listener.next(PATIENCE));
+        var route = connections.resolve(listener.localAddress(), TIMEOUT);
+        var connecting = start(() -> route.connect(domain, options(), TIMEOUT));
+        try (var _ = listener.next(TIMEOUT)) {
+            var waiting = start(() -> listener.next(TIMEOUT));
             Thread.sleep(50);
 
             var closing =
@@ -392,27 +394,27 @@ class ConnectionTest {
         var objects = objects();
         for (var round = 0; round < 10; round++) {
             var asking = connecting();
-            try (var _ = listener.next(PATIENCE)) {
+            try (var _ = listener.next(TIMEOUT)) {
                 cancel(asking);
             }
-            var route = connections.resolve(listener.localAddress(), PATIENCE);
-            var connecting = route.connectAsync(domain, options(), PATIENCE);
-            try (var _ = listener.next(PATIENCE)) {
+            var route = connections.resolve(listener.localAddress(), TIMEOUT);
+            var connecting = route.connectAsync(domain, options(), TIMEOUT);
+            try (var _ = listener.next(TIMEOUT)) {
                 cancel(connecting);
             }
-            var listening = listener.nextAsync(PATIENCE);
-            var accepting = listener.acceptAsync(domain, options(), PATIENCE);
+            var listening = listener.nextAsync(TIMEOUT);
+            var accepting = listener.acceptAsync(domain, options(), TIMEOUT);
             Thread.sleep(round % 3);
             cancel(listening);
             cancel(accepting);
-            var resolving = connections.resolveAsync(listener.localAddress(), PATIENCE);
+            var resolving = connections.resolveAsync(listener.localAddress(), TIMEOUT);
             if (!resolving.cancel(true)) {
-                get(resolving).close(); // it was faster
+                get(resolving).close(); // the connection was faster than the cancellation
             }
             awaitObjects(objects);
         }
         var connecting = connecting();
-        try (var there = get(listener.acceptAsync(domain, options(), PATIENCE));
+        try (var there = get(listener.acceptAsync(domain, options(), TIMEOUT));
                 var here = get(connecting)) {
             assertThat(there.peerAddress()).isEqualTo(here.localAddress());
         }
@@ -422,41 +424,41 @@ class ConnectionTest {
         assertThat(future.cancel(true)).isTrue();
     }
 
-    /** Who has asked, and never confirms. */
+    /** A peer that requests a connection and never confirms it. */
     @Test
     void shouldRefuseThePeerWhenTheFutureOfAnAcceptIsCancelled() throws Exception {
-        if (isWarp()) {
+        if (isIwarp()) {
             throw new Fabric.Listed("iWARP has no confirmation to wait for");
         }
         var objects = objects();
         try (var channel = connections.newEventChannel();
                 var queuePair = domain.newReliableQueuePair(completions)) {
             var identifier = channel.newIdentifier(PortSpace.TCP);
-            identifier.resolveAddress(listener.localAddress(), PATIENCE);
-            channel.next(PATIENCE);
-            identifier.resolveRoute(PATIENCE);
-            channel.next(PATIENCE);
+            identifier.resolveAddress(listener.localAddress(), TIMEOUT);
+            channel.next(TIMEOUT);
+            identifier.resolveRoute(TIMEOUT);
+            channel.next(TIMEOUT);
             identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
             var accepting =
-                    get(listener.nextAsync(PATIENCE)).acceptAsync(domain, options(), PATIENCE);
-            assertThat(channel.next(PATIENCE)).isInstanceOf(ConnectionEvent.ConnectResponse.class);
+                    get(listener.nextAsync(TIMEOUT)).acceptAsync(domain, options(), TIMEOUT);
+            assertThat(channel.next(TIMEOUT)).isInstanceOf(ConnectionEvent.ConnectResponse.class);
 
             cancel(accepting);
 
-            assertThat(channel.next(PATIENCE)).isInstanceOf(ConnectionEvent.Rejected.class);
+            assertThat(channel.next(TIMEOUT)).isInstanceOf(ConnectionEvent.Rejected.class);
         }
         awaitObjects(objects);
     }
 
     @Test
-    void shouldWakeWhoWaitsWhenTheProtectionDomainIsClosed() throws Exception {
+    void shouldEndAWaitWhenTheProtectionDomainIsClosed() throws Exception {
         var others = device.newProtectionDomain();
         var connecting = connecting();
-        try (var there = listener.accept(others, options(), PATIENCE);
+        try (var there = listener.accept(others, options(), TIMEOUT);
                 var here = get(connecting)) {
             var waiting =
                     start(() -> {
-                        there.awaitDisconnected(PATIENCE);
+                        there.awaitDisconnected(TIMEOUT);
                         return true;
                     });
             Thread.sleep(20);
@@ -465,19 +467,19 @@ class ConnectionTest {
 
             assertThat(failureOf(waiting))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageStartingWith(there + " is closed: ")
+                    .hasMessageStartingWith(there + " is closed because ")
                     .hasMessageContaining("protection domain");
-            here.awaitDisconnected(PATIENCE); // the peer is told
+            here.awaitDisconnected(TIMEOUT); // the peer is notified
         }
     }
 
     @Test
-    void shouldWakeWhoConnectsWhenTheProtectionDomainIsClosed() throws Exception {
+    void shouldEndAConnectWhenTheProtectionDomainIsClosed() throws Exception {
         var others = device.newProtectionDomain();
         var objects = objects();
         var connecting =
-                connections.connectAsync(listener.localAddress(), others, options(), PATIENCE);
-        try (var _ = listener.next(PATIENCE)) {
+                connections.connectAsync(listener.localAddress(), others, options(), TIMEOUT);
+        try (var _ = listener.next(TIMEOUT)) {
             others.close();
 
             assertThat(failureOf(connecting))
@@ -489,7 +491,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldConnectAsTheOptionsSay() throws Exception {
+    void shouldConnectWithTheGivenOptions() throws Exception {
         int port; // that is free
         try (var other = connections.listen(new InetSocketAddress(address, 0))) {
             port = other.localAddress().getPort();
@@ -502,18 +504,18 @@ class ConnectionTest {
                                 .localAddress(new InetSocketAddress(address, port))
                                 .typeOfService(0x20)
                                 .acknowledgeTimeout(Duration.ofMillis(33)),
-                        PATIENCE);
+                        TIMEOUT);
         try (var there =
                         listener.accept(
                                 domain,
                                 options().acknowledgeTimeout(Duration.ofMillis(16)),
-                                PATIENCE);
+                                TIMEOUT);
                 var here = get(connecting)) {
             assertThat(here.localAddress()).isEqualTo(new InetSocketAddress(address, port));
             assertThatThrownBy(() -> here.identifier().writeEvent(1, 2))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("A connection takes the events");
-            if (!isWarp()) {
+                    .hasMessageContaining("its events are handled by a connection");
+            if (!isIwarp()) {
                 assertThat(here.queuePair().query().timeout()).isEqualTo(13);
                 assertThat(there.queuePair().query().timeout()).isEqualTo(12);
                 assertThat(here.queuePair().query().address().route().orElseThrow().trafficClass())
@@ -522,14 +524,14 @@ class ConnectionTest {
         }
         var nowhere = options().localAddress(new InetSocketAddress("192.0.2.1", 0));
         assertThatThrownBy(() ->
-                        connections.connect(listener.localAddress(), domain, nowhere, PATIENCE))
+                        connections.connect(listener.localAddress(), domain, nowhere, TIMEOUT))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("192.0.2.1");
-        try (var route = connections.resolve(listener.localAddress(), PATIENCE)) {
+        try (var route = connections.resolve(listener.localAddress(), TIMEOUT)) {
             for (var late : List.of(options().typeOfService(1), nowhere)) {
-                assertThatThrownBy(() -> route.connect(domain, late, PATIENCE))
+                assertThatThrownBy(() -> route.connect(domain, late, TIMEOUT))
                         .isInstanceOf(IllegalArgumentException.class)
-                        .hasMessageContaining(route + " has its source");
+                        .hasMessageContaining(route + ", which already has both");
             }
         }
         for (var wrong : new int[] {-1, 256}) {
@@ -545,7 +547,8 @@ class ConnectionTest {
     @Test
     void shouldStopWaitingWhenInterrupted() throws Exception {
         var failure = new CompletableFuture<Throwable>();
-        Waits.start(Thread.ofVirtual(), () -> listener.next(PATIENCE), failure).interrupt();
+        BackgroundCalls.start(Thread.ofVirtual(), () -> listener.next(TIMEOUT), failure)
+                .interrupt();
 
         assertThat(get(failure)).isInstanceOf(InterruptedIOException.class);
     }
@@ -560,7 +563,7 @@ class ConnectionTest {
                                         .prepared(_ -> {
                                             throw new IOException("no more memory");
                                         }),
-                                PATIENCE))
+                                TIMEOUT))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("no more memory");
 
@@ -577,7 +580,7 @@ class ConnectionTest {
 
     @Test
     void shouldServeAHundredConnectionsFromVirtualThreads() throws Exception {
-        var count = isWarp() ? 20 : 100; // siw's provider has no more than some queue pairs
+        var count = isIwarp() ? 20 : 100; // siw has a small limit of queue pairs
         var clients = new ArrayList<CompletableFuture<Integer>>();
         var servers = new ArrayList<CompletableFuture<Integer>>();
         for (var number = 0; number < count; number++) {
@@ -590,9 +593,9 @@ class ConnectionTest {
                                         .prepared(queuePair ->
                                                 received.set(
                                                         queuePair.receive(memory.slice(place, 8))));
-                        try (var connection = listener.accept(domain, options, PATIENCE)) {
-                            var bytes = received.get().await(PATIENCE).bytes();
-                            connection.awaitDisconnected(PATIENCE);
+                        try (var connection = listener.accept(domain, options, TIMEOUT)) {
+                            var bytes = received.get().await(TIMEOUT).bytes();
+                            connection.awaitDisconnected(TIMEOUT);
                             return bytes;
                         }
                     }));
@@ -600,9 +603,9 @@ class ConnectionTest {
                     start(() -> {
                         try (var connection =
                                 connections.connect(
-                                        listener.localAddress(), domain, options(), PATIENCE)) {
-                            connection.queuePair().send(memory.slice(1000, 8)).await(PATIENCE);
-                            connection.disconnect(PATIENCE);
+                                        listener.localAddress(), domain, options(), TIMEOUT)) {
+                            connection.queuePair().send(memory.slice(1000, 8)).await(TIMEOUT);
+                            connection.disconnect(TIMEOUT);
                             return 8;
                         }
                     }));
@@ -621,7 +624,7 @@ class ConnectionTest {
 
         assertThatThrownBy(() ->
                         connections.connect(
-                                new InetSocketAddress(address, 0), domain, options(), PATIENCE))
+                                new InetSocketAddress(address, 0), domain, options(), TIMEOUT))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("port 0");
         assertThat(objects()).isEqualTo(objects);
@@ -630,7 +633,7 @@ class ConnectionTest {
     @Test
     void shouldLeaveNothingBehindAfterFailures() throws Exception {
         var objects = objects();
-        fail(10); // what is made once
+        fail(10); // creates the objects that exist only once
         awaitObjects(objects);
         var descriptors = descriptors();
 
@@ -641,11 +644,11 @@ class ConnectionTest {
     }
 
     /**
-     * On iWARP a queue pair is closed a little after the attempt to connect it has failed; and who
-     * was cancelled at the start may make what it closes at once.
+     * Waits for the expected objects. On iWARP a queue pair is closed shortly after its connection
+     * has failed, and an attempt that was cancelled early may still make and close objects.
      */
     private void awaitObjects(List<String> expected) throws InterruptedException {
-        var deadline = Deadline.after(PATIENCE);
+        var deadline = Deadline.after(TIMEOUT);
         var found = objects();
         while (!found.equals(expected) && !deadline.hasPassed()) {
             Thread.sleep(1);
@@ -654,7 +657,7 @@ class ConnectionTest {
         assertThat(found).isEqualTo(expected);
     }
 
-    /** What has been made of the device and for connections, and is open. */
+    /** Returns the open objects of the device and of the connection manager. */
     private List<String> objects() {
         var ofDevices =
                 fabric.verbs().openDevices().stream()
@@ -667,15 +670,15 @@ class ConnectionTest {
     }
 
     /**
-     * Dropped, refused, without a preparation, to where nobody listens, given up, closed by another
-     * thread, to where no way leads.
+     * Fails to connect for each reason: request dropped, rejected, preparation failed, no listener,
+     * timed out, closed by another thread, no route.
      */
     private void fail(int times) throws Exception {
         for (var time = 0; time < times; time++) {
             switch (time % 7) {
                 case 0, 1 -> {
                     var connecting = connecting();
-                    try (var request = listener.next(PATIENCE)) {
+                    try (var request = listener.next(TIMEOUT)) {
                         if (time % 7 == 1) {
                             request.reject(bytes("full"));
                         }
@@ -691,7 +694,7 @@ class ConnectionTest {
                                                         .prepared(_ -> {
                                                             throw new IOException("no memory");
                                                         }),
-                                                PATIENCE))
+                                                TIMEOUT))
                                 .hasMessageContaining("no memory");
                 case 3 ->
                         assertThatThrownBy(() ->
@@ -699,7 +702,7 @@ class ConnectionTest {
                                                 new InetSocketAddress(address, 1),
                                                 domain,
                                                 options(),
-                                                PATIENCE))
+                                                TIMEOUT))
                                 .isInstanceOf(VerbsException.class);
                 case 4 -> {
                     assertThatThrownBy(() ->
@@ -712,9 +715,9 @@ class ConnectionTest {
                     listenerHears();
                 }
                 case 5 -> {
-                    var route = connections.resolve(listener.localAddress(), PATIENCE);
-                    var connecting = start(() -> route.connect(domain, options(), PATIENCE));
-                    try (var _ = listener.next(PATIENCE)) {
+                    var route = connections.resolve(listener.localAddress(), TIMEOUT);
+                    var connecting = start(() -> route.connect(domain, options(), TIMEOUT));
+                    try (var _ = listener.next(TIMEOUT)) {
                         route.close();
                         assertThat(failureOf(connecting)).isInstanceOf(IllegalStateException.class);
                     }
@@ -722,7 +725,7 @@ class ConnectionTest {
                 default ->
                         assertThatThrownBy(() ->
                                         connections.resolve(
-                                                new InetSocketAddress("192.0.2.1", 7), PATIENCE))
+                                                new InetSocketAddress("192.0.2.1", 7), TIMEOUT))
                                 .isInstanceOf(VerbsException.class);
             }
         }

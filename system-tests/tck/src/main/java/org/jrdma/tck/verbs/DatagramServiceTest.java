@@ -24,10 +24,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Where datagrams for a service go, asked and answered in one call each. */
+/** Tests queries for the address of a datagram service, with one call on each side. */
 class DatagramServiceTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final Fabric fabric = Fabric.underTest();
     private ConnectionManager connections;
@@ -52,7 +52,7 @@ class DatagramServiceTest {
 
     private CompletableFuture<DatagramService> asking() {
         return start(() ->
-                connections.findDatagrams(listener.localAddress(), PATIENCE, bytes("where?")));
+                connections.findDatagramService(listener.localAddress(), TIMEOUT, bytes("where?")));
     }
 
     private static <T> CompletableFuture<T> start(Callable<T> call) {
@@ -73,7 +73,7 @@ class DatagramServiceTest {
     }
 
     @Test
-    void shouldSendToWhereTheServiceSays() throws Exception {
+    void shouldSendToTheAddressOfTheService() throws Exception {
         var domain = device.newProtectionDomain();
         var completions = device.newCompletionDispatcher(1024);
         var memory = domain.newArena(Pair.ALL).region(512);
@@ -82,7 +82,7 @@ class DatagramServiceTest {
         var received = called.receive(memory.slice(256, 256));
         var asking = asking();
 
-        try (var inquiry = listener.next(PATIENCE)) {
+        try (var inquiry = listener.next(TIMEOUT)) {
             assertThat(inquiry.deviceName()).isEqualTo(device.name());
             assertThat(inquiry.peerAddress().getAddress())
                     .isEqualTo(listener.localAddress().getAddress());
@@ -104,23 +104,23 @@ class DatagramServiceTest {
             calling.send(
                             memory.slice(0, 8),
                             new Destination(handle, way.queuePairNumber(), way.queueKey()))
-                    .await(PATIENCE);
-            received.await(PATIENCE);
+                    .await(TIMEOUT);
+            received.await(TIMEOUT);
         }
         assertThat(memory.segment().getString(256 + GlobalRouteHeader.BYTES)).isEqualTo("Saluton");
     }
 
     @Test
-    void shouldBeRefusedByTheProgramAndWhereThereIsNoService() throws Exception {
+    void shouldBeRejectedByTheProgramAndIfThereIsNoService() throws Exception {
         var asking = asking();
-        listener.next(PATIENCE).reject(bytes("not today"));
+        listener.next(TIMEOUT).reject(bytes("not today"));
 
         assertThat(asking)
-                .failsWithin(PATIENCE)
+                .failsWithin(TIMEOUT)
                 .withThrowableThat()
                 .withCauseInstanceOf(CmException.class)
                 .withMessageContaining("No answer from the service at")
-                .withMessageContaining("its program refused");
+                .withMessageContaining("its program rejected the request");
         assertThat(asking.handle((_, e) -> (CmException) e).join().event())
                 .hasValueSatisfying(event ->
                         assertThat(
@@ -132,31 +132,33 @@ class DatagramServiceTest {
                                 .startsWith("not today"));
         listener.close();
         assertThat(asking())
-                .failsWithin(PATIENCE)
+                .failsWithin(TIMEOUT)
                 .withThrowableThat()
                 .withCauseInstanceOf(CmException.class)
-                .withMessageContaining("the peer refused");
+                .withMessageContaining("the peer rejected the request");
     }
 
     @Test
-    void shouldGiveUpOnASilentServiceAndRefuseThoseWhoAskWhenItIsClosed() {
+    void shouldTimeOutOnASilentServiceAndRejectClientsWhenItIsClosed() {
         assertThatThrownBy(() ->
-                        connections.findDatagrams(listener.localAddress(), Duration.ofMillis(200)))
+                        connections.findDatagramService(
+                                listener.localAddress(), Duration.ofMillis(200)))
                 .isInstanceOf(FabricTimeoutException.class)
                 .hasMessageContaining("No answer from the service at");
         assertThatThrownBy(() ->
-                        connections.findDatagrams(listener.localAddress(), PATIENCE, new byte[181]))
+                        connections.findDatagramService(
+                                listener.localAddress(), TIMEOUT, new byte[181]))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("room for 180 bytes");
+                .hasMessageContaining("the maximum is 180");
         var asking = asking();
 
         listener.close();
 
         assertThat(asking)
-                .failsWithin(PATIENCE)
+                .failsWithin(TIMEOUT)
                 .withThrowableThat()
                 .withCauseInstanceOf(CmException.class);
-        assertThatThrownBy(() -> listener.next(PATIENCE))
+        assertThatThrownBy(() -> listener.next(TIMEOUT))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("closed");
     }

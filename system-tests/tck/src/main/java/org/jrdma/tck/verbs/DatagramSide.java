@@ -20,7 +20,7 @@ import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.GlobalRouteHeader;
 import org.jrdma.verbs.model.VerbsException;
 
-/** A queue pair of datagrams with all that it needs, that its tests poll. */
+/** A polled datagram queue pair with its objects. */
 record DatagramSide(
         ProtectionDomain domain,
         CompletionQueue completions,
@@ -31,7 +31,7 @@ record DatagramSide(
     static final int QUEUE_KEY = 0x1111_1111;
     static final int HEADER = GlobalRouteHeader.BYTES;
 
-    /** Ready to send and to receive. */
+    /** Makes a side that is ready to send and to receive. */
     static DatagramSide active(Device device) throws VerbsException {
         return active(device, asked -> asked);
     }
@@ -62,7 +62,7 @@ record DatagramSide(
                                 QueuePairOptions.datagrams(completions).sends(16).receives(16))));
     }
 
-    /** The way to another side, with its key. */
+    /** Returns the destination for another side, with its queue key. */
     Destination to(DatagramSide other) throws VerbsException {
         return new Destination(
                 domain.newAddressHandle(queuePair.addressOf(other.queuePair.endpoint())),
@@ -70,12 +70,12 @@ record DatagramSide(
                 QUEUE_KEY);
     }
 
-    /** A part of the region of its own for each place, with room for the header. */
+    /** Returns the slice of the region for a message and its header. */
     MemorySlice place(int place, int messageBytes) {
         return region.slice(place * 8192L, HEADER + messageBytes);
     }
 
-    /** The message in a place. */
+    /** Returns the message in a slice. */
     MemorySegment message(int place, int messageBytes) {
         return place(place, messageBytes).segment().asSlice(HEADER);
     }

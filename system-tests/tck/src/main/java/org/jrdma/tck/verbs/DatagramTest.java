@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Datagrams: addresses, what arrives and from whom, and what is dropped. */
+/** Tests datagrams: addresses, sources, delivery and dropped messages. */
 class DatagramTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -70,7 +70,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldReceiveAMessageBehindAHeaderAndSayWhereItCameFrom() throws VerbsException {
+    void shouldReceiveAMessageAfterItsHeaderAndReportItsSource() throws VerbsException {
         right.receive(0, 1000);
         right.place(0, 1000).segment().fill((byte) 0x5a);
         left.region().segment().setString(0, "Saluton, mondo");
@@ -99,14 +99,14 @@ class DatagramTest {
         right.receive(0, 100);
         left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
 
-        right.next(); // where the cursor then stands
+        right.next(); // the completion at the cursor
         assertThat(right.cursor().sourceQueuePairNumber()).isEqualTo(left.queuePair().number());
         assertThat(right.cursor().hasGlobalRoute())
                 .isEqualTo(right.cursor().completion().source().orElseThrow().hasGlobalRoute());
     }
 
     @Test
-    void shouldStillSayWhereAMessageCameFromWhenItsReceiverIsClosed() throws VerbsException {
+    void shouldReportTheSourceOfAMessageAfterItsReceiverIsClosed() throws VerbsException {
         right.receive(0, 100);
         left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
         right.next();
@@ -118,7 +118,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldSayWhatIsMissingOfAnAddressOnRoce() throws VerbsException {
+    void shouldReportTheMissingPartOfAnAddressOnRoce() throws VerbsException {
         assumeThat(device.port(1).linkLayer()).isEqualTo(LinkLayer.ETHERNET);
 
         assertThatThrownBy(() -> left.queuePair().addressOf(Gid.NONE, 0))
@@ -128,7 +128,7 @@ class DatagramTest {
                 .hasMessageContaining("without a GID");
     }
 
-    /** From and to each address that the port has. */
+    /** Sends from and to each address of the port. */
     @Test
     void shouldCarryTheAddressesOfBothInTheHeader() throws VerbsException {
         for (var entry : device.gids(1)) {
@@ -156,7 +156,7 @@ class DatagramTest {
         var send = from.queuePair().prepareSend(pieces, from.to(right));
 
         from.post(send.immediate(0xcafe_babe).inline(true).solicited(true));
-        from.region().segment().fill((byte) 0); // it was copied
+        from.region().segment().fill((byte) 0); // the data was copied
 
         var received = right.next();
         assertThat(received.bytes()).isEqualTo(HEADER + 15);
@@ -166,7 +166,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldSendOneRequestToOneAfterTheOther() throws VerbsException {
+    void shouldSendOneRequestToSeveralPeersInOrder() throws VerbsException {
         var third = DatagramSide.active(device);
         var toThird = left.to(third);
         right.receive(0, 64);
@@ -185,7 +185,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldAnswerWhoeverSent() throws VerbsException {
+    void shouldReplyToTheSenderOfADatagram() throws VerbsException {
         right.receive(0, 64);
         left.receive(1, 64);
         left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
@@ -213,29 +213,32 @@ class DatagramTest {
     }
 
     @Test
-    void shouldRefuseToAnswerWhatIsNoDatagramReceived() throws VerbsException {
+    void shouldRejectOtherCompletionsAsDestinationsOfReplies() throws VerbsException {
         right.receive(0, 64);
         var sent = left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
         var received = right.next();
 
         assertThatThrownBy(() -> left.queuePair().addressOf(sent, left.place(0, 64)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("not of a datagram received");
+                .hasMessageContaining("not the completion of a received datagram");
         assertThatThrownBy(() ->
                         right.queuePair().addressOf(received, right.region().slice(0, HEADER - 1)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("40 bytes at least, not 39");
+                .hasMessageContaining("at least 40 bytes, but this slice has 39");
     }
 
     @Test
-    void shouldSayWhenTheHeaderNamesNoAddressOfThisPort() throws VerbsException {
+    void shouldReportThatTheHeaderHasNoAddressOfThisPort() throws VerbsException {
         right.receive(0, 64);
         left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
         var received = right.next();
         if (!received.source().orElseThrow().hasGlobalRoute()) {
-            return; // nothing is read then
+            return; // no header is read then
         }
-        right.place(0, 64).segment().asSlice(0, HEADER).fill((byte) 0x61); // version 6, of nobody
+        right.place(0, 64)
+                .segment()
+                .asSlice(0, HEADER)
+                .fill((byte) 0x61); // an IPv6 header with unknown addresses
 
         assertThatThrownBy(() -> right.queuePair().addressOf(received, right.place(0, 64)))
                 .isInstanceOf(VerbsException.class)
@@ -243,7 +246,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldDropWhatCarriesAWrongKey() throws VerbsException {
+    void shouldDropDatagramsWithAWrongKey() throws VerbsException {
         right.receive(0, 64);
         right.receive(1, 64);
         var send =
@@ -261,7 +264,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldDropWhatCarriesTheFormerKey() throws VerbsException {
+    void shouldDropDatagramsWithTheFormerKey() throws VerbsException {
         right.receive(0, 64);
         var send = left.queuePair().prepareSend(left.region().slice(0, 8), toRight);
 
@@ -275,7 +278,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldDropWhatFindsNoReceive() throws VerbsException {
+    void shouldDropDatagramsWithoutAReceive() throws VerbsException {
         var send = left.queuePair().prepareSend(left.region().slice(0, 8), toRight);
 
         assertThat(left.complete(send.immediate(1)).status()).isEqualTo(CompletionStatus.SUCCESS);
@@ -286,7 +289,9 @@ class DatagramTest {
         assertThat(right.next().immediate()).hasValue(2);
     }
 
-    /** That a datagram was sent does not say that it has come; that a later one has come does. */
+    /**
+     * Waits until a later datagram arrives, because the completion of a send does not mean arrival.
+     */
     private void awaitArrivalBehind() throws VerbsException {
         var third = DatagramSide.active(device);
         third.receive(0, 64);
@@ -295,9 +300,11 @@ class DatagramTest {
         assertThat(third.next().isSuccess()).isTrue();
     }
 
-    /** The specification has no error for it: nothing would be sent, and the request succeed. */
+    /**
+     * The specification has no error for this: the request would succeed without sending anything.
+     */
     @Test
-    void shouldRefuseWhatIsLongerThanAPacket() throws Exception {
+    void shouldRejectDatagramsThatAreLongerThanAPacket() throws Exception {
         var most = left.queuePair().maxMessageBytes();
         right.receive(0, most);
         var send = left.queuePair().prepareSend(left.region().slice(0, most), toRight);
@@ -305,7 +312,7 @@ class DatagramTest {
         assertThatThrownBy(() ->
                         left.queuePair().prepareSend(left.region().slice(0, most + 1), toRight))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining(String.format(Locale.ROOT, "%,d bytes at most", most));
+                .hasMessageContaining(String.format(Locale.ROOT, "at most %,d bytes", most));
         assertThatThrownBy(() -> send.local(left.region().slice(0, most + 1)))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThat(left.complete(send).isSuccess()).isTrue();
@@ -334,12 +341,12 @@ class DatagramTest {
         if (device.port(1).linkLayer() == LinkLayer.ETHERNET) {
             assertThatThrownBy(() -> left.queuePair().addressOf(Gid.NONE, 0))
                     .isInstanceOf(VerbsException.class)
-                    .hasMessageContaining("on RoCE the peer's GID is needed");
+                    .hasMessageContaining("cannot reach a peer without a GID, which RoCE requires");
         }
     }
 
     @Test
-    void shouldSayWhatTheDeviceRefusedOfAnAddress() throws VerbsException {
+    void shouldReportWhyTheDeviceRejectsAnAddress() throws VerbsException {
         var vector = left.queuePair().addressOf(right.queuePair().endpoint());
         var absent =
                 new AddressVector(77, vector.lid(), 0, 0, StaticRate.UNLIMITED, vector.route());
@@ -389,7 +396,7 @@ class DatagramTest {
 
     @Test
     void shouldOutliveItsQueuePairAndTheOtherWayRound() throws VerbsException {
-        var handle = right.to(left).address(); // left has no endpoint once it is closed
+        var handle = right.to(left).address(); // a closed queue pair has no endpoint
         left.queuePair().close();
         assertThat(toRight.address().isOpen()).isTrue();
         toRight.address().close();
@@ -400,7 +407,8 @@ class DatagramTest {
     }
 
     /**
-     * One with the highest bit set, which the kernel gives only to those who may send raw packets.
+     * A key with the highest bit, which the kernel permits only to processes that may send raw
+     * packets.
      */
     @Test
     void shouldTakeAPrivilegedKey() throws VerbsException {
@@ -425,11 +433,11 @@ class DatagramTest {
                                                 .port(1)
                                                 .access()))
                 .isInstanceOf(VerbsException.class)
-                .hasMessageContaining("misses [QUEUE_KEY] and must not change [ACCESS]");
+                .hasMessageContaining("lacks [QUEUE_KEY] and must not change [ACCESS]");
         side.queuePair().activate(QUEUE_KEY);
         assertThatThrownBy(() -> side.queuePair().activate(QUEUE_KEY))
                 .isInstanceOf(VerbsException.class)
-                .hasMessageContaining("from READY_TO_SEND to INIT is no step");
+                .hasMessageContaining("from READY_TO_SEND to INIT is not a valid");
     }
 
     @Test
@@ -444,13 +452,13 @@ class DatagramTest {
     }
 
     @Test
-    void shouldDrainWhatWasUnsignalledAndThenClose() throws Exception {
+    void shouldDrainUnsignaledRequestsAndThenClose() throws Exception {
         for (var i = 0; i < 3; i++) {
             right.receive(i, 64);
             left.post(
                     left.queuePair()
                             .prepareSend(left.region().slice(0, 8), toRight)
-                            .signalled(false));
+                            .signaled(false));
         }
         left.receive(4, 64);
         var seen = new ArrayList<Completion>();
@@ -521,7 +529,7 @@ class DatagramTest {
         var foreign = left.to(right);
         assertThatThrownBy(() -> from.send(memory.slice(0, from.maxMessageBytes() + 1), to))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("bytes at most");
+                .hasMessageContaining("at most");
         assertThatThrownBy(() -> from.send(memory.slice(0, 8), foreign))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("address handle");

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Memory of the device's own. */
+/** Tests device memory. */
 class DeviceMemoryTest {
 
     private static final int BYTES = 4096;
@@ -51,7 +51,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void shouldHoldWhatIsCopiedToIt() throws VerbsException {
+    void shouldContainTheBytesThatAreCopiedToIt() throws VerbsException {
         fabric.needs(Feature.DEVICE_MEMORY);
         try (var device = fabric.open();
                 var memory = device.newDeviceMemory(BYTES);
@@ -135,7 +135,7 @@ class DeviceMemoryTest {
         }
     }
 
-    /** A part is a region of its own, named from 0. */
+    /** The addresses of a region of device memory start at 0. */
     @Test
     void shouldBeRegisteredInParts() throws VerbsException {
         try (var pair = pair()) {
@@ -196,7 +196,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void shouldRefuseWhatIsBeyondIt() throws VerbsException {
+    void shouldRejectAccessBeyondItsEnd() throws VerbsException {
         fabric.needs(Feature.DEVICE_MEMORY);
         try (var device = fabric.open();
                 var domain = device.newProtectionDomain();
@@ -230,7 +230,7 @@ class DeviceMemoryTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, -1, 3, 24})
-    void shouldRefuseAnAlignmentThatIsNoPowerOfTwo(long alignment) throws VerbsException {
+    void shouldRejectAnAlignmentThatIsNotAPowerOfTwo(long alignment) throws VerbsException {
         fabric.needs(Feature.DEVICE_MEMORY);
         try (var device = fabric.open()) {
             assertThatThrownBy(() -> device.newDeviceMemory(BYTES, alignment))
@@ -248,7 +248,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void shouldBeGivenBackAndNotGivenBeyondWhatThereIs() throws VerbsException {
+    void shouldBeFreedAndNotExceedTheMemoryOfTheDevice() throws VerbsException {
         fabric.needs(Feature.DEVICE_MEMORY);
         try (var device = fabric.open()) {
             var all = device.extendedAttributes().deviceMemoryBytes();
@@ -263,13 +263,13 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void shouldSayThatThereIsNoneWhereThereIsNone() throws VerbsException {
+    void shouldReportThatItIsNotSupported() throws VerbsException {
         fabric.needsLackOf(Feature.DEVICE_MEMORY);
         try (var device = fabric.open()) {
             assertThatThrownBy(() -> device.newDeviceMemory(BYTES))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ibv_alloc_dm")
-                    .hasMessageEndingWith("The device has no memory to give.");
+                    .hasMessageEndingWith("The device has no allocatable memory.");
         }
     }
 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Devices: listed, opened, asked. */
+/** Tests listing, opening and querying of devices. */
 class DeviceTest {
 
     private final Fabric fabric = Fabric.underTest();
@@ -50,7 +50,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldNameTheDevicesThereAreWhenThereIsNoSuchDevice() throws VerbsException {
+    void shouldListTheExistingDevicesIfThereIsNoSuchDevice() throws VerbsException {
         assertThatThrownBy(() -> verbs.open("no-such-device"))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("no-such-device")
@@ -65,12 +65,12 @@ class DeviceTest {
     }
 
     @Test
-    void shouldTellWhetherForkingIsSafe() {
+    void shouldReportWhetherForkingIsSafe() {
         assertThat(verbs.forkStatus()).isNotNull().isNotEqualTo(ForkStatus.UNKNOWN);
     }
 
     @Test
-    void shouldTellItsAttributes() throws VerbsException {
+    void shouldReportItsAttributes() throws VerbsException {
         var attributes = device.attributes();
 
         assertThat(attributes.ports()).isPositive();
@@ -87,7 +87,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldTellWhatItCanDoInWordsAndInBits() throws VerbsException {
+    void shouldReportItsCapabilitiesByNameAndAsBits() throws VerbsException {
         var attributes = device.attributes();
 
         assertThat(attributes.capabilities()).isNotEmpty();
@@ -99,7 +99,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldTellItsExtendedAttributes() throws VerbsException {
+    void shouldReportItsExtendedAttributes() throws VerbsException {
         fabric.needs(Feature.EXTENDED_ATTRIBUTES);
 
         var extended = device.extendedAttributes();
@@ -111,7 +111,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldTellOfAPort() throws VerbsException {
+    void shouldReportTheAttributesOfAPort() throws VerbsException {
         var port = device.port(1);
 
         assertThat(port.port()).isEqualTo(1);
@@ -149,7 +149,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldTellWhichRowAPartitionKeyStandsIn() throws VerbsException {
+    void shouldReportTheIndexOfAPartitionKey() throws VerbsException {
         fabric.needs(Feature.PARTITION_KEYS);
 
         assertThat(device.partitionKeyIndex(1, 0xffff)).hasValue(0);
@@ -168,7 +168,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldPreferRoceV2OverIpv4AndSayWhy() throws VerbsException {
+    void shouldPreferRoceV2OverIpv4AndReportWhy() throws VerbsException {
         var choice = device.chooseGid(1);
         var rows = device.gids(1);
 
@@ -187,7 +187,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldTellWhereItIsAttached() {
+    void shouldReportWhereItIsAttached() {
         assertThat(device.completionVectors()).isPositive();
         device.numaNode().ifPresent(node -> assertThat(node).isNotNegative());
     }

@@ -14,16 +14,16 @@ import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.QueuePairState;
 
 /**
- * A process of its own on the system's libraries that takes the first steps of a connection, says
- * how far it is, and waits to be killed.
+ * A process on the system's libraries that makes the first steps of a connection, prints its
+ * progress, and waits until it is killed.
  */
 final class DyingPeer {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private DyingPeer() {}
 
-    /** What to do; the device; its address; the port to connect to. */
+    /** Arguments: the command, the device, its address, the port to connect to. */
     static void main(String... arguments) throws Exception {
         var address = InetAddress.ofLiteral(arguments[2]);
         try (var channel = ConnectionManager.system().newEventChannel()) {
@@ -51,9 +51,9 @@ final class DyingPeer {
     private static void connect(EventChannel channel, String device, InetSocketAddress peer)
             throws IOException {
         var identifier = channel.newIdentifier(PortSpace.TCP);
-        identifier.resolveAddress(peer, PATIENCE);
+        identifier.resolveAddress(peer, TIMEOUT);
         await(channel, ConnectionEvent.AddressResolved.class);
-        identifier.resolveRoute(PATIENCE);
+        identifier.resolveRoute(TIMEOUT);
         await(channel, ConnectionEvent.RouteResolved.class);
         var opened = Verbs.system().open(device);
         var queuePair =
@@ -71,7 +71,7 @@ final class DyingPeer {
 
     private static void await(EventChannel channel, Class<? extends ConnectionEvent> expected)
             throws IOException {
-        var event = channel.next(PATIENCE);
+        var event = channel.next(TIMEOUT);
         if (!expected.isInstance(event)) {
             throw new IOException("" + event);
         }

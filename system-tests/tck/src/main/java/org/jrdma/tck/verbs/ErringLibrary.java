@@ -12,7 +12,7 @@ import java.util.Queue;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.Device;
 
-/** Opens the device through a library that does what no right one does, but the SDK must stand. */
+/** Opens the device through a library with faults that the SDK must tolerate. */
 final class ErringLibrary {
 
     private static final FunctionDescriptor REGISTER =
@@ -31,17 +31,17 @@ final class ErringLibrary {
                     ValueLayout.ADDRESS,
                     ValueLayout.ADDRESS);
 
-    /** Of {@code struct ibv_mr}. */
+    /** An offset in {@code struct ibv_mr}. */
     private static final long REGION_BYTES = 48;
 
     private static final long LOCAL_KEY = 36;
 
-    /** Of {@code struct ibv_context}: where {@code ops.post_send} is. */
+    /** The offset of {@code ops.post_send} in {@code struct ibv_context}. */
     private static final long CONTEXT_BYTES = 328;
 
     private static final long POST_SEND = 8 + 25 * 8;
 
-    /** Of {@code struct ibv_send_wr}. */
+    /** An offset in {@code struct ibv_send_wr}. */
     private static final long NEXT = 8;
 
     private static final FunctionDescriptor DESTROY =
@@ -49,7 +49,7 @@ final class ErringLibrary {
 
     private ErringLibrary() {}
 
-    /** Its ibv_reg_mr answers with local keys that no region has. */
+    /** A library whose ibv_reg_mr returns invalid local keys. */
     static Device withWrongKeys() throws Exception {
         var library = AlteredLibrary.without("ibv_reg_mr_iova2");
         var handle =
@@ -89,7 +89,7 @@ final class ErringLibrary {
         return region;
     }
 
-    /** Its ibv_destroy_qp notes what it answers. */
+    /** A library whose ibv_destroy_qp records its results. */
     static Device notingDestroyed(Queue<Integer> answers) throws Exception {
         var library = AlteredLibrary.without();
         var handle =
@@ -118,7 +118,7 @@ final class ErringLibrary {
         return answer;
     }
 
-    /** Its post_send refuses the second request of every chain. */
+    /** A library whose post_send rejects the second request of every chain. */
     static Device refusingSecondRequests() throws Exception {
         var library = AlteredLibrary.without();
         var handle =

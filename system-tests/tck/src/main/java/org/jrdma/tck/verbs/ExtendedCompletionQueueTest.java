@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Completion queues whose completions tell what was chosen. */
+/** Tests completion queues whose completions have additional fields. */
 class ExtendedCompletionQueueTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -49,7 +49,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldTellWhatAPlainQueueTells() throws VerbsException {
+    void shouldReportTheFieldsOfAPlainQueue() throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         try (var pair = Pair.completing(ExtendedCompletionQueueTest::standard)) {
             var left = pair.left();
@@ -83,7 +83,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldTellWhereADatagramCameFrom() throws VerbsException {
+    void shouldReportTheSourceOfADatagram() throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         fabric.needs(Feature.DATAGRAMS);
         fabric.needs(Feature.MOVING_DATA);
@@ -115,10 +115,12 @@ class ExtendedCompletionQueueTest {
         }
     }
 
-    /** A poll that steps too far at its end, as librxe once did, loses some or gives some twice. */
+    /**
+     * A poll that advances too far at its end, as in an old librxe, loses or repeats completions.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 16})
-    void shouldGiveEachCompletionOnceAndInOrderInWhateverBatches(int batch) throws VerbsException {
+    void shouldDeliverEachCompletionOnceAndInOrderForAnyBatchSize(int batch) throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         try (var pair =
                         Pair.completing(
@@ -130,7 +132,7 @@ class ExtendedCompletionQueueTest {
                             .prepareWrite(
                                     left.region().slice(0, 8), pair.right().region().remote());
             var given = 0L;
-            var rounds = 300; // more than the queue has places
+            var rounds = 300; // more than the queue has slots
             for (var posted = 0; posted < rounds; ) {
                 for (var burst = 0; burst < 1 + posted % 7; burst++) {
                     left.post(write.id(posted++));
@@ -153,7 +155,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldTellHowARequestFailed() throws VerbsException {
+    void shouldReportHowARequestFailed() throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         try (var pair = Pair.completing(ExtendedCompletionQueueTest::standard)) {
             var left = pair.left();
@@ -176,7 +178,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldTellWhenEachCompleted() throws VerbsException {
+    void shouldReportTheTimeOfEachCompletion() throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         fabric.needs(Feature.COMPLETION_TIMESTAMPS);
         try (var pair =
@@ -218,7 +220,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldSayThatTheClockCannotBeReadWhereItCannot() {
+    void shouldReportThatReadingTheClockIsNotSupported() {
         fabric.needsLackOf(Feature.COMPLETION_TIMESTAMPS);
 
         assertThatThrownBy(() -> device.clock())
@@ -229,7 +231,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldRefuseToTellWhatWasNotChosen() throws VerbsException {
+    void shouldRejectReadsOfFieldsThatWereNotRequested() throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         try (var completions =
                         device.newCompletionQueue(
@@ -254,7 +256,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldSayWhichFieldTheDeviceDoesNotTell() throws VerbsException {
+    void shouldReportWhichFieldTheDeviceDoesNotSupport() throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         var untold =
                 fabric.profile().has(Feature.COMPLETION_TIMESTAMPS)
@@ -266,17 +268,18 @@ class ExtendedCompletionQueueTest {
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("ibv_create_cq_ex")
                 .hasMessageContaining(device.name())
-                .hasMessageEndingWith("Its completions do not tell [%s].".formatted(untold));
+                .hasMessageEndingWith(
+                        "The device cannot report [%s] in completions.".formatted(untold));
     }
 
     @Test
-    void shouldSayThatThereAreNoneWhereThereAreNone() {
+    void shouldReportThatTheyAreNotSupported() {
         fabric.needsLackOf(Feature.EXTENDED_COMPLETION_QUEUES);
 
         assertThatThrownBy(() -> device.newCompletionQueue(standard(capacity(4))))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("ibv_create_cq_ex")
-                .hasMessageEndingWith("It has no extended completion queues.");
+                .hasMessageEndingWith("The device does not support extended completion queues.");
     }
 
     @Test
@@ -316,7 +319,7 @@ class ExtendedCompletionQueueTest {
             }
 
             left.post(left.queuePair().prepareReceive(left.region().slice(0, 8)).id(9));
-            left.post(write.signalled(false));
+            left.post(write.signaled(false));
             var flushed = new ArrayList<Long>();
             left.queuePair().drain(left.cursor(), LONG, cursor -> flushed.add(cursor.id()));
             assertThat(flushed).contains(9L);
@@ -325,7 +328,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldSayThatItCannotLoseCompletionsWhereItCannot() {
+    void shouldReportThatIgnoringOverrunsIsNotSupported() {
         fabric.needsLackOf(Feature.OVERRUNNING_COMPLETION_QUEUES);
 
         assertThatThrownBy(() -> device.newCompletionQueue(capacity(4).ignoreOverrun()))
@@ -361,7 +364,8 @@ class ExtendedCompletionQueueTest {
                 assertThat(System.nanoTime() - deadline).isNegative();
                 Thread.sleep(1);
             }
-            Thread.sleep(100); // the last is there, and its acknowledgement under way
+            Thread.sleep(
+                    100); // the last message has arrived, and its acknowledgement is on the way
             var last = -1L;
             assertThat(cursor.poll()).isPositive();
             while (cursor.next()) {

@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests posted by functions of their queue pair's own: they do what they do otherwise. */
+/**
+ * Tests requests posted by the functions of an extended queue pair, with the same results as usual.
+ */
 class ExtendedPostTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -31,7 +33,7 @@ class ExtendedPostTest {
                 options.extendedPosts().sendElements(4).receiveElements(4).inlineBytes(64));
     }
 
-    /** Pieces of 10, 20 and 30 bytes that are not side by side, of 1s, 2s and 3s. */
+    /** Separate buffers of 10, 20 and 30 bytes, filled with 1, 2 and 3. */
     private static List<MemorySlice> pieces(Side side) {
         var pieces = new ArrayList<MemorySlice>();
         for (var number = 1; number <= 3; number++) {
@@ -88,7 +90,7 @@ class ExtendedPostTest {
             assertThat(received.get(1).completion().immediate()).hasValue(0xbeef);
             assertThat(received.get(2).completion().immediate()).hasValue(-2);
             assertThat(received.get(2).completion().kind())
-                    .isEqualTo(CompletionKind.RECEIVE_OF_WRITE);
+                    .isEqualTo(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
             for (var offset : new int[] {0, 100, 1000}) {
                 assertThat(right.bytes(offset, 60)).containsOnly(7);
                 assertThat(right.bytes(offset + 60, 40)).containsOnly(0x5a);
@@ -97,11 +99,12 @@ class ExtendedPostTest {
     }
 
     /**
-     * librxe once sent as many bytes as the first piece has, times their number; inline nothing.
+     * An old librxe sent the length of the first buffer times the number of buffers, and nothing
+     * inline.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldSendWhatIsGatheredFromSeveralPieces(boolean inline) throws VerbsException {
+    void shouldSendDataGatheredFromSeveralBuffers(boolean inline) throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var right = pair.right();
@@ -147,7 +150,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldReadAndScatterWhatItReads() throws VerbsException {
+    void shouldScatterTheDataOfARead() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var right = pair.right();
@@ -237,7 +240,7 @@ class ExtendedPostTest {
                                             .prepareWrite(
                                                     left.region().slice(0, 8), remote.slice(200, 8))
                                             .id(1)
-                                            .signalled(false),
+                                            .signaled(false),
                                     left.queuePair()
                                             .prepareSend(left.region().slice(0, 60))
                                             .id(2)
@@ -288,7 +291,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldSayThatTheQueueIsFullAndTakeMoreAfterwards() throws VerbsException {
+    void shouldReportThatTheQueueIsFullAndAcceptRequestsAfterwards() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var write =
@@ -333,7 +336,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldTellHowARequestFailedAndBeDrained() throws Exception {
+    void shouldReportHowARequestFailedAndBeDrained() throws Exception {
         try (var pair = pair()) {
             var left = pair.left();
             var remote = pair.right().region().remote();
@@ -343,7 +346,7 @@ class ExtendedPostTest {
             assertThat(left.complete(write).status())
                     .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
 
-            left.post(write.signalled(false));
+            left.post(write.signaled(false));
             left.queuePair().drain(left.cursor(), LONG, _ -> {});
             assertThat(left.queuePair().freeSends()).isEqualTo(Pair.REQUESTS);
         }
@@ -453,12 +456,12 @@ class ExtendedPostTest {
 
             assertThatThrownBy(() -> queuePair.prepareSend(pieces))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("takes 1 pieces of memory at most, not 30");
+                    .hasMessageContaining("can have at most 1 slices of memory, but has 30");
         }
     }
 
     @Test
-    void shouldSayThatThereAreNoneWhereThereAreNone() throws VerbsException {
+    void shouldReportThatTheyAreNotSupported() throws VerbsException {
         fabric.needsLackOf(Feature.EXTENDED_POSTS);
         try (var device = fabric.open();
                 var completions = device.newCompletionQueue(16);
@@ -469,7 +472,8 @@ class ExtendedPostTest {
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ibv_create_qp_ex")
                     .hasMessageContaining(device.name())
-                    .hasMessageEndingWith("It has no extended posts for that type.");
+                    .hasMessageEndingWith(
+                            "The device does not support extended posts for this queue pair type.");
         }
     }
 }

@@ -16,18 +16,18 @@ import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
 /**
- * What is tested: a library, a device, and what is known of its provider.
+ * The test subject: a library, a device, and the known deviations of its provider.
  *
- * <p>Unless a program has called {@link #test}, system properties say it: {@code jrdma.tck.library}
- * (system, the default, or the path of a library), {@code jrdma.tck.device} (rxe0), {@code
- * jrdma.tck.profile} (by default, what the device's name suggests).
+ * <p>System properties choose the subject, unless a program calls {@link #test}: {@code
+ * jrdma.tck.library} (system, the default, or the path of a library), {@code jrdma.tck.device}
+ * (rxe0), {@code jrdma.tck.profile} (by default, the one for the device's name).
  *
  * @param verbs the library
  * @param deviceName the device
- * @param profile where it deviates from the specification
- * @param symbols the library again, for tests that alter it
- * @param cable how to pull the device's cable
- * @param manager where its connection manager is
+ * @param profile the deviations from the specification
+ * @param symbols the symbols of the library, for tests that alter it
+ * @param cable the cable of the device
+ * @param manager the source of the connection manager
  */
 public record Fabric(
         Verbs verbs,
@@ -39,18 +39,18 @@ public record Fabric(
 
     private static @Nullable Fabric underTest;
 
-    /** Where a connection manager is. */
+    /** The source of a connection manager. */
     @FunctionalInterface
     public interface Manager {
         ConnectionManager open() throws LibraryNotFoundException;
     }
 
-    /** Says what the test classes test from now on. */
+    /** Sets the test subject. */
     public static synchronized void test(Fabric fabric) {
         underTest = fabric;
     }
 
-    /** What the test classes test. */
+    /** Returns the test subject. */
     public static synchronized Fabric underTest() {
         if (underTest == null) {
             underTest = fromProperties();
@@ -63,13 +63,15 @@ public record Fabric(
         return verbs.open(deviceName);
     }
 
-    /** The connection manager beside the library. */
+    /** Opens the connection manager that belongs to the library. */
     ConnectionManager connections() throws LibraryNotFoundException {
         needs(Feature.CONNECTION_MANAGER);
         return manager.open();
     }
 
-    /** The device's address; where its GIDs are none, one of its network interface. */
+    /**
+     * Returns an address of the device, or of its network interface if its GIDs are not addresses.
+     */
     static InetAddress address(Device device) throws IOException {
         for (var row : device.gids(1)) {
             var address = row.gid().ipv4();
@@ -119,7 +121,7 @@ public record Fabric(
         }
     }
 
-    /** A skip that the profile gives the reason for. */
+    /** A skip with a reason from the profile. */
     static final class Listed extends TestAbortedException {
 
         private static final long serialVersionUID = 1L;

@@ -1,22 +1,22 @@
 package org.jrdma.tck.verbs;
 
-/** What a provider may lack without being wrong; tests that need it are then skipped. */
+/** A feature that a provider may omit. Tests that need it are skipped. */
 public enum Feature {
-    /** Queue pairs are brought to each other by {@code ibv_modify_qp}. */
+    /** Queue pairs are connected by {@code ibv_modify_qp}. */
     CONNECTING_BY_MODIFY,
     /** The connection manager, {@code rdma_cm}, and an address for it. */
     CONNECTION_MANAGER,
-    /** Who outlives a process, and tells its peers when it is gone. */
+    /** The connection manager outlives a process, and notifies peers of its end. */
     CLEANING_UP_PROCESSES,
     /** {@code rdma_set_local_ece}. */
     ENHANCED_OPTIONS_OF_CONNECTIONS,
-    /** {@code rdma_write_cm_event} and {@code rdma_resolve_addrinfo}, which came together. */
-    WRITTEN_EVENTS,
+    /** {@code rdma_write_cm_event} and {@code rdma_resolve_addrinfo}, which were added together. */
+    USER_DEFINED_EVENTS,
     /** Queue pairs of the type UC. */
     UNRELIABLE_CONNECTIONS,
     /** Queue pairs of the type UD. */
     DATAGRAMS,
-    /** Receive queues that queue pairs share. */
+    /** Shared receive queues. */
     SHARED_RECEIVE_QUEUES,
     /** {@code ibv_query_srq}. */
     QUERYING_SHARED_RECEIVE_QUEUES,
@@ -24,7 +24,7 @@ public enum Feature {
     RESIZING_SHARED_RECEIVE_QUEUES,
     /** Extended reliable connections, and their domains. */
     XRC,
-    /** Requests really move data, and completions tell of it. */
+    /** Requests transfer data and complete. */
     MOVING_DATA,
     /** Completion channels. */
     COMPLETION_EVENTS,
@@ -42,13 +42,13 @@ public enum Feature {
     ATOMIC_WRITES,
     /** {@code ibv_wr_flush}. */
     FLUSHES,
-    /** Completions tell when they came, and the device's clock can be read. */
+    /** Completions have timestamps, and the device's clock can be read. */
     COMPLETION_TIMESTAMPS,
-    /** Completion queues that go on when they are full. */
+    /** Completion queues that ignore overruns. */
     OVERRUNNING_COMPLETION_QUEUES,
-    /** Queries answer RESET for a queue pair that was just made. */
+    /** Queries return RESET for a new queue pair. */
     REPORTING_RESET,
-    /** The port's greatest MTU is told. */
+    /** The largest MTU of the port is reported. */
     REPORTING_GREATEST_MTU,
     /** Extended device attributes. */
     EXTENDED_ATTRIBUTES,
@@ -68,22 +68,25 @@ public enum Feature {
     DEVICE_MEMORY,
     /** {@code ibv_rereg_mr}. */
     REREGISTRATION,
-    /** Rate limits, ECE, flows and their counters, raw packets, dma-buf, import, regions of all. */
+    /**
+     * Rate limits, ECE, flows and their counters, raw packets, dma-buf, import, regions of the
+     * whole address space.
+     */
     ADAPTERS_OFFERS,
-    /** Transfers to and from all places of a page on demand, not its beginning alone. */
+    /** On-demand transfers at all offsets of a page, not only at its start. */
     ON_DEMAND_WITHIN_PAGES,
     /** {@code ibv_advise_mr}. */
     ADVICE,
     /** Memory windows, and their invalidation. */
     MEMORY_WINDOWS,
-    /** A receive tells which window the sender has taken away. */
+    /** A receive reports the window that the sender invalidated. */
     REPORTING_INVALIDATION,
     /** Regions beyond 2 GiB, within reasonable time and memory. */
     LARGE_REGIONS,
-    /** Events tell of the port's network interface. */
+    /** Changes of the port's network interface cause events. */
     PORT_EVENTS,
-    /** An event tells that a completion queue overran. */
+    /** An overrun of a completion queue causes an event. */
     OVERRUN_EVENTS,
-    /** What the provider does allocates nothing in Java. */
+    /** Calls of the provider do not allocate Java objects. */
     ALLOCATING_NOTHING
 }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Flushes of what was written into a peer's memory. */
+/** Tests flushes of data written into a peer's memory. */
 class FlushTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -51,7 +51,7 @@ class FlushTest {
                             ? left.queuePair().prepareRegionFlush(remote, FlushPlacement.GLOBAL)
                             : left.queuePair().prepareFlush(remote, FlushPlacement.GLOBAL);
 
-            left.post(write.signalled(false));
+            left.post(write.signaled(false));
             left.post(flush.id(2));
             var done = left.take(1).getFirst();
 
@@ -131,7 +131,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldNotBePreparedForNoPlacementOrForWhatIsNotThere() throws VerbsException {
+    void shouldRejectAFlushWithoutPlacementOrBeyondTheMemory() throws VerbsException {
         try (var pair = pair(RIGHTS)) {
             var queuePair = pair.left().queuePair();
             var remote = pair.right().region().remote();
@@ -161,7 +161,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldSayThatThereAreNoneWhereThereAreNone() throws VerbsException {
+    void shouldReportThatTheyAreNotSupported() throws VerbsException {
         fabric.needsLackOf(Feature.FLUSHES);
         fabric.needs(Feature.MOVING_DATA);
         try (var device = fabric.open();
@@ -172,7 +172,7 @@ class FlushTest {
             assertThatThrownBy(() -> domain.newQueuePair(options))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageEndingWith(
-                            "It has no extended posts for that type, or none of [FLUSH].");
+                            "The device does not support extended posts for this queue pair type, or none of [FLUSH].");
         }
     }
 }

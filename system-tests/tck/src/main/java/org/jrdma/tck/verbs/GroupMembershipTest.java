@@ -27,10 +27,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Groups that are joined by address, which brings their packets to the device. */
+/** Tests multicast groups that are joined by address, so that their packets reach the device. */
 class GroupMembershipTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final InetAddress GROUP = InetAddress.ofLiteral("239.7.7.7");
 
     private final Fabric fabric = Fabric.underTest();
@@ -72,14 +72,14 @@ class GroupMembershipTest {
     }
 
     private MulticastJoined joined(Identifier identifier) throws IOException {
-        var event = channel.next(PATIENCE);
+        var event = channel.next(TIMEOUT);
         assertThat(event).isInstanceOf(MulticastJoined.class);
         assertThat(event.identifier()).isSameAs(identifier);
         return (MulticastJoined) event;
     }
 
     @Test
-    void shouldReceiveWhatAMemberThatOnlySendsSendsToTheGroup() throws Exception {
+    void shouldReceiveMessagesOfASendOnlyMember() throws Exception {
         var member = bound(PortSpace.UDP);
         var sender = bound(PortSpace.UDP);
         member.joinMulticast(GROUP);
@@ -103,9 +103,9 @@ class GroupMembershipTest {
                     .send(
                             memory.slice(0, 8),
                             new Destination(handle, way.queuePairNumber(), way.queueKey()))
-                    .await(PATIENCE);
+                    .await(TIMEOUT);
 
-            received.await(PATIENCE);
+            received.await(TIMEOUT);
             assertThat(memory.segment().getString(256 + GlobalRouteHeader.BYTES))
                     .isEqualTo("Saluton");
         }
@@ -136,12 +136,12 @@ class GroupMembershipTest {
             moved.leaveMulticast(GROUP);
             moved.joinMulticast(GROUP);
 
-            assertThat(other.next(PATIENCE)).isInstanceOf(MulticastJoined.class);
+            assertThat(other.next(TIMEOUT)).isInstanceOf(MulticastJoined.class);
         }
     }
 
     @Test
-    void shouldRefuseGroupsToWhatHasNoDatagramsOrNoDevice() throws Exception {
+    void shouldRejectMulticastWithoutDatagramsOrWithoutADevice() throws Exception {
         var connected = bound(PortSpace.TCP);
         var unbound = channel.newIdentifier(PortSpace.UDP);
 
@@ -150,6 +150,6 @@ class GroupMembershipTest {
                 .hasMessageContaining("EINVAL");
         assertThatThrownBy(() -> unbound.joinMulticast(GROUP))
                 .isInstanceOf(VerbsException.class)
-                .hasMessageContaining("resolve an address first");
+                .hasMessageContaining("Resolve an address first");
     }
 }

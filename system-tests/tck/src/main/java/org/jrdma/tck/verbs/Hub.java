@@ -19,12 +19,12 @@ import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Queue pairs that share their receives, each connected to one that sends to it. */
+/** Queue pairs with a shared receive queue, each connected to a sender. */
 final class Hub implements AutoCloseable {
 
     static final int RECEIVES = 16;
 
-    /** How far the places for messages are apart. */
+    /** The distance between slots for messages. */
     private static final int PLACE_BYTES = 4096;
 
     private static final int PLACES = 64;
@@ -55,7 +55,7 @@ final class Hub implements AutoCloseable {
         outgoing = sendersDomain.newArena(Pair.ALL).region(PLACES * PLACE_BYTES);
     }
 
-    /** With so many reliable connections. */
+    /** Makes a hub with a number of reliable connections. */
     static Hub of(int connections) throws VerbsException {
         return of(connections, RECEIVES, 1, new ConnectOptions());
     }
@@ -78,7 +78,7 @@ final class Hub implements AutoCloseable {
         return hub;
     }
 
-    /** Connects one more. */
+    /** Adds a connection. */
     void connect(
             QueuePairOptions<PolledQueuePair> sender,
             QueuePairOptions<PolledQueuePair> receiver,
@@ -112,12 +112,12 @@ final class Hub implements AutoCloseable {
         return cursor;
     }
 
-    /** Where sends complete. */
+    /** The completion queue of the senders. */
     CompletionQueue sentQueue() {
         return sent;
     }
 
-    /** The queue pair that sends to {@link #receiver} of the same number. */
+    /** Returns the queue pair that sends to the {@link #receiver} with the same index. */
     PolledQueuePair sender(int connection) {
         return senders.get(connection);
     }
@@ -126,12 +126,12 @@ final class Hub implements AutoCloseable {
         return receivers.get(connection);
     }
 
-    /** A place for what is received. */
+    /** Returns a slot for received messages. */
     MemorySlice in(int place, long bytes) {
         return incoming.slice((long) place * PLACE_BYTES, bytes);
     }
 
-    /** A place for what is sent. */
+    /** Returns a slot for sent messages. */
     MemorySlice out(int place, long bytes) {
         return outgoing.slice((long) place * PLACE_BYTES, bytes);
     }
@@ -144,7 +144,7 @@ final class Hub implements AutoCloseable {
         return outgoing;
     }
 
-    /** Which connection the number of a receiver is of. */
+    /** Returns the index of the connection whose receiver has a queue pair number. */
     int connectionOf(int number) {
         for (var connection = 0; connection < receivers.size(); connection++) {
             if (receivers.get(connection).number() == number) {
@@ -154,12 +154,12 @@ final class Hub implements AutoCloseable {
         throw new AssertionError("no receiver has the number " + number);
     }
 
-    /** A receive into a place, whose number it has. */
+    /** Prepares a receive into a slot, whose index is its ID. */
     PreparedReceive prepareReceive(int place) {
         return shared.prepareReceive(in(place, PLACE_BYTES)).id(place);
     }
 
-    /** Posts receives into the first places. */
+    /** Posts receives into the first slots. */
     void receive(int count) throws VerbsException {
         for (var place = 0; place < count; place++) {
             post(prepareReceive(place));
@@ -170,24 +170,24 @@ final class Hub implements AutoCloseable {
         assertThat(request.tryPost()).as("posted").isTrue();
     }
 
-    /** What a place begins with. */
+    /** Returns the first bytes of a slot. */
     byte[] received(int place, int bytes) {
         return in(place, bytes).segment().toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Sends a message of one byte's repetition, and does not wait. */
+    /** Sends a message of one repeated byte, and does not wait. */
     void send(int connection, int bytes, int value) throws VerbsException {
         var slice = out(value % PLACES, bytes);
         slice.segment().fill((byte) value);
         post(senders.get(connection).prepareSend(slice).id(value));
     }
 
-    /** The completions of the next messages that arrive. */
+    /** Returns the completions of the next received messages. */
     List<Side.Numbered> arrived(int count) {
         return Side.take(cursor, count);
     }
 
-    /** The completions of the next messages sent. */
+    /** Returns the completions of the next sent messages. */
     List<Side.Numbered> sent(int count) {
         return Side.take(sentCursor, count);
     }

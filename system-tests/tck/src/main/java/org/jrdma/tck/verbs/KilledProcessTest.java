@@ -25,11 +25,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Peers that are killed in the midst of a handshake: their kernel tells the other side. */
+/** Tests peers that are killed during a handshake. Their kernel notifies the other side. */
 class KilledProcessTest {
 
-    /** Far longer than the kernel takes, so that who waits for the deadline is found out. */
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** Far longer than the kernel takes, so that a wait until the deadline is detected. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private static final long SOON_SECONDS = 20;
 
@@ -81,7 +81,7 @@ class KilledProcessTest {
         output = peer.inputReader();
     }
 
-    /** What follows in the peer's next line. */
+    /** Returns the rest of the next line from the peer. */
     private String said(String beginning) throws IOException {
         var line = output.readLine();
         assertThat(line)
@@ -90,7 +90,7 @@ class KilledProcessTest {
         return line.substring(beginning.length());
     }
 
-    /** By SIGKILL. */
+    /** Kills the peer by SIGKILL. */
     private void kill() throws InterruptedException {
         peer.destroyForcibly();
         assertThat(peer.waitFor(20, TimeUnit.SECONDS)).isTrue();
@@ -108,13 +108,13 @@ class KilledProcessTest {
     }
 
     @Test
-    void shouldTellWhoConnectsThatThePeerIsGoneWhoWasAsked() throws Exception {
+    void shouldReportThatThePeerEndedBeforeItAccepted() throws Exception {
         start("listen", 0);
         var port = Integer.parseInt(said("at "));
         var before = connections.openIdentifiers().size();
         var connecting =
                 connections.connectAsync(
-                        new InetSocketAddress(address, port), domain, options(), PATIENCE);
+                        new InetSocketAddress(address, port), domain, options(), TIMEOUT);
         said("asked");
 
         kill();
@@ -123,23 +123,22 @@ class KilledProcessTest {
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(CmException.class)
                 .hasMessageContaining("No connection from")
-                .hasMessageContaining("the peer refused");
+                .hasMessageContaining("the peer rejected the request");
         assertThat(connections.openIdentifiers()).hasSize(before);
     }
 
     @Test
-    void shouldTellWhoAcceptsThatThePeerIsGoneWhoHasAsked() throws Exception {
+    void shouldReportThatThePeerEndedBeforeItsRequestWasAccepted() throws Exception {
         needsConfirmation(fabric);
         try (var listener = connections.listen(new InetSocketAddress(address, 0))) {
             start("connect", listener.localAddress().getPort());
             said("asking");
-            try (var request = listener.next(PATIENCE)) {
+            try (var request = listener.next(TIMEOUT)) {
                 kill();
-                Thread.sleep(
-                        500); // until the kernel's word is here; whoever is faster hears it then
+                Thread.sleep(500); // until the kernel's notification has arrived
                 var deadline = Deadline.after(Duration.ofSeconds(SOON_SECONDS));
 
-                assertThatThrownBy(() -> request.accept(domain, options(), PATIENCE))
+                assertThatThrownBy(() -> request.accept(domain, options(), TIMEOUT))
                         .isInstanceOf(CmException.class)
                         .hasMessageContaining("No connection from")
                         .hasMessageContaining("peer");
@@ -150,12 +149,12 @@ class KilledProcessTest {
     }
 
     @Test
-    void shouldTellWhoHasAcceptedThatThePeerIsGoneBeforeItConfirmed() throws Exception {
+    void shouldReportThatThePeerEndedBeforeItConfirmed() throws Exception {
         needsConfirmation(fabric);
         try (var listener = connections.listen(new InetSocketAddress(address, 0))) {
             start("connect", listener.localAddress().getPort());
             var before = connections.openIdentifiers().size();
-            var accepting = listener.acceptAsync(domain, options(), PATIENCE);
+            var accepting = listener.acceptAsync(domain, options(), TIMEOUT);
             said("asking");
             said("answered");
 
@@ -164,7 +163,7 @@ class KilledProcessTest {
             assertThatThrownBy(() -> accepting.get(SOON_SECONDS, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(CmException.class)
-                    .hasMessageContaining("the peer refused");
+                    .hasMessageContaining("the peer rejected the request");
             assertThat(connections.openIdentifiers()).hasSize(before);
         }
     }

@@ -19,7 +19,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Every object: closed with its owner, closed twice, used after its close, used by others. */
+/**
+ * Tests every object: closed with its owner, closed twice, used after close, in use by children.
+ */
 class LifetimeTest {
 
     private Device device;
@@ -35,7 +37,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldCloseWhatTheDeviceOwns() throws VerbsException {
+    void shouldCloseTheObjectsOfTheDevice() throws VerbsException {
         var domain = device.newProtectionDomain();
         var arena = domain.newArena(LOCAL_WRITE);
         var region = arena.region(64);
@@ -60,12 +62,12 @@ class LifetimeTest {
 
         assertThat(queuePair.isOpen()).isFalse();
         assertThat(ofSends.isOpen()).isTrue();
-        assertThat(ofSends.room()).isEqualTo(16);
+        assertThat(ofSends.remainingCapacity()).isEqualTo(16);
         assertThat(domain.isOpen()).isTrue();
     }
 
     @Test
-    void shouldCloseWhatTheDomainOwnsAndKeepTheCompletionQueue() throws VerbsException {
+    void shouldCloseTheObjectsOfTheDomainAndKeepTheCompletionQueue() throws VerbsException {
         var domain = device.newProtectionDomain();
         var arena = domain.newArena(LOCAL_WRITE);
         var region = arena.region(64);
@@ -76,7 +78,7 @@ class LifetimeTest {
 
         assertThat(new NativeObject[] {arena, region, queuePair}).noneMatch(NativeObject::isOpen);
         assertThat(completions.isOpen()).isTrue();
-        assertThat(completions.room()).isEqualTo(16);
+        assertThat(completions.remainingCapacity()).isEqualTo(16);
     }
 
     @Test
@@ -233,7 +235,7 @@ class LifetimeTest {
 
             assertWrongThread(send::tryPost);
             assertWrongThread(() -> send.id(4));
-            assertWrongThread(() -> send.signalled(false));
+            assertWrongThread(() -> send.signaled(false));
             assertWrongThread(receive::tryPost);
             assertWrongThread(() -> side.queuePair().prepareSend(side.region().slice(0, 8)));
             assertWrongThread(() -> side.queuePair().prepareReceive(side.region().slice(0, 8)));
@@ -263,8 +265,8 @@ class LifetimeTest {
                 var domain = device.newProtectionDomain()) {
             assertThatThrownBy(() -> domain.newReliableQueuePair(completions))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("not of one device");
-            assertThat(completions.room()).isEqualTo(16);
+                    .hasMessageContaining("must belong to the same device");
+            assertThat(completions.remainingCapacity()).isEqualTo(16);
         }
     }
 

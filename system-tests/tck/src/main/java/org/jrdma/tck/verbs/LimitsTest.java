@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the system limits: locked memory, huge pages. Changing the limits needs privileges. */
+/** Tests the limits of locked memory and huge pages. Changing them needs privileges. */
 @Tag("machine")
 class LimitsTest {
 
@@ -26,11 +26,11 @@ class LimitsTest {
 
     @BeforeEach
     void needPrivileges() {
-        Privileges.need();
+        PrivilegedCommands.need();
     }
 
     @Test
-    void shouldSayHowManyHugePagesToReserveWhenThereAreNone() throws Exception {
+    void shouldReportHowManyHugePagesToReserve() throws Exception {
         reserveHugePages("0");
         try (var device = fabric.open();
                 var domain = device.newProtectionDomain();
@@ -80,7 +80,7 @@ class LimitsTest {
     }
 
     @Test
-    void shouldTellTheLimitOfLockedMemoryAndHowToRaiseIt() throws Exception {
+    void shouldReportTheLimitOfLockedMemoryAndHowToRaiseIt() throws Exception {
         fabric.needs(Feature.LOCKING_MEMORY);
         var command =
                 new ArrayList<>(
@@ -107,7 +107,7 @@ class LimitsTest {
                         System.getProperty("java.class.path"),
                         Unprivileged.class.getName()));
 
-        var result = Privileges.tryRun(command);
+        var result = PrivilegedCommands.tryRun(command);
 
         assertThat(result.exitCode()).as("%s", result.output()).isZero();
         assertThat(result.output())
@@ -119,7 +119,7 @@ class LimitsTest {
                 .contains("--ulimit memlock=-1");
     }
 
-    /** Registers more than it may, without the privilege to lock what it likes. */
+    /** Registers more memory than allowed, without the privilege to exceed the limit. */
     static final class Unprivileged {
 
         private Unprivileged() {}

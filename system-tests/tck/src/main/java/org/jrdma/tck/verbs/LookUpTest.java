@@ -33,10 +33,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Addresses by name, for connections of each type that there is. */
+/** Tests address lookup by name, for each type of connection. */
 class LookUpTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final Fabric fabric = Fabric.underTest();
     private ConnectionManager connections;
@@ -62,16 +62,16 @@ class LookUpTest {
     }
 
     private AddressInfo lookUp(AddressQuery wanted) throws IOException {
-        return connections.lookUp(wanted, PATIENCE).getFirst();
+        return connections.lookUp(wanted, TIMEOUT).getFirst();
     }
 
-    /** What leads to a listener. */
+    /** Returns the address information for a listener. */
     private AddressInfo to(Listener listener, AddressQuery kind) throws IOException {
         var there = listener.localAddress();
         return lookUp(
                 AddressQuery.to(there.getAddress().getHostAddress(), "" + there.getPort())
-                        .of(kind.type())
-                        .in(kind.portSpace()));
+                        .withType(kind.type())
+                        .withPortSpace(kind.portSpace()));
     }
 
     private ConnectionOptions<AsyncQueuePair> options(QueuePairType type) {
@@ -83,17 +83,20 @@ class LookUpTest {
     }
 
     @Test
-    void shouldTellAddressesToConnectToAndToListenAt() throws Exception {
+    void shouldResolveAddressesToConnectToAndToListenAt() throws Exception {
         var host = address.getHostAddress();
 
-        assertThat(lookUp(AddressQuery.to(host, "7471").asNumber()))
+        assertThat(lookUp(AddressQuery.to(host, "7471").withNumericHost()))
                 .isEqualTo(
                         new AddressInfo(
                                 QueuePairType.RELIABLE_CONNECTION,
                                 PortSpace.TCP,
                                 Optional.empty(),
                                 Optional.of(new InetSocketAddress(address, 7471))));
-        assertThat(lookUp(AddressQuery.at(host, "7471").of(QueuePairType.UNRELIABLE_DATAGRAM)))
+        assertThat(
+                        lookUp(
+                                AddressQuery.at(host, "7471")
+                                        .withType(QueuePairType.UNRELIABLE_DATAGRAM)))
                 .isEqualTo(
                         new AddressInfo(
                                 QueuePairType.UNRELIABLE_DATAGRAM,
@@ -112,40 +115,42 @@ class LookUpTest {
     }
 
     @Test
-    void shouldSayThatThereIsNoSuchHostOrService() {
-        assertThatThrownBy(() -> lookUp(AddressQuery.to("no such host", "7471").asNumber()))
+    void shouldReportThatAHostOrServiceDoesNotExist() {
+        assertThatThrownBy(() -> lookUp(AddressQuery.to("no such host", "7471").withNumericHost()))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_getaddrinfo failed for service 7471 of no such host")
-                .hasMessageContaining("Nobody knows that host");
+                .hasMessageContaining("The host or service is unknown");
         assertThatThrownBy(() -> lookUp(AddressQuery.at("no-such-service")))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("no-such-service of this machine")
-                .hasMessageContaining("The service is no number");
-        assertThatThrownBy(() -> AddressQuery.at("1").of(QueuePairType.RAW_PACKET))
+                .hasMessageContaining("The service is neither a port number nor");
+        assertThatThrownBy(() -> AddressQuery.at("1").withType(QueuePairType.RAW_PACKET))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void shouldTellAddressesThatWereAskedForBesideOtherEvents() throws Exception {
-        fabric.needs(Feature.WRITTEN_EVENTS);
+    void shouldResolveAddressesBesideOtherEvents() throws Exception {
+        fabric.needs(Feature.USER_DEFINED_EVENTS);
         var host = address.getHostAddress();
         try (var channel = connections.newEventChannel()) {
             var identifier = channel.newIdentifier(PortSpace.TCP);
             assertThatThrownBy(identifier::addressInfo)
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ENOENT");
-            identifier.resolveAddressInfo(AddressQuery.to("no such host", "7471").asNumber());
-            assertThat(channel.next(PATIENCE))
+            identifier.resolveAddressInfo(
+                    AddressQuery.to("no such host", "7471").withNumericHost());
+            assertThat(channel.next(TIMEOUT))
                     .isInstanceOfSatisfying(
                             ConnectionEvent.AddressInfoError.class,
                             error ->
-                                    assertThat(error.reason()).contains("no such host or service"));
+                                    assertThat(error.reason())
+                                            .contains("the host or service is unknown"));
 
-            identifier.resolveAddressInfo(AddressQuery.to(host, "7471").asNumber());
-            assertThat(channel.next(PATIENCE))
+            identifier.resolveAddressInfo(AddressQuery.to(host, "7471").withNumericHost());
+            assertThat(channel.next(TIMEOUT))
                     .isEqualTo(new ConnectionEvent.AddressInfoResolved(identifier));
-            identifier.resolveAddressInfo(AddressQuery.to(host, "7472").asNumber());
-            assertThat(channel.next(PATIENCE))
+            identifier.resolveAddressInfo(AddressQuery.to(host, "7472").withNumericHost());
+            assertThat(channel.next(TIMEOUT))
                     .isEqualTo(new ConnectionEvent.AddressInfoError(identifier, Errno.EBUSY));
             assertThat(identifier.addressInfo())
                     .containsExactly(
@@ -158,8 +163,9 @@ class LookUpTest {
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ENOENT");
             identifier.resolveAddressInfo(AddressQuery.to("localhost", "7472"));
-            assertThat(channel.next(PATIENCE))
-                    .isEqualTo(new ConnectionEvent.AddressInfoResolved(identifier)); // never taken
+            assertThat(channel.next(TIMEOUT))
+                    .isEqualTo(
+                            new ConnectionEvent.AddressInfoResolved(identifier)); // never accepted
         }
     }
 
@@ -167,7 +173,7 @@ class LookUpTest {
     void shouldConnectReliablyInThePortSpaceOfInfiniBand() throws Exception {
         shouldConnect(
                 AddressQuery.at(address.getHostAddress(), "0")
-                        .in(isWarp() ? PortSpace.TCP : PortSpace.IB));
+                        .withPortSpace(isIwarp() ? PortSpace.TCP : PortSpace.IB));
     }
 
     @Test
@@ -175,27 +181,27 @@ class LookUpTest {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         shouldConnect(
                 AddressQuery.at(address.getHostAddress(), "0")
-                        .of(QueuePairType.UNRELIABLE_CONNECTION));
+                        .withType(QueuePairType.UNRELIABLE_CONNECTION));
     }
 
-    /** As the kernel refuses it, whatever the device. */
+    /** The kernel rejects this for every device. */
     @Test
     void shouldRefuseAnAcknowledgeTimeoutWhereNothingIsAcknowledged() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         var at =
                 AddressQuery.at(address.getHostAddress(), "0")
-                        .of(QueuePairType.UNRELIABLE_CONNECTION);
+                        .withType(QueuePairType.UNRELIABLE_CONNECTION);
         try (var listener = connections.listen(lookUp(at), 4);
-                var route = connections.resolve(to(listener, at), PATIENCE);
+                var route = connections.resolve(to(listener, at), TIMEOUT);
                 var channel = connections.newEventChannel()) {
             assertThatThrownBy(() ->
                             route.connect(
                                     domain,
                                     options(QueuePairType.UNRELIABLE_CONNECTION)
                                             .acknowledgeTimeout(Duration.ofMillis(67)),
-                                    PATIENCE))
+                                    TIMEOUT))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("takes no acknowledge timeout");
+                    .hasMessageContaining("Cannot set an acknowledge timeout");
             var identifier = channel.newIdentifier(to(listener, at));
             assertThatThrownBy(() -> identifier.acknowledgeTimeout(Duration.ofMillis(67)))
                     .isInstanceOf(VerbsException.class)
@@ -203,7 +209,7 @@ class LookUpTest {
         }
     }
 
-    private boolean isWarp() {
+    private boolean isIwarp() {
         return fabric.profile() == Profile.SIW;
     }
 
@@ -211,22 +217,22 @@ class LookUpTest {
     void shouldRefuseAQueuePairOfAnotherTypeAndTheOtherSideOfAConnection() throws Exception {
         var at = AddressQuery.at(address.getHostAddress(), "0");
         try (var listener = connections.listen(lookUp(at), 4);
-                var route = connections.resolve(to(listener, at), PATIENCE)) {
+                var route = connections.resolve(to(listener, at), TIMEOUT)) {
             if (fabric.profile().has(Feature.UNRELIABLE_CONNECTIONS)) {
                 assertThatThrownBy(() ->
                                 route.connect(
                                         domain,
                                         options(QueuePairType.UNRELIABLE_CONNECTION),
-                                        PATIENCE))
+                                        TIMEOUT))
                         .isInstanceOf(IllegalArgumentException.class)
-                        .hasMessageContaining("it takes one of the type RELIABLE_CONNECTION");
+                        .hasMessageContaining("requires a queue pair of type RELIABLE_CONNECTION");
             }
             assertThatThrownBy(() -> connections.listen(to(listener, at), 4))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("not listened for");
-            assertThatThrownBy(() -> connections.resolve(lookUp(at), PATIENCE))
+                    .hasMessageContaining("it is an address to connect to");
+            assertThatThrownBy(() -> connections.resolve(lookUp(at), TIMEOUT))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("not connected to");
+                    .hasMessageContaining("it is an address to listen at");
             var taken =
                     AddressQuery.at(
                             address.getHostAddress(), "" + listener.localAddress().getPort());
@@ -237,21 +243,21 @@ class LookUpTest {
         }
     }
 
-    /** The wrong kind of connection is as good as no listener. */
+    /** A listener for another type of connection counts as no listener. */
     @Test
     void shouldRefuseAPeerOfAnotherType() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         var at =
                 AddressQuery.at(address.getHostAddress(), "0")
-                        .of(QueuePairType.UNRELIABLE_CONNECTION);
-        var reliable = at.of(QueuePairType.RELIABLE_CONNECTION).in(PortSpace.IB);
+                        .withType(QueuePairType.UNRELIABLE_CONNECTION);
+        var reliable = at.withType(QueuePairType.RELIABLE_CONNECTION).withPortSpace(PortSpace.IB);
         try (var listener = connections.listen(lookUp(at), 4);
-                var route = connections.resolve(to(listener, reliable), PATIENCE)) {
+                var route = connections.resolve(to(listener, reliable), TIMEOUT)) {
             assertThatThrownBy(() ->
                             route.connect(
-                                    domain, options(QueuePairType.RELIABLE_CONNECTION), PATIENCE))
+                                    domain, options(QueuePairType.RELIABLE_CONNECTION), TIMEOUT))
                     .isInstanceOf(CmException.class)
-                    .hasMessageContaining("the peer refused");
+                    .hasMessageContaining("the peer rejected the request");
         }
     }
 
@@ -259,18 +265,17 @@ class LookUpTest {
         var received = new AtomicReference<Transfer>();
         var memory = domain.newArena(Pair.ALL).region(256);
         try (var listener = connections.listen(lookUp(at), 4);
-                var route = connections.resolve(to(listener, at), PATIENCE)) {
+                var route = connections.resolve(to(listener, at), TIMEOUT)) {
             var connecting = new CompletableFuture<Connection<AsyncQueuePair>>();
             Thread.ofVirtual()
                     .start(() -> {
                         try {
-                            connecting.complete(
-                                    route.connect(domain, options(at.type()), PATIENCE));
+                            connecting.complete(route.connect(domain, options(at.type()), TIMEOUT));
                         } catch (IOException | RuntimeException e) {
                             connecting.completeExceptionally(e);
                         }
                     });
-            try (var request = listener.next(PATIENCE);
+            try (var request = listener.next(TIMEOUT);
                     var there =
                             request.accept(
                                     domain,
@@ -279,15 +284,15 @@ class LookUpTest {
                                                     received.set(
                                                             queuePair.receive(
                                                                     memory.slice(0, 64)))),
-                                    PATIENCE);
+                                    TIMEOUT);
                     var here = connecting.get(20, TimeUnit.SECONDS)) {
                 assertThat(here.queuePair().type()).isEqualTo(at.type());
                 memory.segment().setString(128, "Saluton");
-                here.queuePair().send(memory.slice(128, 8)).await(PATIENCE);
-                assertThat(received.get().await(PATIENCE).bytes()).isEqualTo(8);
+                here.queuePair().send(memory.slice(128, 8)).await(TIMEOUT);
+                assertThat(received.get().await(TIMEOUT).bytes()).isEqualTo(8);
                 assertThat(memory.segment().getString(0)).isEqualTo("Saluton");
-                here.disconnect(PATIENCE);
-                there.awaitDisconnected(PATIENCE);
+                here.disconnect(TIMEOUT);
+                there.awaitDisconnected(TIMEOUT);
             }
         }
     }

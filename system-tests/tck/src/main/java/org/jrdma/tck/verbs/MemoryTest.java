@@ -31,7 +31,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory: registered, from the SDK's arenas and from elsewhere, and refused. */
+/**
+ * Tests the registration of memory from the SDK's arenas and from other sources, and the rejection
+ * of invalid registrations.
+ */
 class MemoryTest {
 
     private final Fabric fabric = Fabric.underTest();
@@ -124,7 +127,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldRefuseToSliceWhatIsNotItsOwn() throws VerbsException {
+    void shouldRejectASliceOutsideItsMemory() throws VerbsException {
         try (var memory = domain.newArena(LOCAL_WRITE);
                 var other = domain.newArena(LOCAL_WRITE);
                 var foreign = Arena.ofConfined()) {
@@ -220,7 +223,7 @@ class MemoryTest {
         }
     }
 
-    /** Though the call is made on another thread. */
+    /** The stack trace shows the caller although the call is made on another thread. */
     @Test
     void shouldRegisterConfinedMemoryOfAVirtualThread() throws Exception {
         var registering =
@@ -244,14 +247,14 @@ class MemoryTest {
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("ibv_reg_mr")
                 .hasMessageContaining("EFAULT")
-                .hasMessageContaining("not there");
+                .hasMessageContaining("not mapped");
     }
 
     @ParameterizedTest
     @EnumSource(
             value = Access.class,
             names = {"LOCAL_WRITE", "REMOTE_READ", "MEMORY_WINDOW_BIND", "RELAXED_ORDERING"})
-    void shouldGrantEachRightAlone(Access right) throws VerbsException {
+    void shouldGrantEachRightByItself(Access right) throws VerbsException {
         try (var memory = domain.newArena(right)) {
             assertThat(memory.region(4096).access()).isEqualTo(Set.of(right));
         }
@@ -261,7 +264,7 @@ class MemoryTest {
     @EnumSource(
             value = Access.class,
             names = {"REMOTE_WRITE", "REMOTE_ATOMIC"})
-    void shouldRefuseRemoteChangesWithoutLocalWriteAndSayWhatIsMissing(Access right)
+    void shouldRejectRemoteChangesWithoutLocalWriteAndNameTheMissingRight(Access right)
             throws VerbsException {
         assertThatThrownBy(() -> domain.newArena(right).region(4096))
                 .isInstanceOf(VerbsException.class)
@@ -269,7 +272,7 @@ class MemoryTest {
                 .hasMessageContaining("4,096 bytes")
                 .hasMessageContaining(right.name())
                 .hasMessageContaining("EINVAL")
-                .hasMessageContaining("need LOCAL_WRITE too");
+                .hasMessageContaining("require LOCAL_WRITE");
         try (var memory = domain.newArena(LOCAL_WRITE, right)) {
             assertThat(memory.region(4096).access()).contains(right);
         }
@@ -294,9 +297,9 @@ class MemoryTest {
         }
     }
 
-    /** rxe can from Linux 6.15 on: the device itself says so. */
+    /** rxe supports this from Linux 6.15 on, and reports it as a capability. */
     @Test
-    void shouldRegisterOnDemandExactlyWhereTheDeviceSaysThatItCan() throws VerbsException {
+    void shouldRegisterOnDemandOnlyIfTheDeviceSupportsIt() throws VerbsException {
         fabric.needs(Feature.EXTENDED_ATTRIBUTES);
         try (var memory = domain.newArena(LOCAL_WRITE, Access.ON_DEMAND)) {
             if (device.extendedAttributes().onDemand()) {
@@ -331,11 +334,11 @@ class MemoryTest {
 
         assertThatThrownBy(() -> domain.advise(PageAdvice.PREFETCH, pinned.slice()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("not ON_DEMAND");
+                .hasMessageContaining("not registered with ON_DEMAND");
     }
 
     @Test
-    void shouldRefuseAdviceToWriteWhatMayNotBeWrittenOrIsOfAnotherDomain() throws VerbsException {
+    void shouldRejectWriteAdviceForReadOnlyMemoryOrAnotherDomain() throws VerbsException {
         fabric.needs(Feature.ADVICE);
         var readOnly = domain.newArena(Access.ON_DEMAND).region(4096);
         var other = device.newProtectionDomain();
@@ -367,7 +370,7 @@ class MemoryTest {
         }
     }
 
-    /** A mapped file that no page of is there until it is written to. */
+    /** A mapped file without any page in memory until it is written. */
     @Test
     void shouldRegisterASegmentOfMoreThanTwoGibibytesAndWriteToItsEnd(@TempDir Path folder)
             throws Exception {

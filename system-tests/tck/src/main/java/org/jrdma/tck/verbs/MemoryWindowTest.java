@@ -33,7 +33,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Windows of the right side on memory that has no rights for peers; the left side uses them. */
+/**
+ * Tests windows of the right side on memory without remote access rights. The left side uses them.
+ */
 class MemoryWindowTest {
 
     private static final int OWN = 1;
@@ -78,7 +80,7 @@ class MemoryWindowTest {
         }
     }
 
-    // ---- what a window opens
+    // ---- access through a window
 
     @ParameterizedTest
     @EnumSource
@@ -153,16 +155,16 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldBeOfUseToThePeerAsSoonAsAMessageAfterTheBindTellsOfIt() throws VerbsException {
+    void shouldBeUsableByThePeerAfterAMessageThatFollowsTheBind() throws VerbsException {
         var window = right.domain().newType2Window();
         left.post(left.queuePair().prepareReceive(left.region().slice(100, RemoteMemory.BYTES)));
 
-        right.post(bind(window, REMOTE_WRITE).signalled(false));
+        right.post(bind(window, REMOTE_WRITE).signaled(false));
         right.region().segment().asByteBuffer().put(window.remote().toBytes());
         right.post(
                 right.queuePair()
                         .prepareSend(right.region().slice(0, RemoteMemory.BYTES))
-                        .signalled(false));
+                        .signaled(false));
 
         assertThat(left.next().kind()).isEqualTo(CompletionKind.RECEIVE);
         var told = RemoteMemory.from(left.region().segment().asByteBuffer().position(100));
@@ -171,7 +173,7 @@ class MemoryWindowTest {
         assertThat(bytes(0, 64)).containsOnly(OWN);
     }
 
-    // ---- how it is taken away
+    // ---- invalidation
 
     @Test
     void shouldGiveAWindowOfTypeOneAnotherKeyWithEachBindAndRefuseTheFormer()
@@ -186,7 +188,7 @@ class MemoryWindowTest {
         assertThat(window.key()).isNotEqualTo(former.key());
         assertThat(left.complete(write(window.remote())).isSuccess()).isTrue();
         region.segment().fill((byte) CANARY);
-        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
+        assertRefused(FailureCase.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
     }
 
     @Test
@@ -202,7 +204,7 @@ class MemoryWindowTest {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("not bound");
         assertRefused(
-                Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW,
+                FailureCase.WRITE_WITH_FORMER_KEY_OF_WINDOW,
                 new RemoteMemory(former.address(), window.key(), former.length()));
     }
 
@@ -217,7 +219,7 @@ class MemoryWindowTest {
         assertThat(taken.isSuccess()).isTrue();
         assertThat(taken.kind()).isEqualTo(CompletionKind.INVALIDATE);
         assertThatThrownBy(window::remote).isInstanceOf(IllegalStateException.class);
-        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
+        assertRefused(FailureCase.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
     }
 
     @Test
@@ -238,18 +240,18 @@ class MemoryWindowTest {
         assertThat(sent.invalidatedKey()).isEmpty();
         assertThat(right.next().kind()).isEqualTo(CompletionKind.RECEIVE);
         assertThat(right.bytes(0, 100)).containsOnly(OWN);
-        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
+        assertRefused(FailureCase.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
     }
 
     @Test
-    void shouldTellTheReceiverWhatAMessageHasTakenAway() throws VerbsException {
+    void shouldReportTheKeyThatAMessageInvalidated() throws VerbsException {
         underTest().needs(Feature.REPORTING_INVALIDATION);
         var window = right.domain().newType2Window();
         assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
         right.post(right.queuePair().prepareReceive(right.region().slice(0, 100)));
         var send = left.queuePair().prepareSend(left.region().slice(0, 100));
 
-        left.post(send.invalidating(window.remote()).signalled(false));
+        left.post(send.invalidating(window.remote()).signaled(false));
 
         var received = right.next();
         assertThat(received.invalidatedKey()).hasValue(window.key());
@@ -273,27 +275,27 @@ class MemoryWindowTest {
                 left.queuePair()
                         .prepareSend(left.region().slice(0, bytes))
                         .invalidating(window.remote())
-                        .signalled(false));
+                        .signaled(false));
 
         var received = right.next();
         assertThat(received.bytes()).isEqualTo(bytes);
         assertThat(right.bytes(0, bytes)).containsOnly(OWN);
-        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, window.remote());
+        assertRefused(FailureCase.WRITE_WITH_FORMER_KEY_OF_WINDOW, window.remote());
     }
 
     @Test
     void shouldBeBoundAgainAndAgainWithAnotherKeyEachTime() throws VerbsException {
         var window = right.domain().newType2Window();
-        var bind = bind(window, REMOTE_WRITE).signalled(false);
+        var bind = bind(window, REMOTE_WRITE).signaled(false);
         var invalidate = right.queuePair().prepareInvalidate(window);
         var former = window.key();
-        for (var i = 0; i < 300; i++) { // more than there are keys
+        for (var i = 0; i < 300; i++) { // more than the number of keys
             right.post(bind.range(i, 64));
             assertThat(window.key()).isNotEqualTo(former);
             former = window.key();
             assertThat(right.complete(invalidate).isSuccess()).isTrue();
         }
-        assertThat(right.complete(bind.range(4096, 64).signalled(true)).isSuccess()).isTrue();
+        assertThat(right.complete(bind.range(4096, 64).signaled(true)).isSuccess()).isTrue();
 
         assertThat(left.complete(write(window.remote())).isSuccess()).isTrue();
 
@@ -329,7 +331,7 @@ class MemoryWindowTest {
 
         window.close();
 
-        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
+        assertRefused(FailureCase.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
         assertThatThrownBy(bind::tryPost)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining(window.toString());
@@ -345,10 +347,10 @@ class MemoryWindowTest {
         region.close();
 
         assertThat(window.isOpen()).isFalse();
-        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
+        assertRefused(FailureCase.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
         arena.close();
         assertThat(region.segment().scope().isAlive())
-                .as("the memory, which stays for ever where the system does not let go of it")
+                .as("the memory, which stays pinned forever if the system does not release it")
                 .isFalse();
     }
 
@@ -365,7 +367,7 @@ class MemoryWindowTest {
         assertThat(ofDomain.isOpen()).isTrue();
     }
 
-    // ---- what it keeps closed
+    // ---- access beyond a window
 
     @Test
     void shouldNotOpenMemoryBeyondItsRange() throws VerbsException {
@@ -376,7 +378,7 @@ class MemoryWindowTest {
         var completion =
                 left.complete(write(new RemoteMemory(shown.address() + 16, shown.key(), 64)));
 
-        assertStatus(Flow.WRITE_BEYOND_WINDOW, completion);
+        assertStatus(FailureCase.WRITE_BEYOND_WINDOW, completion);
         if (!completion.isSuccess()) {
             assertThat(bytes(0, BYTES)).containsOnly(CANARY);
         }
@@ -387,7 +389,7 @@ class MemoryWindowTest {
         var window = right.domain().newType2Window();
         assertThat(right.complete(bind(window, REMOTE_READ)).isSuccess()).isTrue();
 
-        assertRefused(Flow.WRITE_WITHOUT_RIGHT_OF_WINDOW, window.remote());
+        assertRefused(FailureCase.WRITE_WITHOUT_RIGHT_OF_WINDOW, window.remote());
     }
 
     @Test
@@ -397,7 +399,7 @@ class MemoryWindowTest {
         right.post(other.prepareBind(window, region, REMOTE_WRITE));
         assertThat(right.next().isSuccess()).isTrue();
 
-        assertRefused(Flow.WRITE_THROUGH_WINDOW_OF_ANOTHER_QUEUE_PAIR, window.remote());
+        assertRefused(FailureCase.WRITE_THROUGH_WINDOW_OF_ANOTHER_QUEUE_PAIR, window.remote());
     }
 
     @Test
@@ -412,7 +414,7 @@ class MemoryWindowTest {
         assertThat(bytes(0, 64)).containsOnly(OWN);
     }
 
-    // ---- what is refused by the device
+    // ---- rejections by the device
 
     @ParameterizedTest
     @EnumSource
@@ -420,16 +422,16 @@ class MemoryWindowTest {
         var closed = right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE).region(64);
 
         assertBindFails(
-                Flow.BIND_TO_REGION_WITHOUT_RIGHT,
+                FailureCase.BIND_TO_REGION_WITHOUT_RIGHT,
                 right.queuePair().prepareBind(newWindow(type), closed, REMOTE_WRITE));
     }
 
     @Test
-    void shouldRefuseToLetPeersWriteWhatThisSideMayNot() throws VerbsException {
+    void shouldRejectRemoteWriteToMemoryWithoutLocalWrite() throws VerbsException {
         var readOnly = right.domain().newArena(MEMORY_WINDOW_BIND).region(64);
 
         assertBindFails(
-                Flow.BIND_FOR_WRITES_WITHOUT_LOCAL_WRITE,
+                FailureCase.BIND_FOR_WRITES_WITHOUT_LOCAL_WRITE,
                 right.queuePair()
                         .prepareBind(right.domain().newType2Window(), readOnly, REMOTE_WRITE));
     }
@@ -439,18 +441,18 @@ class MemoryWindowTest {
         var bind = bind(right.domain().newType2Window(), REMOTE_WRITE);
         assertThat(right.complete(bind).isSuccess()).isTrue();
 
-        assertBindFails(Flow.BIND_OF_BOUND_WINDOW, bind);
+        assertBindFails(FailureCase.BIND_OF_BOUND_WINDOW, bind);
     }
 
     @Test
     void shouldRefuseToBindAWindowOfTypeTwoToNoBytes() throws VerbsException {
         assertBindFails(
-                Flow.BIND_OF_NO_BYTES,
+                FailureCase.BIND_OF_NO_BYTES,
                 bind(right.domain().newType2Window(), REMOTE_WRITE).range(0, 0));
     }
 
     @Test
-    void shouldFailTheReceiverOfAMessageThatTakesAwayWhatIsNoWindow() throws VerbsException {
+    void shouldFailTheReceiverOfAMessageThatInvalidatesAnUnknownKey() throws VerbsException {
         assertInvalidationFails(new RemoteMemory(0, right.region().remoteKey() ^ 0x5500, 8));
     }
 
@@ -468,12 +470,12 @@ class MemoryWindowTest {
                                 .prepareSend(left.region().slice(0, 8))
                                 .invalidating(wrong));
 
-        assertStatus(Flow.INVALIDATION_OF_WRONG_KEY_AT_SENDER, sent);
-        assertStatus(Flow.INVALIDATION_OF_WRONG_KEY_AT_RECEIVER, right.next());
+        assertStatus(FailureCase.INVALIDATION_OF_WRONG_KEY_AT_SENDER, sent);
+        assertStatus(FailureCase.INVALIDATION_OF_WRONG_KEY_AT_RECEIVER, right.next());
         assertThat(right.queuePair().query().state()).isEqualTo(QueuePairState.ERROR);
     }
 
-    // ---- what the SDK refuses before the device must
+    // ---- rejections by the SDK, before the device is called
 
     @Test
     void shouldRefuseToBindAcrossDomains() throws VerbsException {
@@ -490,7 +492,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldRefuseToShowWhatIsNotWithinTheRegion() throws VerbsException {
+    void shouldRejectAddressesOutsideTheRegion() throws VerbsException {
         var bind = bind(right.domain().newType2Window(), REMOTE_READ);
 
         assertThatThrownBy(() -> bind.range(BYTES - 8, 9))
@@ -499,7 +501,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldRefuseToTakeAwayWhatIsNotGiven() throws VerbsException {
+    void shouldRejectTheInvalidationOfAnUnboundWindow() throws VerbsException {
         var window = right.domain().newType2Window();
         var invalidate = right.queuePair().prepareInvalidate(window);
 
@@ -510,13 +512,13 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldRefuseMemoryWhereNoneIsMoved() throws VerbsException {
+    void shouldRejectMemoryForOperationsWithoutData() throws VerbsException {
         var window = right.domain().newType2Window();
         var piece = right.region().slice(0, 8);
 
         assertThatThrownBy(() -> bind(window, REMOTE_READ).local(piece))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("BIND moves no memory");
+                .hasMessageContaining("BIND transfers no local memory");
         assertThatThrownBy(() -> right.queuePair().prepareInvalidate(window).local(piece))
                 .isInstanceOf(IllegalArgumentException.class);
     }
@@ -537,7 +539,7 @@ class MemoryWindowTest {
                                 .prepareChain(bind(window, REMOTE_READ), bind(window, REMOTE_READ)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("only once");
-        right.post(send.signalled(false)); // it is in no chain
+        right.post(send.signaled(false)); // the request is not part of a chain
     }
 
     @Test
@@ -566,7 +568,7 @@ class MemoryWindowTest {
         assertThat(region.isOpen()).isTrue();
     }
 
-    // ---- awaited
+    // ---- async operations
 
     @ParameterizedTest
     @EnumSource
@@ -582,12 +584,12 @@ class MemoryWindowTest {
             var bound =
                     awaited.right()
                             .bind(window, shown, 4096, 64, REMOTE_WRITE)
-                            .await(AsyncPair.PATIENCE);
+                            .await(AsyncPair.TIMEOUT);
 
             assertThat(bound.kind()).isEqualTo(CompletionKind.BIND);
             awaited.left()
                     .write(awaited.here().slice(0, 64), window.remote())
-                    .await(AsyncPair.PATIENCE);
+                    .await(AsyncPair.TIMEOUT);
             assertThat(shown.segment().asSlice(4096, 64).toArray(ValueLayout.JAVA_BYTE))
                     .containsOnly(OWN);
         }
@@ -598,33 +600,33 @@ class MemoryWindowTest {
         try (var awaited = AsyncPair.connected()) {
             var shown = awaited.domain().newArena(LOCAL_WRITE, MEMORY_WINDOW_BIND).region(BYTES);
             var window = awaited.domain().newType2Window();
-            awaited.right().bind(window, shown, REMOTE_WRITE).await(AsyncPair.PATIENCE);
+            awaited.right().bind(window, shown, REMOTE_WRITE).await(AsyncPair.TIMEOUT);
 
-            var taken = awaited.right().invalidate(window).await(AsyncPair.PATIENCE);
+            var taken = awaited.right().invalidate(window).await(AsyncPair.TIMEOUT);
 
             assertThat(taken.kind()).isEqualTo(CompletionKind.INVALIDATE);
             assertThatThrownBy(() -> awaited.right().invalidate(window))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("not bound");
             var received = awaited.right().receive(awaited.there().slice());
-            // Its immediate data must not be left behind in the bind.
+            // The immediate data must not remain in the bind request.
             awaited.right().sendWithImmediate(awaited.there().slice(0, 8), 7);
-            awaited.left().receive(awaited.here().slice()).await(AsyncPair.PATIENCE);
-            awaited.right().bind(window, shown, REMOTE_WRITE).await(AsyncPair.PATIENCE);
+            awaited.left().receive(awaited.here().slice()).await(AsyncPair.TIMEOUT);
+            awaited.right().bind(window, shown, REMOTE_WRITE).await(AsyncPair.TIMEOUT);
             awaited.left()
                     .sendInvalidating(awaited.here().slice(0, 8), window.remote())
-                    .await(AsyncPair.PATIENCE);
-            received.await(AsyncPair.PATIENCE);
+                    .await(AsyncPair.TIMEOUT);
+            received.await(AsyncPair.TIMEOUT);
             assertThat(
                             awaited.left()
                                     .write(awaited.here().slice(0, 8), window.remote())
-                                    .awaitCompletion(AsyncPair.PATIENCE)
+                                    .awaitCompletion(AsyncPair.TIMEOUT)
                                     .status())
                     .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         }
     }
 
-    // ---- the pieces
+    // ---- helpers
 
     private MemoryWindow newWindow(Type type) throws VerbsException {
         return type == Type.ONE ? right.domain().newType1Window() : right.domain().newType2Window();
@@ -634,7 +636,7 @@ class MemoryWindowTest {
         return right.queuePair().prepareBind(window, region, rights);
     }
 
-    /** A queue pair of the right side's beside that which the left side speaks to. */
+    /** Returns a second queue pair on the right side, which is not connected to the left side. */
     private PolledQueuePair connectedToItself() throws VerbsException {
         var other =
                 right.domain()
@@ -651,17 +653,17 @@ class MemoryWindowTest {
         return region.segment().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    private void assertRefused(Flow flow, RemoteMemory remote) throws VerbsException {
+    private void assertRefused(FailureCase flow, RemoteMemory remote) throws VerbsException {
         assertStatus(flow, left.complete(write(remote)));
         assertThat(bytes(0, BYTES)).containsOnly(CANARY);
     }
 
-    private void assertBindFails(Flow flow, PreparedBind bind) throws VerbsException {
+    private void assertBindFails(FailureCase flow, PreparedBind bind) throws VerbsException {
         assertStatus(flow, right.complete(bind));
         assertThat(right.queuePair().query().state()).isEqualTo(QueuePairState.ERROR);
     }
 
-    private void assertStatus(Flow flow, Completion completion) {
+    private void assertStatus(FailureCase flow, Completion completion) {
         assertThat(completion.status())
                 .as("%s, %s", flow, profile)
                 .isEqualTo(profile.statusOf(flow));

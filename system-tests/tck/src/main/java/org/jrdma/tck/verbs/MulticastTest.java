@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** One datagram for all that are in a group, on this host too. */
+/** Tests datagrams to all members of a group, including those on this host. */
 class MulticastTest {
 
     private Device device;
@@ -133,7 +133,7 @@ class MulticastTest {
         return DatagramSide.active(device, asked -> asked.gidIndex(entry.index()));
     }
 
-    /** Brings the group's packets to the network interface: a device does not ask for them. */
+    /** Makes the network interface receive the group's packets, which the device does not do. */
     private static MulticastSocket joined(String group, GidEntry entry) throws Exception {
         var member = new MulticastSocket(0);
         member.joinGroup(

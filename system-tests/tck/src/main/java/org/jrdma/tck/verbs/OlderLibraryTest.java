@@ -10,15 +10,15 @@ import org.jrdma.verbs.model.ForkStatus;
 import org.jrdma.verbs.model.GidEntry;
 import org.junit.jupiter.api.Test;
 
-/** Libraries that lack what newer ones have: nothing fails that they could do. */
+/** Tests older libraries, which support everything that they have functions for. */
 class OlderLibraryTest {
 
     private final String deviceName = Fabric.underTest().deviceName();
 
     @Test
-    void shouldReadTheGidTableRowByRowWhereTheLibraryCannotGiveItWhole() throws Exception {
+    void shouldReadTheGidTableEntryByEntryFromAnOlderLibrary() throws Exception {
         var older = AlteredLibrary.without("_ibv_query_gid_table", "_ibv_query_gid_ex").verbs();
-        // Their types and interfaces stand in the kernel's file system, or nowhere.
+        // The types and interfaces are in the kernel's file system, or unknown.
         var untold =
                 Fabric.underTest().profile().has(Feature.SYSFS)
                         ? new String[0]
@@ -45,7 +45,7 @@ class OlderLibraryTest {
     }
 
     @Test
-    void shouldNotKnowTheForkStatusWhereTheLibraryCannotTell() throws Exception {
+    void shouldReportAnUnknownForkStatusIfTheLibraryDoesNotReportIt() throws Exception {
         var older = AlteredLibrary.without("ibv_is_fork_initialized").verbs();
 
         assertThat(older.forkStatus()).isEqualTo(ForkStatus.UNKNOWN);

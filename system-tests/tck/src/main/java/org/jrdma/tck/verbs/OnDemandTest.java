@@ -19,13 +19,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Traffic through regions whose pages come when they are needed. Nobody has touched those that are
- * written to, so that there are none before.
+ * Tests transfers through regions with on-demand paging. The target pages have not been touched, so
+ * they do not exist before the transfer.
  */
 class OnDemandTest {
 
     private static final int BYTES = 1 << 18;
-    private static final int MESSAGE = 1000; // one packet, at the beginning of a page
+    private static final int MESSAGE = 1000; // one packet, at the start of a page
     private static final int FIRST = 3 * 4096;
 
     private final Fabric fabric = Fabric.underTest();
@@ -34,7 +34,7 @@ class OnDemandTest {
         return asked(Pair.connected());
     }
 
-    /** rxe can from Linux 6.15 on: the device itself says so. */
+    /** rxe supports this from Linux 6.15 on, and reports it as a capability. */
     private Pair asked(Pair pair) throws VerbsException {
         fabric.needs(Feature.EXTENDED_ATTRIBUTES);
         if (!pair.device().extendedAttributes().onDemand()) {
@@ -130,7 +130,7 @@ class OnDemandTest {
     }
 
     @Test
-    void shouldMoveWhatBeginsAnywhereInAPageAndLiesInSeveral() throws VerbsException {
+    void shouldTransferDataAtAnyOffsetAcrossPages() throws VerbsException {
         fabric.needs(Feature.ON_DEMAND_WITHIN_PAGES);
         var first = FIRST + 100;
         var length = 20_000;

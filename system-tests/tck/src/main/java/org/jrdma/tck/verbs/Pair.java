@@ -11,7 +11,7 @@ import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Two queue pairs, connected to each other, that their tests poll. Made by its own methods. */
+/** Two connected polled queue pairs. */
 final class Pair implements AutoCloseable {
 
     static final Access[] ALL = {
@@ -50,7 +50,7 @@ final class Pair implements AutoCloseable {
         return connected(Fabric.underTest().open(), options, change);
     }
 
-    /** Connected, with completion queues of another kind. */
+    /** Makes a reliable pair with other completion queues. */
     static Pair completing(UnaryOperator<CompletionQueueOptions> change) throws VerbsException {
         Fabric.underTest().needs(Feature.MOVING_DATA);
         var device = Fabric.underTest().open();
@@ -62,7 +62,7 @@ final class Pair implements AutoCloseable {
                 new ConnectOptions());
     }
 
-    /** Connected without a promise that anything arrives. */
+    /** Makes an unreliable pair. */
     static Pair unreliable() throws VerbsException {
         Fabric.underTest().needs(Feature.UNRELIABLE_CONNECTIONS);
         Fabric.underTest().needs(Feature.MOVING_DATA);
@@ -72,7 +72,7 @@ final class Pair implements AutoCloseable {
                 new ConnectOptions());
     }
 
-    /** On an open device, which is closed with the pair. */
+    /** Makes a pair on an open device, which is closed with the pair. */
     static Pair connected(
             Device device,
             ConnectOptions options,
@@ -142,12 +142,12 @@ final class Pair implements AutoCloseable {
         return device;
     }
 
-    /** The side that begins. */
+    /** The side that sends first. */
     Side left() {
         return left;
     }
 
-    /** The side that answers. */
+    /** The side that replies. */
     Side right() {
         return right;
     }

@@ -6,10 +6,10 @@ import java.util.Map;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.CompletionStatus;
 
-/** Where a provider deviates from the specification, or offers less, with the reason for each. */
+/** The deviations and missing features of a provider, each with a reason. */
 @SuppressWarnings("ImmutableEnumChecker") // the maps are immutable
 public enum Profile {
-    /** The specification itself: nothing lacks, nothing deviates. */
+    /** The specification: all features, no deviations. */
     SPECIFICATION(Map.of(), Map.of(), Map.of()),
 
     /** The kernel's software RoCE, {@code rdma_rxe}. */
@@ -23,12 +23,12 @@ public enum Profile {
                     entry(Feature.DEVICE_MEMORY, "it has no device"),
                     entry(Feature.REREGISTRATION, "not in the provider"),
                     entry(Feature.ADVICE, "not in the provider of rdma-core 44"),
-                    entry(Feature.ADAPTERS_OFFERS, "it is no adapter"),
+                    entry(Feature.ADAPTERS_OFFERS, "it is not an adapter"),
                     entry(
                             Feature.ON_DEMAND_WITHIN_PAGES,
                             "its copy begins at each page's beginning, wherever the bytes are (Linux 7.3)"),
                     entry(Feature.FLUSHES, "not in the provider of rdma-core 44"),
-                    entry(Feature.WRITTEN_EVENTS, "not in rdma-core 44"),
+                    entry(Feature.USER_DEFINED_EVENTS, "not in rdma-core 44"),
                     entry(Feature.MODERATION, "not in the provider"),
                     entry(Feature.THREAD_DOMAINS, "not in the provider"),
                     entry(Feature.XRC, "not in the driver"),
@@ -42,30 +42,32 @@ public enum Profile {
                     Access.HUGE_PAGES, "not in the driver",
                     Access.FLUSH_PERSISTENT, "for persistent memory only"),
             Map.ofEntries(
-                    entry(Flow.WRITE_WITH_WRONG_LOCAL_KEY, Deviation.FLUSHED_AT_ONCE),
-                    entry(Flow.WRITE_FROM_ANOTHER_DOMAIN, Deviation.FLUSHED_AT_ONCE),
-                    entry(Flow.SEND_FROM_ANOTHER_DOMAIN, Deviation.FLUSHED_AT_ONCE),
-                    entry(Flow.BIND_TO_REGION_WITHOUT_RIGHT, Deviation.FLUSHED_AT_ONCE),
-                    entry(Flow.BIND_FOR_WRITES_WITHOUT_LOCAL_WRITE, Deviation.FLUSHED_AT_ONCE),
-                    entry(Flow.BIND_OF_BOUND_WINDOW, Deviation.FLUSHED_AT_ONCE),
-                    entry(Flow.BIND_OF_NO_BYTES, Deviation.FLUSHED_AT_ONCE),
+                    entry(FailureCase.WRITE_WITH_WRONG_LOCAL_KEY, Deviation.FLUSHED_AT_ONCE),
+                    entry(FailureCase.WRITE_FROM_ANOTHER_DOMAIN, Deviation.FLUSHED_AT_ONCE),
+                    entry(FailureCase.SEND_FROM_ANOTHER_DOMAIN, Deviation.FLUSHED_AT_ONCE),
+                    entry(FailureCase.BIND_TO_REGION_WITHOUT_RIGHT, Deviation.FLUSHED_AT_ONCE),
                     entry(
-                            Flow.RECEIVE_WITHOUT_LOCAL_WRITE_AT_RECEIVER,
+                            FailureCase.BIND_FOR_WRITES_WITHOUT_LOCAL_WRITE,
+                            Deviation.FLUSHED_AT_ONCE),
+                    entry(FailureCase.BIND_OF_BOUND_WINDOW, Deviation.FLUSHED_AT_ONCE),
+                    entry(FailureCase.BIND_OF_NO_BYTES, Deviation.FLUSHED_AT_ONCE),
+                    entry(
+                            FailureCase.RECEIVE_WITHOUT_LOCAL_WRITE_AT_RECEIVER,
                             new Deviation(
                                     CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
                                     "its responder has one status for all that it cannot place")),
                     entry(
-                            Flow.RECEIVE_TOO_SMALL_AT_SENDER,
+                            FailureCase.RECEIVE_TOO_SMALL_AT_SENDER,
                             new Deviation(
                                     CompletionStatus.REMOTE_OPERATION_ERROR,
                                     "its responder answers as if it had failed itself")),
                     entry(
-                            Flow.RECEIVE_TOO_SMALL_AT_RECEIVER,
+                            FailureCase.RECEIVE_TOO_SMALL_AT_RECEIVER,
                             new Deviation(
                                     CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
                                     "its responder has one status for all that it cannot place")),
                     entry(
-                            Flow.WRITE_BEYOND_WINDOW,
+                            FailureCase.WRITE_BEYOND_WINDOW,
                             new Deviation(
                                     CompletionStatus.SUCCESS,
                                     "its responder knows the bounds of the region only")))),
@@ -79,7 +81,7 @@ public enum Profile {
                     entry(
                             Feature.ENHANCED_OPTIONS_OF_CONNECTIONS,
                             "iWARP's messages have no room for them"),
-                    entry(Feature.WRITTEN_EVENTS, "not in rdma-core 44"),
+                    entry(Feature.USER_DEFINED_EVENTS, "not in rdma-core 44"),
                     entry(Feature.UNRELIABLE_CONNECTIONS, "iWARP has reliable ones only"),
                     entry(Feature.DATAGRAMS, "iWARP has connections only"),
                     entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
@@ -96,11 +98,11 @@ public enum Profile {
                             "the provider has no create_cq_ex"),
                     entry(Feature.QUERYING_SHARED_RECEIVE_QUEUES, "the provider has no query_srq"),
                     entry(Feature.RESIZING_SHARED_RECEIVE_QUEUES, "not in the driver"),
-                    entry(Feature.REPORTING_RESET, "its idle state is told as INIT"),
+                    entry(Feature.REPORTING_RESET, "its idle state is reported as INIT"),
                     entry(Feature.REPORTING_GREATEST_MTU, "the driver leaves it out"),
                     entry(Feature.PARTITION_KEYS, "iWARP has none"),
                     entry(Feature.ADVICE, "not in the provider"),
-                    entry(Feature.ADAPTERS_OFFERS, "it is no adapter"),
+                    entry(Feature.ADAPTERS_OFFERS, "it is not an adapter"),
                     entry(Feature.MEMORY_WINDOWS, "not in the driver"),
                     entry(Feature.DEVICE_MEMORY, "it has no device"),
                     entry(Feature.LARGE_REGIONS, "as for rxe")),
@@ -116,12 +118,14 @@ public enum Profile {
                     Feature.CLEANING_UP_PROCESSES, "it ends with its process",
                     Feature.ALLOCATING_NOTHING,
                             "it is in Java, where a segment is an object unless the JIT sees otherwise",
-                    Feature.ADAPTERS_OFFERS, "it is no adapter",
+                    Feature.ADAPTERS_OFFERS, "it is not an adapter",
                     Feature.LOCKING_MEMORY, "it pins nothing"),
             Map.of(Access.FLUSH_PERSISTENT, "for persistent memory only"),
             Map.of()),
 
-    /** A provider that takes every request and moves nothing, for measuring and for stress. */
+    /**
+     * A provider that accepts every request and transfers nothing, for benchmarks and stress tests.
+     */
     NULL(
             Map.ofEntries(
                     entry(Feature.CONNECTION_MANAGER, "it has no peers"),
@@ -136,7 +140,7 @@ public enum Profile {
                             Feature.SHARED_RECEIVE_QUEUES,
                             "its last queue pair takes every receive at once"),
                     entry(Feature.ADVICE, "it has no pages"),
-                    entry(Feature.ADAPTERS_OFFERS, "it is no adapter"),
+                    entry(Feature.ADAPTERS_OFFERS, "it is not an adapter"),
                     entry(Feature.DEVICE_MEMORY, "it has no device"),
                     entry(Feature.ATOMIC_WRITES, "it writes nothing"),
                     entry(Feature.FLUSHES, "it writes nothing"),
@@ -147,18 +151,18 @@ public enum Profile {
 
     private final Map<Feature, String> lacks;
     private final Map<Access, String> lackingRights;
-    private final Map<Flow, Deviation> deviations;
+    private final Map<FailureCase, Deviation> deviations;
 
     Profile(
             Map<Feature, String> lacks,
             Map<Access, String> lackingRights,
-            Map<Flow, Deviation> deviations) {
+            Map<FailureCase, Deviation> deviations) {
         this.lacks = lacks;
         this.lackingRights = lackingRights;
         this.deviations = deviations;
     }
 
-    /** Another status than the specification demands. */
+    /** A status other than the one that the specification requires. */
     record Deviation(CompletionStatus status, String reason) {
 
         private static final Deviation FLUSHED_AT_ONCE =
@@ -167,7 +171,7 @@ public enum Profile {
                         "its requester goes to the error state before it completes the request");
     }
 
-    /** The profile that a device's name suggests. */
+    /** Returns the profile for a device's name. */
     static Profile ofDevice(String name) {
         if (name.startsWith("rxe")) {
             return RXE;
@@ -185,7 +189,7 @@ public enum Profile {
         return lacks;
     }
 
-    /** Whether tests that need it run. */
+    /** Returns true if tests that need the feature run. */
     public boolean has(Feature feature) {
         return !lacks.containsKey(feature);
     }
@@ -194,8 +198,8 @@ public enum Profile {
         return lackingRights.containsKey(right);
     }
 
-    /** The status that a flow ends in here. */
-    CompletionStatus statusOf(Flow flow) {
+    /** Returns the status of this provider for a failure. */
+    CompletionStatus statusOf(FailureCase flow) {
         var deviation = deviations.get(flow);
         return deviation == null ? flow.demanded() : deviation.status();
     }

@@ -33,7 +33,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The state machine of a queue pair: each step, each refusal, and the ways through it at once. */
+/**
+ * Tests the state machine of a queue pair: each transition, each rejection, and connecting at once.
+ */
 class QueuePairStateTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -99,12 +101,12 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldNameWhatAStepMisses() throws VerbsException {
+    void shouldNameTheMissingAttributesOfATransition() throws VerbsException {
         assertRefused(
                 QueuePairChange.to(INIT).port(1),
                 "RESET",
                 "INIT",
-                "misses",
+                "lacks",
                 "PARTITION_KEY_INDEX",
                 "ACCESS");
         assertState(RESET);
@@ -113,7 +115,7 @@ class QueuePairStateTest {
                 QueuePairChange.to(READY_TO_RECEIVE).pathMtu(Mtu.BYTES_1024).destinationNumber(1),
                 "INIT",
                 "READY_TO_RECEIVE",
-                "misses",
+                "lacks",
                 "ADDRESS",
                 "RECEIVE_SEQUENCE",
                 "MAX_DESTINATION_READS",
@@ -122,15 +124,16 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldNameWhatDoesNotBelongToAStep() throws VerbsException {
+    void shouldNameTheAttributesThatATransitionDoesNotAllow() throws VerbsException {
         assertRefused(toInit().retries(3), "RESET", "INIT", "must not change", "RETRIES");
         assertRefused(
                 QueuePairChange.to(INIT).port(1).partitionKeyIndex(0).timeout(1),
-                "misses [ACCESS]",
+                "lacks [ACCESS]",
                 "must not change [TIMEOUT]");
         assertState(RESET);
         queuePair.modify(toInit());
-        assertRefused(QueuePairChange.to(ERROR).port(1), "ERROR", "illegal", "PORT");
+        assertRefused(
+                QueuePairChange.to(ERROR).port(1), "ERROR", "does not allow attributes", "PORT");
         assertState(INIT);
     }
 
@@ -140,7 +143,12 @@ class QueuePairStateTest {
             mode = EnumSource.Mode.EXCLUDE,
             names = {"RESET", "INIT"})
     void shouldRefuseToSkipSteps(QueuePairState next) throws VerbsException {
-        assertRefused(QueuePairChange.to(next), "RESET", next.name(), "no step", "INIT");
+        assertRefused(
+                QueuePairChange.to(next),
+                "RESET",
+                next.name(),
+                "is not a valid queue pair transition",
+                "INIT");
         assertState(RESET);
     }
 
@@ -216,7 +224,7 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldHaveAsManyReadsUnderWayAsTheDeviceSaysAndNoMore() throws VerbsException {
+    void shouldHaveAsManyPendingReadsAsTheDeviceSupportsAndNoMore() throws VerbsException {
         Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
         var limits = pair.device().attributes();
         queuePair.modify(toInit());
@@ -245,7 +253,7 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldSayThatThePeersGidIsNeededOnRoce() throws VerbsException {
+    void shouldReportThatRoceNeedsThePeersGid() throws VerbsException {
         Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
         if (pair.device().port(1).linkLayer() != LinkLayer.ETHERNET) {
             throw new Fabric.Listed("not Ethernet");
@@ -271,7 +279,7 @@ class QueuePairStateTest {
                                                 .receives(1)
                                                 .gidIndex(last)))
                 .isInstanceOf(VerbsException.class)
-                .hasMessageContaining("no GID " + last)
+                .hasMessageContaining("no GID with index " + last)
                 .hasMessageContaining(pair.device().gids(1).getFirst().gid().toString());
     }
 
@@ -302,7 +310,7 @@ class QueuePairStateTest {
         var write =
                 queuePair
                         .prepareWrite(left.region().slice(), pair.right().region().remote())
-                        .signalled(false);
+                        .signaled(false);
         for (var count = 0; count < 5; count++) {
             left.post(write);
         }
@@ -330,7 +338,7 @@ class QueuePairStateTest {
         var write =
                 queuePair
                         .prepareWrite(left.region().slice(0, 8), pair.right().region().remote())
-                        .signalled(false);
+                        .signaled(false);
         while (write.tryPost()) {
             // until it is full
         }
@@ -380,8 +388,8 @@ class QueuePairStateTest {
                                     QueuePairOptions.reliable(small).sends(8).receives(8)))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("overrun")
-                    .hasMessageContaining("room for 2 more");
-            assertThat(small.room()).isEqualTo(10);
+                    .hasMessageContaining("a remaining capacity of 2");
+            assertThat(small.remainingCapacity()).isEqualTo(10);
             try (var allowed =
                     domain.newQueuePair(
                             QueuePairOptions.reliable(small)
@@ -412,12 +420,12 @@ class QueuePairStateTest {
                     .hasMessageContaining("ibv_create_qp");
             assertThatThrownBy(() -> QueuePairOptions.reliable(completions).sends(0))
                     .isInstanceOf(IllegalArgumentException.class);
-            assertThat(completions.room()).isEqualTo(64);
+            assertThat(completions.remainingCapacity()).isEqualTo(64);
         }
     }
 
     @Test
-    void shouldGrantWhatWasAskedForOrMore() throws VerbsException {
+    void shouldGrantAtLeastTheRequestedSizes() throws VerbsException {
         try (var completions = pair.device().newCompletionQueue(64);
                 var domain = pair.device().newProtectionDomain();
                 var made =

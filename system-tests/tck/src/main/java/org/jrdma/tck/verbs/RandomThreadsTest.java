@@ -35,11 +35,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Threads that post, poll, wait and close at random, on objects that they share: whatever the
- * order, the JVM lives, nothing hangs, and only documented exceptions are thrown.
+ * Threads post, poll, wait and close at random on shared objects. In any order, the JVM survives,
+ * no thread hangs, and only documented exceptions are thrown.
  *
- * <p>{@code jrdma.tck.soak.seconds} (5) says how long, {@code jrdma.tck.soak.seed} repeats the
- * choices of a run, though not its interleaving.
+ * <p>{@code jrdma.tck.soak.seconds} (default 5) sets the duration, {@code jrdma.tck.soak.seed}
+ * repeats the choices of a run, but not its interleaving.
  */
 class RandomThreadsTest {
 
@@ -60,7 +60,7 @@ class RandomThreadsTest {
     private final ConcurrentLinkedQueue<Throwable> undocumented = new ConcurrentLinkedQueue<>();
     private final Map<String, LongAdder> outcomes = new ConcurrentHashMap<>();
 
-    /** One device and what was made of it, in use by all threads until one closes it. */
+    /** A device with its objects, used by all threads until one of them closes it. */
     private record Shared(
             Device device,
             ProtectionDomain domain,
@@ -132,7 +132,7 @@ class RandomThreadsTest {
         }
     }
 
-    /** A slow machine gets more time to have done something of everything. */
+    /** Waits longer on a slow machine, until each operation has happened. */
     private boolean isOver(long end) {
         var beyond = System.nanoTime() - end;
         return beyond > 0
@@ -226,7 +226,7 @@ class RandomThreadsTest {
                         .prepareWrite(shared.region.slice(0, 64), shared.region.remote().at(64));
         try (var cursor = shared.completions.newCursor(8)) {
             for (var round = random.nextInt(200); round > 0; round--) {
-                if (write.id(round).signalled(random.nextInt(4) == 0).tryPost()) {
+                if (write.id(round).signaled(random.nextInt(4) == 0).tryPost()) {
                     count("post");
                 }
                 poll(cursor);

@@ -28,7 +28,7 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.cm.ChannelClosedException;
-import org.jrdma.verbs.cm.ChannelEnd;
+import org.jrdma.verbs.cm.ChannelTermination;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
@@ -44,10 +44,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Messages over a connection. */
+/** Tests messages over a connection. */
 class RdmaChannelTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final Duration SHORT = Duration.ofMillis(20);
 
     /** In 200 rounds: less than a byte each, and what a thread needs to ask how much it is. */
@@ -82,19 +82,18 @@ class RdmaChannelTest {
         }
     }
 
-    /** What one side does with its end. */
+    /** The program of one side. */
     private interface Script {
         void run(RdmaChannel channel) throws Exception;
     }
 
-    /** A peer on a thread of its own. */
+    /** A peer on its own thread. */
     private CompletableFuture<?> peer(RdmaChannelOptions options, Script script) {
-        return Waits.call(
+        return BackgroundCalls.call(
                 Thread.ofPlatform().daemon(),
                 () -> {
                     try (var channel =
-                            RdmaChannel.accept(
-                                    listener.next(PATIENCE), domain, options, PATIENCE)) {
+                            RdmaChannel.accept(listener.next(TIMEOUT), domain, options, TIMEOUT)) {
                         script.run(channel);
                         return script;
                     }
@@ -102,7 +101,7 @@ class RdmaChannelTest {
     }
 
     private RdmaChannel connect(RdmaChannelOptions options) throws IOException {
-        return RdmaChannel.connect(connections, listener.localAddress(), domain, options, PATIENCE);
+        return RdmaChannel.connect(connections, listener.localAddress(), domain, options, TIMEOUT);
     }
 
     private static void get(CompletableFuture<?> peer) throws Exception {
@@ -113,23 +112,23 @@ class RdmaChannelTest {
             RdmaChannel channel, MemorySegment message, RdmaChannel.Handler handler)
             throws IOException {
         while (!channel.trySend(message)) {
-            channel.await(handler, PATIENCE);
+            channel.await(handler, TIMEOUT);
         }
     }
 
-    /** Takes messages until there are so many. */
+    /** Receives a number of messages. */
     private static List<byte[]> take(RdmaChannel channel, int count) throws IOException {
         var messages = new ArrayList<byte[]>();
         while (messages.size() < count) {
             channel.await(
                     (buffer, length) ->
                             messages.add(buffer.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE)),
-                    PATIENCE);
+                    TIMEOUT);
         }
         return messages;
     }
 
-    /** Sends everything back until the other side leaves. */
+    /** Sends all messages back until the other side ends the channel. */
     private static void echo(RdmaChannel channel) throws IOException {
         try {
             while (true) {
@@ -140,14 +139,14 @@ class RdmaChannelTest {
                                     throw new AssertionError("no room to answer one by one");
                                 }
                             } catch (VerbsException _) {
-                                // it has left
+                                // the other side has ended the channel
                             }
                         },
-                        PATIENCE);
+                        TIMEOUT);
             }
         } catch (ChannelClosedException e) {
             assertThat(e).hasMessageContaining("has disconnected");
-            assertThat(e.end().cause()).isEqualTo(ChannelEnd.Cause.CLOSED_BY_PEER);
+            assertThat(e.termination().cause()).isEqualTo(ChannelTermination.Cause.CLOSED_BY_PEER);
         }
     }
 
@@ -160,23 +159,23 @@ class RdmaChannelTest {
     }
 
     @Test
-    void shouldTellThePeersProgramWhatThisOneHasToSay() throws Exception {
+    void shouldSendPrivateDataToThePeersProgram() throws Exception {
         var hello = new byte[44];
         Arrays.fill(hello, (byte) 1);
         var welcome = new byte[184];
         Arrays.fill(welcome, (byte) 2);
         var peer =
-                Waits.call(
+                BackgroundCalls.call(
                         Thread.ofPlatform().daemon(),
                         () -> {
-                            var request = listener.next(PATIENCE);
+                            var request = listener.next(TIMEOUT);
                             var told = RdmaChannel.privateData(request).orElseThrow().bytes();
                             try (var channel =
                                     RdmaChannel.accept(
                                             request,
                                             domain,
                                             new RdmaChannelOptions().privateData(welcome),
-                                            PATIENCE)) {
+                                            TIMEOUT)) {
                                 assertThat(channel.privateData().bytes()).isEqualTo(told);
                                 echo(channel);
                                 return told;
@@ -189,14 +188,13 @@ class RdmaChannelTest {
     }
 
     @Test
-    void shouldSayHowMuchPrivateDataThereIsRoomFor() throws Exception {
-        var isWarp = fabric.profile() == Profile.SIW;
-        var request = isWarp ? 236 : 44;
+    void shouldReportTheMaximumSizeOfPrivateData() throws Exception {
+        var isIwarp = fabric.profile() == Profile.SIW;
+        var request = isIwarp ? 236 : 44;
         assertThatThrownBy(() -> connect(telling(request + 1)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining(
-                        "room for %d bytes of private data, not %d", request, request + 1);
-        var answer = isWarp ? 236 : 184;
+                .hasMessageContaining("has %d bytes; the maximum is %d", request + 1, request);
+        var answer = isIwarp ? 236 : 184;
         var peer = peer(telling(answer + 1), _ -> {});
 
         assertThatThrownBy(() -> connect(new RdmaChannelOptions())).isInstanceOf(CmException.class);
@@ -204,24 +202,23 @@ class RdmaChannelTest {
         assertThatThrownBy(() -> get(peer))
                 .cause()
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining(
-                        "room for %d bytes of private data, not %d", answer, answer + 1);
+                .hasMessageContaining("has %d bytes; the maximum is %d", answer + 1, answer);
     }
 
     private static RdmaChannelOptions telling(int bytes) {
         return new RdmaChannelOptions().privateData(new byte[bytes]);
     }
 
-    /** What a handler throws is the program's, whatever has become of the channel. */
+    /** The exception of a handler reaches the program, even if the channel has ended. */
     @Test
-    void shouldNotTakeWhatAHandlerThrowsForItsOwnEnd() throws Exception {
+    void shouldNotTakeAnExceptionOfAHandlerForTheEndOfTheChannel() throws Exception {
         var peer =
                 peer(
                         new RdmaChannelOptions(),
                         channel -> {
                             take(channel, 1);
                             send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
-                            channel.connection().awaitDisconnected(PATIENCE);
+                            channel.connection().awaitDisconnected(TIMEOUT);
                         });
         var channel = connect(new RdmaChannelOptions());
         send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
@@ -234,7 +231,7 @@ class RdmaChannelTest {
                                             channel.close();
                                             throw new IllegalStateException("the program's own");
                                         },
-                                        PATIENCE);
+                                        TIMEOUT);
                             }
                         })
                 .isInstanceOf(IllegalStateException.class)
@@ -260,10 +257,10 @@ class RdmaChannelTest {
         get(peer);
     }
 
-    /** Nothing would come any more: neither a message nor the end of the connection. */
+    /** Otherwise neither a message nor the end of the connection would be reported. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void shouldWakeWhoWaitsWhenTheDomainOrTheDeviceIsClosed(boolean ofTheDomain) throws Exception {
+    void shouldEndAWaitWhenTheDomainOrTheDeviceIsClosed(boolean ofTheDomain) throws Exception {
         var other = fabric.open();
         var itsDomain = other.newProtectionDomain();
         var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
@@ -279,19 +276,19 @@ class RdmaChannelTest {
                                             listener.localAddress(),
                                             itsDomain,
                                             new RdmaChannelOptions(),
-                                            PATIENCE)) {
+                                            TIMEOUT)) {
                                 connected.complete(channel);
                                 try {
-                                    channel.await(NOTHING, PATIENCE);
+                                    channel.await(NOTHING, TIMEOUT);
                                 } catch (IllegalStateException e) {
                                     assertThatThrownBy(channel::tryClaim)
                                             .isInstanceOf(IllegalStateException.class)
                                             .hasMessage(e.getMessage());
-                                    assertThat(channel.end().map(ChannelEnd::cause))
-                                            .hasValue(ChannelEnd.Cause.CLOSED_HERE);
+                                    assertThat(channel.termination().map(ChannelTermination::cause))
+                                            .hasValue(ChannelTermination.Cause.CLOSED_HERE);
                                     throw e;
                                 }
-                                failure.complete(new AssertionError("it waited in vain"));
+                                failure.complete(new AssertionError("the wait timed out"));
                             } catch (Throwable e) {
                                 connected.completeExceptionally(e);
                                 failure.complete(e);
@@ -304,8 +301,9 @@ class RdmaChannelTest {
         assertThat(failure.get(10, TimeUnit.SECONDS))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage(
-                        "%s is closed: %s is".formatted(channel, ofTheDomain ? itsDomain : other));
-        get(peer); // which is told
+                        "%s is closed because %s was closed"
+                                .formatted(channel, ofTheDomain ? itsDomain : other));
+        get(peer); // which is reported
         thread.join();
         other.close();
     }
@@ -338,13 +336,13 @@ class RdmaChannelTest {
 
             assertThatThrownBy(() -> channel.trySend(tooLong))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("100 bytes at most, not 101");
+                    .hasMessageContaining("101 bytes; the maximum of this channel is 100");
         }
         get(peer);
     }
 
     @Test
-    void shouldSayThatThePeerHasNoRoomUntilItHasHandledWhatItHas() throws Exception {
+    void shouldReportThatThePeerHasNoFreeSlotUntilItHandlesMessages() throws Exception {
         var options = new RdmaChannelOptions().window(4);
         var full = new CountDownLatch(1);
         var peer =
@@ -374,7 +372,7 @@ class RdmaChannelTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 64})
-    void shouldNotStandStillWhereMessagesGoOneWayOnly(int window) throws Exception {
+    void shouldMakeProgressIfMessagesGoInOneDirectionOnly(int window) throws Exception {
         var options = new RdmaChannelOptions().window(window).messageBytes(64);
         var count = 2000;
         var peer =
@@ -387,14 +385,14 @@ class RdmaChannelTest {
                                         (buffer, length) ->
                                                 assertThat(buffer.get(ValueLayout.JAVA_INT, 0))
                                                         .isEqualTo(next[0]++),
-                                        PATIENCE);
+                                        TIMEOUT);
                             }
                         });
         try (var channel = connect(options)) {
             for (var number = 0; number < count; number++) {
                 var buffer = channel.tryClaim();
                 while (buffer == null) {
-                    channel.await(NOTHING, PATIENCE);
+                    channel.await(NOTHING, TIMEOUT);
                     buffer = channel.tryClaim();
                 }
                 buffer.set(ValueLayout.JAVA_INT, 0, number);
@@ -404,11 +402,10 @@ class RdmaChannelTest {
         }
     }
 
-    /** Also while this side has to tell the peer that it may send. */
+    /** Also while this side has to send credits to the peer. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
-    void shouldSendWhatWasWrittenIntoAClaimedMessageWhateverComesMeanwhile(int window)
-            throws Exception {
+    void shouldSendAClaimedMessageDespiteMessagesReceivedMeanwhile(int window) throws Exception {
         var options = new RdmaChannelOptions().window(window).messageBytes(64);
         var rounds = 100;
         var peer =
@@ -429,16 +426,16 @@ class RdmaChannelTest {
             for (var round = 0; round < rounds; round++) {
                 var claimed = channel.tryClaim();
                 while (claimed == null) {
-                    channel.await(count, PATIENCE);
+                    channel.await(count, TIMEOUT);
                     claimed = channel.tryClaim();
                 }
                 MemorySegment.copy(message(round, 64), 0, claimed, ValueLayout.JAVA_BYTE, 0, 64);
                 while (taken[0] < window * (round + 1)) {
-                    channel.await(count, PATIENCE);
+                    channel.await(count, TIMEOUT);
                 }
                 assertThatThrownBy(() -> channel.trySend(MemorySegment.ofArray(new byte[2])))
                         .isInstanceOf(IllegalStateException.class)
-                        .hasMessageContaining("send() that first");
+                        .hasMessageContaining("Call send() first");
                 assertThat(channel.tryClaim()).isEqualTo(claimed);
                 channel.send(64);
             }
@@ -447,7 +444,8 @@ class RdmaChannelTest {
     }
 
     /**
-     * Too short; of no kind; a header alone that is longer; more handled than sent; less than 0.
+     * Messages that are too short, of an unknown kind, a longer header only, with more credits than
+     * messages sent, with negative credits.
      */
     @ParameterizedTest
     @ValueSource(
@@ -458,7 +456,7 @@ class RdmaChannelTest {
                 "0000000200000001ff",
                 "ffffffff00000000"
             })
-    void shouldEndWhereThePeerSendsWhatIsNoMessage(String sent) throws Exception {
+    void shouldEndTheChannelIfThePeerSendsAnInvalidMessage(String sent) throws Exception {
         var bytes = HexFormat.of().parseHex(sent);
         try (var completions = device.newCompletionDispatcher(64);
                 var memory = domain.newArena(Access.LOCAL_WRITE)) {
@@ -474,20 +472,21 @@ class RdmaChannelTest {
                                     queuePair -> heard.set(queuePair.receive(firstWords.slice())));
             var peer =
                     supplied(() -> {
-                        var connection = listener.accept(domain, asked, PATIENCE);
+                        var connection = listener.accept(domain, asked, TIMEOUT);
                         if (fabric.profile() == Profile.SIW) {
-                            heard.get().await(PATIENCE); // on iWARP who connects begins
+                            // On iWARP the connecting side must send first.
+                            heard.get().await(TIMEOUT);
                         }
                         connection.queuePair().send(message.slice());
                         return connection;
                     });
             try (var channel = connect(new RdmaChannelOptions())) {
-                assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
+                assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
                         .isInstanceOf(VerbsException.class)
-                        .hasMessageContaining("no message of a channel's");
-                assertThat(channel.end().map(ChannelEnd::cause))
-                        .hasValue(ChannelEnd.Cause.PROTOCOL_ERROR);
-                assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
+                        .hasMessageContaining("invalid channel message");
+                assertThat(channel.termination().map(ChannelTermination::cause))
+                        .hasValue(ChannelTermination.Cause.PROTOCOL_ERROR);
+                assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
                         .isInstanceOf(VerbsException.class)
                         .hasMessageContaining("has ended");
                 assertThatThrownBy(channel::tryClaim).isInstanceOf(VerbsException.class);
@@ -497,7 +496,7 @@ class RdmaChannelTest {
     }
 
     private static <T> CompletableFuture<T> supplied(Callable<T> call) {
-        return Waits.call(Thread.ofVirtual(), call);
+        return BackgroundCalls.call(Thread.ofVirtual(), call);
     }
 
     @Test
@@ -546,7 +545,7 @@ class RdmaChannelTest {
                 assertThat(channel.tryReadRemote(mine.slice(4000, 4000), target, 42)).isTrue();
                 assertThat(channel.tryReadRemote(mine.slice(4000, 4000), target, 43)).isFalse();
                 while (done.size() < 2) {
-                    channel.await(handler, PATIENCE);
+                    channel.await(handler, TIMEOUT);
                 }
 
                 assertThat(done).containsExactly(41L, 42L);
@@ -596,7 +595,7 @@ class RdmaChannelTest {
                         channel.tryClaim();
                         channel.send(64);
                     } catch (VerbsException _) {
-                        // the other side has left
+                        // the other side has ended the channel
                     }
                 };
         try {
@@ -608,7 +607,7 @@ class RdmaChannelTest {
         }
     }
 
-    /** There may be one processor for both sides. */
+    /** Both sides may share one processor. */
     private static void pollOrPause(RdmaChannel channel, RdmaChannel.Handler handler)
             throws VerbsException {
         if (channel.poll(handler) == 0) {
@@ -617,7 +616,7 @@ class RdmaChannelTest {
     }
 
     @Test
-    void shouldGiveWhatCameBeforeItTellsThatThePeerHasLeft() throws Exception {
+    void shouldDeliverEarlierMessagesBeforeItReportsTheEndOfThePeer() throws Exception {
         var options = new RdmaChannelOptions();
         var peer =
                 peer(
@@ -626,7 +625,7 @@ class RdmaChannelTest {
                             for (var number = 0; number < 3; number++) {
                                 send(channel, MemorySegment.ofArray(new byte[10]), NOTHING);
                             }
-                            take(channel, 1); // so that all three have arrived
+                            take(channel, 1); // until all three have arrived
                         });
         try (var channel = connect(options)) {
             assertThat(take(channel, 3)).hasSize(3);
@@ -636,13 +635,13 @@ class RdmaChannelTest {
             assertThatThrownBy(
                             () -> {
                                 while (true) {
-                                    channel.await(NOTHING, PATIENCE);
+                                    channel.await(NOTHING, TIMEOUT);
                                 }
                             })
                     .isInstanceOf(ChannelClosedException.class)
                     .hasMessageContaining("the peer has disconnected");
-            assertThat(channel.end().map(ChannelEnd::cause))
-                    .hasValue(ChannelEnd.Cause.CLOSED_BY_PEER);
+            assertThat(channel.termination().map(ChannelTermination::cause))
+                    .hasValue(ChannelTermination.Cause.CLOSED_BY_PEER);
             assertThatThrownBy(() -> channel.trySend(MemorySegment.NULL))
                     .isInstanceOf(VerbsException.class);
             assertThatThrownBy(() -> channel.await(NOTHING, Duration.ofHours(1)))
@@ -650,7 +649,7 @@ class RdmaChannelTest {
         }
     }
 
-    /** Of one batch: a message, and all receives that were flushed. */
+    /** One batch contains a message and all flushed receives. */
     @Test
     void shouldNotWaitOnceItKnowsThatNothingMoreWillCome() throws Exception {
         if (fabric.profile() == Profile.SIW) {
@@ -667,7 +666,7 @@ class RdmaChannelTest {
         try (var channel = connect(options)) {
             send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
             get(peer);
-            channel.connection().awaitDisconnected(PATIENCE);
+            channel.connection().awaitDisconnected(TIMEOUT);
 
             assertThat(take(channel, 1)).hasSize(1);
             assertThatThrownBy(() -> channel.await(NOTHING, Duration.ofHours(1)))
@@ -676,9 +675,9 @@ class RdmaChannelTest {
         }
     }
 
-    /** The peer is not left to its deadline. */
+    /** The peer does not have to wait for its deadline. */
     @Test
-    void shouldRefuseAPeerThatThereAreNoRingsFor() throws Exception {
+    void shouldRejectAPeerIfThereIsNoMemoryForItsRings() throws Exception {
         var peer = peer(new RdmaChannelOptions().window(5_000_000), _ -> {});
 
         assertThatThrownBy(() -> connect(new RdmaChannelOptions())).isInstanceOf(CmException.class);
@@ -689,31 +688,31 @@ class RdmaChannelTest {
     }
 
     @Test
-    void shouldRefuseAPeerThatAsksForSomethingElse() throws Exception {
+    void shouldRejectAPeerThatRequestsAnotherTest() throws Exception {
         var peer = peer(new RdmaChannelOptions(), _ -> {});
         try (var completions = device.newCompletionDispatcher(64)) {
             var asked = ConnectionOptions.of(QueuePairOptions.reliable(completions));
 
             assertThatThrownBy(() ->
-                            connections.connect(listener.localAddress(), domain, asked, PATIENCE))
+                            connections.connect(listener.localAddress(), domain, asked, TIMEOUT))
                     .isInstanceOf(CmException.class);
             assertThatThrownBy(() -> get(peer))
                     .isInstanceOf(ExecutionException.class)
                     .cause()
                     .isInstanceOf(VerbsException.class)
-                    .hasMessageContaining("does not ask for a channel");
+                    .hasMessageContaining("has no channel parameters");
         }
     }
 
     @Test
-    void shouldRefuseAnAcceptorThatIsNoChannel() throws Exception {
+    void shouldRejectAnAcceptorThatDoesNotUseRdmaChannel() throws Exception {
         try (var completions = device.newCompletionDispatcher(64)) {
             var asked = ConnectionOptions.of(QueuePairOptions.reliable(completions));
-            var accepting = supplied(() -> listener.accept(domain, asked, PATIENCE));
+            var accepting = supplied(() -> listener.accept(domain, asked, TIMEOUT));
 
             assertThatThrownBy(() -> connect(new RdmaChannelOptions()))
                     .isInstanceOf(VerbsException.class)
-                    .hasMessageContaining("is not to a channel");
+                    .hasMessageContaining("the peer sent no channel parameters");
             get(accepting);
         }
     }
@@ -750,7 +749,7 @@ class RdmaChannelTest {
                                             throw new AssertionError(e);
                                         }
                                     },
-                                    PATIENCE))
+                                    TIMEOUT))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("handler");
         }
@@ -771,13 +770,16 @@ class RdmaChannelTest {
                     channel.close();
                 });
 
-        assertThat(channel.end()).isEmpty();
-        assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
+        assertThat(channel.termination()).isEmpty();
+        assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
                 .isInstanceOfSatisfying(
                         ChannelClosedException.class,
-                        e -> assertThat(e.end().cause()).isEqualTo(ChannelEnd.Cause.CLOSED_HERE));
+                        e ->
+                                assertThat(e.termination().cause())
+                                        .isEqualTo(ChannelTermination.Cause.CLOSED_HERE));
         assertThatThrownBy(channel::tryClaim).isInstanceOf(ChannelClosedException.class);
-        assertThat(channel.end().map(ChannelEnd::cause)).hasValue(ChannelEnd.Cause.CLOSED_HERE);
+        assertThat(channel.termination().map(ChannelTermination::cause))
+                .hasValue(ChannelTermination.Cause.CLOSED_HERE);
         get(peer);
     }
 
@@ -785,16 +787,17 @@ class RdmaChannelTest {
     void shouldEndHereWhenItsConnectionIsDisconnectedHere() throws Exception {
         var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
         try (var channel = connect(new RdmaChannelOptions())) {
-            channel.connection().disconnect(PATIENCE);
+            channel.connection().disconnect(TIMEOUT);
 
-            assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
+            assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
                     .isInstanceOf(ChannelClosedException.class);
-            assertThat(channel.end().map(ChannelEnd::cause)).hasValue(ChannelEnd.Cause.CLOSED_HERE);
+            assertThat(channel.termination().map(ChannelTermination::cause))
+                    .hasValue(ChannelTermination.Cause.CLOSED_HERE);
         }
         get(peer);
     }
 
-    /** An echo client that takes room to send for a timeout would give up here. */
+    /** An echo client that mistakes free send slots for a timeout would fail here. */
     @Test
     void shouldDistinguishRoomToSendFromMessagesAndTimeouts() throws Exception {
         var options = new RdmaChannelOptions().window(4);
@@ -813,20 +816,20 @@ class RdmaChannelTest {
         try (var channel = connect(options)) {
             var message = MemorySegment.ofArray(new byte[10]);
             for (var number = 0; number < 4; number++) {
-                while (!channel.trySend(message)) { // on iWARP, the first header comes first
-                    channel.await(NOTHING, PATIENCE);
+                while (!channel.trySend(message)) { // on iWARP the first message is a header
+                    channel.await(NOTHING, TIMEOUT);
                 }
             }
             assertThat(handled.await(20, TimeUnit.SECONDS)).isTrue();
 
             var results = EnumSet.noneOf(RdmaChannel.WaitResult.class);
             while (channel.freeMessages() < 4) {
-                results.add(channel.await(NOTHING, PATIENCE));
+                results.add(channel.await(NOTHING, TIMEOUT));
             }
-            assertThat(results).containsExactly(RdmaChannel.WaitResult.SEND_ROOM);
+            assertThat(results).containsExactly(RdmaChannel.WaitResult.CAN_SEND);
             assertThat(channel.await(NOTHING, SHORT)).isEqualTo(RdmaChannel.WaitResult.TIMED_OUT);
             answer.countDown();
-            assertThat(channel.await((_, _) -> {}, PATIENCE))
+            assertThat(channel.await((_, _) -> {}, TIMEOUT))
                     .isEqualTo(RdmaChannel.WaitResult.HANDLED);
             send(channel, message, NOTHING);
             get(peer);

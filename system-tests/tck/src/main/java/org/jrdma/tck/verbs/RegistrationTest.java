@@ -20,7 +20,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Regions that are not what they were, are not where they seem to be, or are nowhere. */
+/**
+ * Tests reregistered regions, regions whose addresses differ from those of their memory, and null
+ * regions.
+ */
 class RegistrationTest {
 
     private static final long ELSEWHERE = 0x10_0000_0000L;
@@ -67,7 +70,7 @@ class RegistrationTest {
         assertThat(bytes(region, 5000, 100)).containsOnly(1);
         assertThat(bytes(region, 0, 5000)).containsOnly(0);
 
-        // And this side's own requests.
+        // The requests of this side as well.
         var read =
                 right.queuePair()
                         .prepareRead(region.slice(0, 100), left.region().remote().slice(0, 100));
@@ -75,9 +78,9 @@ class RegistrationTest {
         assertThat(bytes(region, 0, 100)).containsOnly(1);
     }
 
-    /** The provider would read where the request says, and not where the memory is. */
+    /** The provider would read at the address of the request, not at the address of the memory. */
     @Test
-    void shouldNotSendInlineWhatIsNamedByAnotherAddress() throws VerbsException {
+    void shouldNotSendInlineFromAnAddressOtherThanTheMemorys() throws VerbsException {
         fabric().needs(Feature.CHOSEN_ADDRESSES);
         var elsewhere = left.domain().newArena(Pair.ALL).regionAt(ELSEWHERE, BYTES);
         var remote = right.region().remote();
@@ -85,7 +88,7 @@ class RegistrationTest {
 
         assertThatThrownBy(() -> write.inline(true))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("its own address");
+                .hasMessageContaining("is its virtual address");
         write.local(left.region().slice(0, 8)).inline(true);
         assertThatThrownBy(() -> write.local(elsewhere.slice(0, 8)))
                 .isInstanceOf(IllegalArgumentException.class);
@@ -121,7 +124,7 @@ class RegistrationTest {
     }
 
     @Test
-    void shouldDropWhatComesIntoANullRegion() throws VerbsException {
+    void shouldDiscardDataWrittenToANullRegion() throws VerbsException {
         fabric().needs(Feature.NULL_REGIONS);
         var nothing = right.domain().newNullRegion();
         right.fill(2);
@@ -154,7 +157,7 @@ class RegistrationTest {
     }
 
     @Test
-    void shouldSayThatThereAreNoNullRegionsWhereThereAreNone() {
+    void shouldReportThatNullRegionsAreNotSupported() {
         if (!fabric().profile().has(Feature.NULL_REGIONS)) {
             assertThatThrownBy(() -> right.domain().newNullRegion())
                     .isInstanceOf(VerbsException.class)
@@ -187,7 +190,7 @@ class RegistrationTest {
     }
 
     @Test
-    void shouldCountInMemoryThatWasRegisteredAnew() throws VerbsException {
+    void shouldRunAtomicsInReregisteredMemory() throws VerbsException {
         fabric().needs(Feature.REREGISTRATION);
         var changed =
                 right.domain()
@@ -227,7 +230,7 @@ class RegistrationTest {
         var moved = right.domain().reregister(region);
 
         assertThat(write(moved.remote().slice(0, 100))).isEqualTo(CompletionStatus.SUCCESS);
-        elsewhere.close(); // its arena, and what is registered of it
+        elsewhere.close(); // the arena and its region
         assertThat(moved.isOpen()).isFalse();
     }
 
@@ -260,7 +263,7 @@ class RegistrationTest {
         assertThat(bytes(changed, 0, 100)).containsOnly(0);
     }
 
-    /** Impossible everywhere: for those who can register anew, and for those who cannot. */
+    /** Rejected by all providers, with and without support for reregistration. */
     @Test
     void shouldLeaveARegionAsItWasWhereAChangeIsRefused() throws VerbsException {
         var region = right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);
@@ -281,7 +284,7 @@ class RegistrationTest {
 
             assertThatThrownBy(() -> domain.reregister(region))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("another device");
+                    .hasMessageContaining("different devices");
             assertThatThrownBy(
                             () -> region.reregisterUnguarded(MemorySegment.ofArray(new byte[64])))
                     .isInstanceOf(IllegalArgumentException.class)

@@ -13,14 +13,14 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** Runs the test classes in one JVM, and prints each result as it comes. */
+/** Runs the test classes in one JVM, and prints each result at once. */
 public final class Run {
 
     private Run() {}
 
     /**
-     * Exits with 0 if something ran and nothing failed. Where the environment variable CI is true,
-     * a skip that the profile does not list is a failure.
+     * Exits with 0 if at least one test ran and none failed. If the environment variable CI is
+     * true, a skip that the profile does not list counts as a failure.
      *
      * @param arguments a regular expression found in the simple names of the classes to run; all by
      *     default
@@ -39,7 +39,7 @@ public final class Run {
             System.exit(1);
         }
         launcher.execute(request, report);
-        // threads of the SDK and of tests that failed must not keep the JVM
+        // threads of the SDK and of failed tests must not keep the JVM running
         System.exit(report.finish() ? 0 : 1);
     }
 
@@ -91,7 +91,7 @@ public final class Run {
             }
         }
 
-        /** Without the frames of JUnit and of the JDK's reflection, which say nothing. */
+        /** Removes the frames of JUnit and of reflection. */
         private void printFailure(Throwable failure) {
             out.println("    " + failure);
             for (var frame : failure.getStackTrace()) {

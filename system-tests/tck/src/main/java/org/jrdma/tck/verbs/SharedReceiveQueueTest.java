@@ -35,7 +35,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Receives that several queue pairs share. */
+/** Tests receives that several queue pairs share. */
 class SharedReceiveQueueTest {
 
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -145,7 +145,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldHearOfWritesWithImmediateData() throws VerbsException {
+    void shouldReceiveCompletionsOfWritesWithImmediateData() throws VerbsException {
         use(Hub.of(2));
         hub.receive(2);
         var remote = hub.incoming().remote();
@@ -156,7 +156,7 @@ class SharedReceiveQueueTest {
                             .prepareWrite(hub.out(connection, 32), remote)
                             .immediate(0xcafe + connection));
             var completion = hub.arrived(1).getFirst().completion();
-            assertThat(completion.kind()).isEqualTo(CompletionKind.RECEIVE_OF_WRITE);
+            assertThat(completion.kind()).isEqualTo(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
             assertThat(completion.immediate()).hasValue(0xcafe + connection);
             assertThat(completion.queuePairNumber()).isEqualTo(hub.receiver(connection).number());
         }
@@ -214,7 +214,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldServeDatagramsAndConnectionsAndSayWhereADatagramCameFrom() throws VerbsException {
+    void shouldServeDatagramsAndConnectionsAndReportTheSourceOfADatagram() throws VerbsException {
         use(Hub.of(1));
         var sender = DatagramSide.active(hub.device());
         var receiver =
@@ -267,7 +267,7 @@ class SharedReceiveQueueTest {
         assertThat(otherCursor.poll()).isZero();
     }
 
-    // ---- how many
+    // ---- capacity
 
     @Test
     void shouldTakeNoMoreReceivesThanThereIsRoomForAndAgainAsManyAsCompleted()
@@ -293,20 +293,20 @@ class SharedReceiveQueueTest {
         var completions = hub.device().newCompletionQueue(Hub.RECEIVES + 3);
         var options = QueuePairOptions.reliable(completions).sends(1).sharedReceives(hub.shared());
         var first = hub.domain().newQueuePair(options);
-        assertThat(completions.room()).isEqualTo(2);
+        assertThat(completions.remainingCapacity()).isEqualTo(2);
         var second = hub.domain().newQueuePair(options);
         hub.domain().newQueuePair(options);
-        assertThat(completions.room()).isZero();
+        assertThat(completions.remainingCapacity()).isZero();
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> hub.domain().newQueuePair(options))
                 .withMessageContaining("could overrun");
 
         first.close();
-        assertThat(completions.room()).isEqualTo(1);
+        assertThat(completions.remainingCapacity()).isEqualTo(1);
         second.close();
         hub.shared().close();
-        assertThat(completions.room()).isEqualTo(Hub.RECEIVES + 3);
+        assertThat(completions.remainingCapacity()).isEqualTo(Hub.RECEIVES + 3);
     }
 
     @Test
@@ -355,10 +355,10 @@ class SharedReceiveQueueTest {
         var failed = hub.arrived(1).getFirst();
         assertThat(failed.id()).isEqualTo(1);
         assertThat(failed.completion().status())
-                .isEqualTo(profile.statusOf(Flow.RECEIVE_TOO_SMALL_AT_RECEIVER));
+                .isEqualTo(profile.statusOf(FailureCase.RECEIVE_TOO_SMALL_AT_RECEIVER));
         assertThat(failed.completion().queuePairNumber()).isEqualTo(hub.receiver(0).number());
         assertThat(hub.sent(1).getFirst().completion().status())
-                .isEqualTo(profile.statusOf(Flow.RECEIVE_TOO_SMALL_AT_SENDER));
+                .isEqualTo(profile.statusOf(FailureCase.RECEIVE_TOO_SMALL_AT_SENDER));
         hub.send(1, 9, 6);
         assertThat(hub.arrived(1).getFirst().completion().isSuccess()).isTrue();
         assertThat(hub.received(1, 9)).isEqualTo(times(9, 6));
@@ -367,7 +367,7 @@ class SharedReceiveQueueTest {
     // ---- limit and size
 
     @Test
-    void shouldTellOnceWhenFewerReceivesAreLeftThanTheLimit() throws Exception {
+    void shouldReportOnceThatFewerReceivesAreLeftThanTheLimit() throws Exception {
         use(Hub.of(2));
         hub.receive(4);
         hub.shared().limit(3);
@@ -384,7 +384,7 @@ class SharedReceiveQueueTest {
 
         hub.send(0, 8, 3);
         hub.arrived(2);
-        assertNoEventOfTheQueue(); // it was told
+        assertNoEventOfTheQueue(); // the event has been reported
 
         hub.shared().limit(1);
         hub.send(1, 8, 4);
@@ -392,7 +392,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldTellNothingWhenTheLimitIsTakenBack() throws Exception {
+    void shouldReportNothingIfTheLimitIsRemoved() throws Exception {
         use(Hub.of(1));
         hub.receive(1);
         hub.shared().limit(1);
@@ -411,12 +411,12 @@ class SharedReceiveQueueTest {
         for (var limit : new int[] {-1, Hub.RECEIVES + 1}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> hub.shared().limit(limit))
-                    .withMessageContaining("can never be reached by " + hub.shared());
+                    .withMessageContaining("is not in the range of " + hub.shared());
         }
     }
 
     @Test
-    void shouldSayWhatItHas() throws VerbsException {
+    void shouldReportItsResources() throws VerbsException {
         Fabric.underTest().needs(Feature.QUERYING_SHARED_RECEIVE_QUEUES);
         use(Hub.of(0, 10, 2, new ConnectOptions()));
 
@@ -430,7 +430,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldGrowAndKeepWhatIsInIt() throws VerbsException {
+    void shouldGrowAndKeepItsContent() throws VerbsException {
         Fabric.underTest().needs(Feature.RESIZING_SHARED_RECEIVE_QUEUES);
         use(Hub.of(2));
         hub.receive(Hub.RECEIVES);
@@ -452,7 +452,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldShrinkToWhatIsInItAndNoFurther() throws VerbsException {
+    void shouldNotShrinkBelowItsContent() throws VerbsException {
         Fabric.underTest().needs(Feature.RESIZING_SHARED_RECEIVE_QUEUES);
         use(Hub.of(1));
         hub.receive(5);
@@ -460,13 +460,13 @@ class SharedReceiveQueueTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> hub.shared().resize(4))
                 .withMessage(
-                        "%s has 5 receives under way, and cannot have room for 4 only"
+                        "%s has 5 receives in flight, so its capacity cannot be 4"
                                 .formatted(hub.shared()));
-        var room = hub.completions().room();
+        var room = hub.completions().remainingCapacity();
         hub.shared().resize(5);
 
         assertThat(hub.shared().freeReceives()).isZero();
-        assertThat(hub.completions().room()).isEqualTo(room + Hub.RECEIVES - 5);
+        assertThat(hub.completions().remainingCapacity()).isEqualTo(room + Hub.RECEIVES - 5);
         for (var message = 0; message < 5; message++) {
             hub.send(0, 8, message);
             assertThat(hub.arrived(1).getFirst().id()).isEqualTo(message);
@@ -489,11 +489,11 @@ class SharedReceiveQueueTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> hub.shared().resize(Hub.RECEIVES + 2))
                 .withMessageContaining("could overrun a completion queue");
-        assertThat(completions.room()).isEqualTo(1);
+        assertThat(completions.remainingCapacity()).isEqualTo(1);
         assertThat(hub.shared().capacity()).isEqualTo(Hub.RECEIVES);
 
         hub.shared().resize(Hub.RECEIVES + 1);
-        assertThat(completions.room()).isZero();
+        assertThat(completions.remainingCapacity()).isZero();
     }
 
     @Test
@@ -503,22 +503,23 @@ class SharedReceiveQueueTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> hub.domain().newSharedReceiveQueue(0))
-                .withMessageContaining("at least one receive of one piece");
+                .withMessageContaining("at least one receive with one slice");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> hub.domain().newSharedReceiveQueue(1, 0))
-                .withMessageContaining("at least one receive of one piece");
+                .withMessageContaining("at least one receive with one slice");
         assertThatIllegalArgumentException().isThrownBy(() -> hub.shared().resize(0));
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() ->
                         hub.domain().newSharedReceiveQueue(1, most.maxSharedReceiveElements() + 1))
-                .withMessageStartingWith("ibv_create_srq failed for 1 receives of ")
+                .withMessageStartingWith("ibv_create_srq failed for 1 receives with ")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
     }
 
-    // ---- the end of a queue pair, and of the queue
+    // ---- closing a queue pair, closing the queue
 
     @Test
-    void shouldTellWhenAQueuePairInErrorTakesNoMoreAndLeaveTheRestToTheOthers() throws Exception {
+    void shouldReportThatAQueuePairInErrorTakesNoMoreReceivesAndLeaveThemToOthers()
+            throws Exception {
         use(Hub.of(2));
         hub.receive(4);
         hub.send(0, 8, 1);
@@ -606,7 +607,7 @@ class SharedReceiveQueueTest {
         assertThat(hub.arrived(1)).hasSize(1);
     }
 
-    // ---- who may
+    // ---- rejections
 
     @Test
     void shouldRefuseAQueuePairOfAnotherDomain() throws VerbsException {
@@ -619,7 +620,7 @@ class SharedReceiveQueueTest {
                                 QueuePairOptions.reliable(hub.completions())
                                         .sharedReceives(hub.shared())))
                 .withMessage(
-                        "%s is of %s, and cannot be used by queue pairs of %s"
+                        "%s belongs to %s and cannot be used by queue pairs of %s"
                                 .formatted(hub.shared(), hub.domain(), other));
     }
 
@@ -637,12 +638,12 @@ class SharedReceiveQueueTest {
                 .isEqualTo(
                         Fabric.underTest()
                                 .profile()
-                                .statusOf(Flow.RECEIVE_WITHOUT_LOCAL_WRITE_AT_RECEIVER));
+                                .statusOf(FailureCase.RECEIVE_WITHOUT_LOCAL_WRITE_AT_RECEIVER));
         assertThat(other.segment().toArray(JAVA_BYTE)).containsOnly(0);
     }
 
     @Test
-    void shouldRefuseReceivesOfAQueuePairThatHasNoneOfItsOwn() throws VerbsException {
+    void shouldRejectReceivesOfAQueuePairWithASharedReceiveQueue() throws VerbsException {
         use(Hub.of(1));
         PolledQueuePair queuePair = hub.receiver(0);
 
@@ -653,7 +654,7 @@ class SharedReceiveQueueTest {
         assertThatExceptionOfType(UnsupportedOperationException.class)
                 .isThrownBy(() -> queuePair.prepareReceive(hub.in(0, 8)))
                 .withMessage(
-                        "%s has its receives from the %s; post them there"
+                        "%s uses the %s, so receives must be posted to that queue"
                                 .formatted(queuePair, hub.shared()));
     }
 
@@ -678,7 +679,7 @@ class SharedReceiveQueueTest {
 
     // ---- events
 
-    /** Waits for an event of a type, and gives what it is about. Others may come in between. */
+    /** Waits for an event of a type, and returns its subject. Skips other events. */
     private NativeObject await(AsyncEventType type) throws Exception {
         while (true) {
             var event = hub.device().nextEvent(LONG);

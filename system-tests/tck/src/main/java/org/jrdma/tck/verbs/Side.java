@@ -16,10 +16,7 @@ import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.VerbsException;
 
-/**
- * One of two queue pairs that are connected, with all that it needs: nothing is shared with the
- * other side but the device.
- */
+/** One of two connected queue pairs with its objects. The sides share only the device. */
 record Side(
         ProtectionDomain domain,
         CompletionQueue completions,
@@ -27,35 +24,35 @@ record Side(
         MemoryRegion region,
         PolledQueuePair queuePair) {
 
-    /** Completions by number, as they were given to the requests. */
+    /** A completion and the ID of its request. */
     record Numbered(long id, Completion completion) {}
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     /** Posts a request. */
     void post(PreparedRequest<?> request) throws VerbsException {
         assertThat(request.tryPost()).as("posted").isTrue();
     }
 
-    /** Posts a request and gives its completion, which must be the next. */
+    /** Posts a request and returns its completion, which must be the next one. */
     Completion complete(PreparedRequest<?> request) throws VerbsException {
         post(request);
         return next();
     }
 
-    /** The next completion, waited for. */
+    /** Waits for the next completion. */
     Completion next() {
         return take(1).getFirst().completion();
     }
 
-    /** The next completions, waited for. */
+    /** Waits for the next completions. */
     List<Numbered> take(int count) {
         return take(cursor, count);
     }
 
     static List<Numbered> take(CompletionCursor cursor, int count) {
         var taken = new ArrayList<Numbered>();
-        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (taken.size() < count) {
             assertThat(System.nanoTime() - deadline)
                     .as("nanoseconds beyond the deadline, with %s", taken)
@@ -75,12 +72,12 @@ record Side(
         region.segment().fill((byte) value);
     }
 
-    /** Bytes of the region. */
+    /** Returns bytes of the region. */
     byte[] bytes(long offset, long length) {
         return region.segment().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** As many bytes of one value. */
+    /** Returns an array of one repeated byte. */
     static byte[] times(int count, int value) {
         var bytes = new byte[count];
         Arrays.fill(bytes, (byte) value);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is made for one thread: it works as anything else does, and with it. */
+/** Tests objects of a thread domain, which work like all others and together with them. */
 class ThreadDomainTest {
 
     private final Fabric fabric = Fabric.underTest();
@@ -84,7 +84,7 @@ class ThreadDomainTest {
     }
 
     @Test
-    void shouldCloseWhatIsMadeInItAndStayWithTheDomainThatItIsMadeOf() throws VerbsException {
+    void shouldCloseItsChildrenAndBeClosedWithItsOwner() throws VerbsException {
         fabric.needs(Feature.THREAD_DOMAINS);
         var domain = device.newProtectionDomain();
         var threads = device.newThreadDomain();
@@ -133,13 +133,13 @@ class ThreadDomainTest {
     }
 
     @Test
-    void shouldSayThatThereAreNoneWhereThereAreNone() {
+    void shouldReportThatTheyAreNotSupported() {
         fabric.needsLackOf(Feature.THREAD_DOMAINS);
 
         assertThatThrownBy(() -> device.newThreadDomain())
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("ibv_alloc_td")
                 .hasMessageContaining(device.name())
-                .hasMessageEndingWith("The device has no thread domains.");
+                .hasMessageEndingWith("The device does not support thread domains.");
     }
 }

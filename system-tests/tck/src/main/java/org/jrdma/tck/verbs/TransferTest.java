@@ -5,7 +5,7 @@ import static org.jrdma.verbs.model.CompletionKind.COMPARE_AND_SWAP;
 import static org.jrdma.verbs.model.CompletionKind.FETCH_AND_ADD;
 import static org.jrdma.verbs.model.CompletionKind.READ;
 import static org.jrdma.verbs.model.CompletionKind.RECEIVE;
-import static org.jrdma.verbs.model.CompletionKind.RECEIVE_OF_WRITE;
+import static org.jrdma.verbs.model.CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE;
 import static org.jrdma.verbs.model.CompletionKind.SEND;
 import static org.jrdma.verbs.model.CompletionKind.WRITE;
 
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Every operation of a reliable connection, posted and polled, as it succeeds. */
+/** Tests the success of every operation of a reliable connection, posted and polled. */
 class TransferTest {
 
     private static final int ELEMENTS = 4;
@@ -65,7 +65,7 @@ class TransferTest {
         assertThat(right.bytes(70, 60)).containsOnly(2);
     }
 
-    /** A child that shared pages with this process could take them away from the adapter. */
+    /** A child process that shares pages with this one could take them away from the adapter. */
     @Test
     void shouldReachTheSameMemoryWhileProgramsAreStarted() throws Exception {
         var write =
@@ -121,7 +121,7 @@ class TransferTest {
     }
 
     @Test
-    void shouldWriteThePeersMemoryAndNothingElse() throws VerbsException {
+    void shouldWriteOnlyThePeersMemory() throws VerbsException {
         var remote = right.region().remote().slice(1000, 500);
 
         var written =
@@ -148,7 +148,7 @@ class TransferTest {
     }
 
     @Test
-    void shouldWriteAndTellThePeerByImmediateData() throws VerbsException {
+    void shouldWriteAndNotifyThePeerByImmediateData() throws VerbsException {
         right.post(right.queuePair().prepareReceive(List.of()));
 
         assertDone(
@@ -159,7 +159,7 @@ class TransferTest {
                 WRITE);
 
         var told = right.next();
-        assertDone(told, RECEIVE_OF_WRITE);
+        assertDone(told, RECEIVE_WRITE_WITH_IMMEDIATE);
         assertThat(told.immediate()).hasValue(-7);
         assertThat(told.bytes()).isEqualTo(33);
         assertThat(right.bytes(0, 33)).containsOnly(1);
@@ -184,7 +184,7 @@ class TransferTest {
     }
 
     @Test
-    void shouldSwapOnlyWhatCompares() throws VerbsException {
+    void shouldSwapOnlyAnEqualValue() throws VerbsException {
         right.region().segment().set(ValueLayout.JAVA_LONG, 64, 5);
         var swap =
                 left.queuePair()
@@ -280,12 +280,12 @@ class TransferTest {
     }
 
     @Test
-    void shouldCompleteOnlySignalledRequestsVisibly() throws VerbsException {
+    void shouldCompleteOnlySignaledRequestsVisibly() throws VerbsException {
         var quiet =
                 left.queuePair()
                         .prepareWrite(left.region().slice(0, 8), right.region().remote())
                         .id(1)
-                        .signalled(false);
+                        .signaled(false);
         var loud =
                 left.queuePair()
                         .prepareWrite(left.region().slice(8, 8), right.region().remote().at(8))
@@ -414,12 +414,12 @@ class TransferTest {
     }
 
     @Test
-    void shouldAnswerThatTheQueueIsFullUntilASignalledCompletionFreesIt() throws VerbsException {
+    void shouldAnswerThatTheQueueIsFullUntilASignaledCompletionFreesIt() throws VerbsException {
         var write =
                 left.queuePair().prepareWrite(left.region().slice(0, 8), right.region().remote());
         var posted = 0;
         for (var round = 0; round < 10; round++) {
-            while (write.id(posted).signalled(posted % 32 == 31).tryPost()) {
+            while (write.id(posted).signaled(posted % 32 == 31).tryPost()) {
                 posted++;
             }
             assertThat(left.queuePair().freeSends()).isZero();

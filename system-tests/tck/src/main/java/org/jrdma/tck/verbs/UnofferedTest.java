@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What adapters alone offer: everywhere else it is refused in words, by the library, by the
- * provider or by the kernel, whatever their age.
+ * Tests features that only adapters have. Other libraries, providers and kernels of any version
+ * reject them with a message.
  */
 class UnofferedTest {
 

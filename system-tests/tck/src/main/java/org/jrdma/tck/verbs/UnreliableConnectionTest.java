@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections that promise nothing: what arrives is right, and what does not is nobody's error. */
+/** Tests unreliable connections: data that arrives is correct, and lost data causes no error. */
 class UnreliableConnectionTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -57,7 +57,7 @@ class UnreliableConnectionTest {
     }
 
     @Test
-    void shouldTellWhatItWasConnectedWith() throws VerbsException {
+    void shouldReportTheAttributesOfItsConnection() throws VerbsException {
         var attributes = left.queuePair().query();
         var peer = right.queuePair().endpoint();
 
@@ -119,7 +119,7 @@ class UnreliableConnectionTest {
 
         assertThat(left.complete(write.remoteOffset(100)).kind()).isEqualTo(CompletionKind.WRITE);
 
-        // a message behind it: what is sent on one connection is not overtaken
+        // a later message, because messages of one connection stay in order
         awaitMessage();
         assertThat(right.bytes(100, 5000)).isEqualTo(times(5000, 0x11));
         assertThat(right.bytes(0, 100)).isEqualTo(times(100, CANARY));
@@ -136,14 +136,14 @@ class UnreliableConnectionTest {
         assertThat(left.complete(write.immediate(42)).isSuccess()).isTrue();
 
         var received = right.next();
-        assertThat(received.kind()).isEqualTo(CompletionKind.RECEIVE_OF_WRITE);
+        assertThat(received.kind()).isEqualTo(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
         assertThat(received.immediate()).hasValue(42);
         assertThat(received.bytes()).isEqualTo(3000);
         assertThat(right.bytes(0, 3000)).isEqualTo(times(3000, 0x11));
     }
 
     @Test
-    void shouldLoseAMessageWithoutAReceiveAndTellNobody() throws VerbsException {
+    void shouldLoseAMessageWithoutAReceiveSilently() throws VerbsException {
         var lost = left.complete(left.queuePair().prepareSend(left.region().slice(0, 3000)));
 
         assertThat(lost.status()).isEqualTo(CompletionStatus.SUCCESS);
@@ -161,7 +161,7 @@ class UnreliableConnectionTest {
     }
 
     @Test
-    void shouldLoseAWriteWithAWrongKeyAndTellTheWriterNothing() throws VerbsException {
+    void shouldLoseAWriteWithAWrongKeySilently() throws VerbsException {
         var remote = right.region().remote();
         var wrong = new RemoteMemory(remote.address(), ~remote.key(), remote.length());
 
@@ -181,7 +181,7 @@ class UnreliableConnectionTest {
 
         assertThatThrownBy(() -> queuePair.prepareRead(local, remote))
                 .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining("unreliable connection (UC), which has no READ");
+                .hasMessageContaining("unreliable connection (UC), which does not support READ");
         assertThatThrownBy(() -> queuePair.prepareCompareAndSwap(local, remote))
                 .isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining("COMPARE_AND_SWAP");
@@ -191,7 +191,7 @@ class UnreliableConnectionTest {
     }
 
     @Test
-    void shouldRefuseWhatOnlyReliableConnectionsHaveInAStep() throws VerbsException {
+    void shouldRejectAttributesOfReliableConnections() throws VerbsException {
         try (var queuePair =
                 left.domain()
                         .newQueuePair(
@@ -207,16 +207,16 @@ class UnreliableConnectionTest {
                                             .receiverNotReadyTimer(1)))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining(
-                            "misses [ADDRESS, PATH_MTU, RECEIVE_SEQUENCE, DESTINATION_NUMBER]")
+                            "lacks [ADDRESS, PATH_MTU, RECEIVE_SEQUENCE, DESTINATION_NUMBER]")
                     .hasMessageContaining("must not change [RECEIVER_NOT_READY_TIMER]");
         }
     }
 
     @Test
-    void shouldDrainWhatWasUnsignalled() throws Exception {
+    void shouldDrainUnsignaledRequests() throws Exception {
         right.post(right.queuePair().prepareReceive(right.region().slice(0, 64)));
         for (var i = 0; i < 5; i++) {
-            left.post(left.queuePair().prepareSend(left.region().slice(0, 64)).signalled(false));
+            left.post(left.queuePair().prepareSend(left.region().slice(0, 64)).signaled(false));
         }
         var flushed = new ArrayList<CompletionStatus>();
 
@@ -265,7 +265,10 @@ class UnreliableConnectionTest {
         }
     }
 
-    /** That a request is done does not say that it has come; that a later one has come does. */
+    /**
+     * Waits until a later message arrives, because the completion of a request does not mean
+     * arrival.
+     */
     private void awaitWriteBehind() throws VerbsException {
         var end = Pair.REGION_BYTES - Long.BYTES;
         var last =

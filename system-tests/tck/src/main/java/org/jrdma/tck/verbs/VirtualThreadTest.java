@@ -21,8 +21,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Virtual threads that wait, on two carriers only: if every wait blocked its carrier, the third
- * waiter would never begin, and if a single one did, two others could not run at the same time.
+ * Virtual threads wait on only two carrier threads. If every wait blocked its carrier, the third
+ * waiter would never start. If a single one did, two others could not run at the same time.
  */
 class VirtualThreadTest {
 
@@ -47,7 +47,7 @@ class VirtualThreadTest {
             for (var number = 0; number < WAITERS; number++) {
                 var place = number * 8L;
                 transfers.add(
-                        Waits.call(
+                        BackgroundCalls.call(
                                 Thread.ofVirtual(),
                                 () -> {
                                     var transfer =
@@ -74,7 +74,7 @@ class VirtualThreadTest {
         }
     }
 
-    /** Two threads of which each keeps a carrier until the other has one too. */
+    /** Runs two threads that each keep a carrier until the other has one as well. */
     private static void assertBothCarriersAreFree() throws Exception {
         var running = new AtomicInteger();
         var gaveUp = new AtomicBoolean();
@@ -108,7 +108,7 @@ class VirtualThreadTest {
                                 pair.right().receive(pair.there().slice(0, 8)).await(LONG);
                                 received.countDown();
                             } catch (Exception e) {
-                                // is missing in the count
+                                // not counted
                             }
                         });
             }
@@ -223,7 +223,7 @@ class VirtualThreadTest {
         }
     }
 
-    /** Nor may a program's threads keep the answer back that their own end hangs on. */
+    /** The threads of a program must not delay the response on which their own end depends. */
     @Test
     void shouldAnswerAPeerThatDisconnectsThoughNoCarrierIsFree() throws Exception {
         var fabric = Fabric.underTest();
@@ -239,7 +239,7 @@ class VirtualThreadTest {
                     ConnectionOptions.of(
                             QueuePairOptions.reliable(completions).sends(1).receives(1));
             var connecting =
-                    Waits.call(
+                    BackgroundCalls.call(
                             Thread.ofPlatform(),
                             () ->
                                     connections.connect(

@@ -35,10 +35,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Extended reliable connections by address: who connects sends, who accepts receives. */
+/**
+ * Tests extended reliable connections by address: the connecting side sends, the accepting side
+ * receives.
+ */
 class XrcConnectionTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final Fabric fabric = Fabric.underTest();
     private ConnectionManager connections;
@@ -75,20 +78,20 @@ class XrcConnectionTest {
 
     private AddressQuery at(QueuePairType type) throws IOException {
         return AddressQuery.at(Fabric.address(device).getHostAddress(), "0")
-                .of(type)
-                .in(PortSpace.IB);
+                .withType(type)
+                .withPortSpace(PortSpace.IB);
     }
 
     private AddressInfo lookUp(AddressQuery wanted) throws IOException {
-        return connections.lookUp(wanted, PATIENCE).getFirst();
+        return connections.lookUp(wanted, TIMEOUT).getFirst();
     }
 
     private AddressInfo to(Listener peer, QueuePairType type) throws IOException {
         var there = peer.localAddress();
         return lookUp(
                 AddressQuery.to(there.getAddress().getHostAddress(), "" + there.getPort())
-                        .of(type)
-                        .in(PortSpace.IB));
+                        .withType(type)
+                        .withPortSpace(PortSpace.IB));
     }
 
     private ConnectionOptions<PolledQueuePair> sending() {
@@ -97,22 +100,22 @@ class XrcConnectionTest {
 
     private CompletableFuture<Connection<XrcReceiveQueuePair>> accepting(int receiveQueue) {
         var number = ByteBuffer.allocate(Integer.BYTES).putInt(receiveQueue).array();
-        return Waits.call(
+        return BackgroundCalls.call(
                 Thread.ofVirtual(),
                 () ->
                         listener.accept(
                                 domain,
-                                ConnectionOptions.receiving(xrcDomain).privateData(number),
-                                PATIENCE));
+                                ConnectionOptions.xrcReceive(xrcDomain).privateData(number),
+                                TIMEOUT));
     }
 
     @Test
-    void shouldSendToAReceiveQueueWhoseNumberCameWithTheAnswer() throws Exception {
+    void shouldSendToTheReceiveQueueNumberInTheReply() throws Exception {
         var inbox = XrcHub.Inbox.in(xrcDomain, options -> options);
         inbox.receive(3);
         var accepting = accepting(inbox.number());
-        try (var route = connections.resolve(to(listener, QueuePairType.XRC_SEND), PATIENCE);
-                var here = route.connect(domain, sending(), PATIENCE);
+        try (var route = connections.resolve(to(listener, QueuePairType.XRC_SEND), TIMEOUT);
+                var here = route.connect(domain, sending(), TIMEOUT);
                 var there = accepting.get(60, TimeUnit.SECONDS)) {
             assertThat(here.peerParameters().queuePairNumber())
                     .isEqualTo(there.queuePair().number());
@@ -137,12 +140,12 @@ class XrcConnectionTest {
                     .isEqualTo(there.queuePair().number());
             assertThat(inbox.bytes(3, 100)).isEqualTo(times(100, 7));
             read(here, inbox);
-            here.disconnect(PATIENCE);
-            there.awaitDisconnected(PATIENCE);
+            here.disconnect(TIMEOUT);
+            there.awaitDisconnected(TIMEOUT);
         }
     }
 
-    /** As many reads at a time as both sides have agreed upon. */
+    /** Both sides agree on the number of concurrent reads. */
     private void read(Connection<PolledQueuePair> here, XrcHub.Inbox inbox) throws Exception {
         var attributes = here.queuePair().query();
         assertThat(attributes.maxReads()).isPositive();
@@ -160,58 +163,58 @@ class XrcConnectionTest {
     }
 
     @Test
-    void shouldTellEachEndWhatItsStatesNeed() throws Exception {
+    void shouldRequireTheAttributesOfEachEndsTransitions() throws Exception {
         try (var channel = connections.newEventChannel()) {
             var identifier = channel.newIdentifier(to(listener, QueuePairType.XRC_SEND));
 
             assertThat(identifier.queuePairType()).isEqualTo(QueuePairType.XRC_SEND);
-            identifier.resolveAddress(listener.localAddress(), PATIENCE);
+            identifier.resolveAddress(listener.localAddress(), TIMEOUT);
             assertThat(identifier.queuePairChange(QueuePairState.INIT).attributes())
                     .contains(QueuePairAttribute.PORT);
         }
     }
 
-    /** Neither a sender among those who receive, nor who is reliable in the usual way. */
+    /** Rejects an XRC sender as a receiver, and a reliable queue pair that is not XRC. */
     @Test
     void shouldRefuseQueuePairsOfAnotherType() throws Exception {
         try (var route =
                         connections.resolve(
-                                to(listener, QueuePairType.RELIABLE_CONNECTION), PATIENCE);
+                                to(listener, QueuePairType.RELIABLE_CONNECTION), TIMEOUT);
                 var completions = device.newCompletionQueue(4)) {
             assertThatThrownBy(() ->
                             route.connect(
                                     domain,
                                     ConnectionOptions.of(QueuePairOptions.reliable(completions)),
-                                    PATIENCE))
+                                    TIMEOUT))
                     .isInstanceOf(CmException.class)
-                    .hasMessageContaining("the peer refused");
+                    .hasMessageContaining("the peer rejected the request");
         }
         try (var sender = connections.listen(lookUp(at(QueuePairType.XRC_SEND)), 4);
-                var route = connections.resolve(to(sender, QueuePairType.XRC_SEND), PATIENCE)) {
-            assertThatThrownBy(() -> route.connect(domain, sending(), PATIENCE))
+                var route = connections.resolve(to(sender, QueuePairType.XRC_SEND), TIMEOUT)) {
+            assertThatThrownBy(() -> route.connect(domain, sending(), TIMEOUT))
                     .isInstanceOf(CmException.class)
-                    .hasMessageContaining("the peer refused");
+                    .hasMessageContaining("the peer rejected the request");
         }
         var reliable = at(QueuePairType.RELIABLE_CONNECTION);
         try (var other = connections.listen(lookUp(reliable), 4);
-                var route = connections.resolve(to(other, QueuePairType.XRC_SEND), PATIENCE)) {
-            assertThatThrownBy(() -> route.connect(domain, sending(), PATIENCE))
+                var route = connections.resolve(to(other, QueuePairType.XRC_SEND), TIMEOUT)) {
+            assertThatThrownBy(() -> route.connect(domain, sending(), TIMEOUT))
                     .isInstanceOf(CmException.class)
-                    .hasMessageContaining("the peer refused");
+                    .hasMessageContaining("the peer rejected the request");
         }
-        try (var route = connections.resolve(to(listener, QueuePairType.XRC_SEND), PATIENCE)) {
+        try (var route = connections.resolve(to(listener, QueuePairType.XRC_SEND), TIMEOUT)) {
             assertThatThrownBy(() ->
-                            route.connect(domain, ConnectionOptions.receiving(xrcDomain), PATIENCE))
+                            route.connect(domain, ConnectionOptions.xrcReceive(xrcDomain), TIMEOUT))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("it takes one of the type XRC_SEND");
+                    .hasMessageContaining("requires a queue pair of type XRC_SEND");
         }
     }
 
     @Test
-    void shouldNotConnectWhatReceives() throws Exception {
-        try (var route = connections.resolve(to(listener, QueuePairType.XRC_RECEIVE), PATIENCE)) {
+    void shouldRejectConnectOnAReceivingQueuePair() throws Exception {
+        try (var route = connections.resolve(to(listener, QueuePairType.XRC_RECEIVE), TIMEOUT)) {
             assertThatThrownBy(() ->
-                            route.connect(domain, ConnectionOptions.receiving(xrcDomain), PATIENCE))
+                            route.connect(domain, ConnectionOptions.xrcReceive(xrcDomain), TIMEOUT))
                     .hasMessageContaining("rdma_connect");
         }
     }

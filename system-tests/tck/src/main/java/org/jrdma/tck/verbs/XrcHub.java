@@ -21,7 +21,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.xrc.XrcDomain;
 import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 
-/** An XRC domain, what receives in it, and senders connected to it. */
+/** An XRC domain with receivers, and senders that are connected to them. */
 final class XrcHub implements AutoCloseable {
 
     static final int RECEIVES = 16;
@@ -37,7 +37,7 @@ final class XrcHub implements AutoCloseable {
     private final List<PolledQueuePair> senders = new ArrayList<>();
     private final List<XrcReceiveQueuePair> receivers = new ArrayList<>();
 
-    /** A shared receive queue, with the memory and the completion queue that are its own. */
+    /** A shared receive queue with its own memory and completion queue. */
     record Inbox(
             ProtectionDomain domain,
             CompletionQueue completions,
@@ -68,13 +68,13 @@ final class XrcHub implements AutoCloseable {
             return memory.slice((long) place * PLACE_BYTES, bytes);
         }
 
-        /** Posts a receive into a place, whose number it has. */
+        /** Posts a receive into a slot, whose index is its ID. */
         void receive(int place) throws VerbsException {
             assertThat(queue.prepareReceive(place(place, PLACE_BYTES)).id(place).tryPost())
                     .isTrue();
         }
 
-        /** The next that arrive. */
+        /** Returns the next received completions. */
         List<Side.Numbered> arrived(int count) {
             return Side.take(cursor, count);
         }
@@ -154,12 +154,12 @@ final class XrcHub implements AutoCloseable {
         return receivers.get(connection);
     }
 
-    /** A place for what is sent. */
+    /** Returns a slot for sent messages. */
     MemorySlice out(int place, long bytes) {
         return outgoing.slice((long) place * PLACE_BYTES, bytes);
     }
 
-    /** The same, filled with one byte's repetition. */
+    /** Returns a slot for sent messages, filled with one byte. */
     MemorySlice out(int place, int bytes, int value) {
         var slice = out(place, bytes);
         slice.segment().fill((byte) value);
@@ -170,7 +170,7 @@ final class XrcHub implements AutoCloseable {
         assertThat(request.tryPost()).as("posted").isTrue();
     }
 
-    /** The completions of the next requests to send. */
+    /** Returns the completions of the next send requests. */
     List<Side.Numbered> sent(int count) {
         return Side.take(sentCursor, count);
     }

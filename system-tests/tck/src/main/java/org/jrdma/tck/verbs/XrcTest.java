@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Extended reliable connections: senders name the receive queue that a request is for. */
+/** Tests extended reliable connections: each send request names its receive queue. */
 class XrcTest {
 
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -164,7 +164,7 @@ class XrcTest {
                 .isEqualTo(times(2000, 4));
         var told = inbox.arrived(1).getFirst();
         assertThat(told.id()).isEqualTo(5);
-        assertThat(told.completion().kind()).isEqualTo(CompletionKind.RECEIVE_OF_WRITE);
+        assertThat(told.completion().kind()).isEqualTo(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
         assertThat(told.completion().immediate()).hasValue(77);
         assertThat(inbox.bytes(2, 10)).isEqualTo(times(10, 9));
     }
@@ -190,7 +190,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldSwapOnlyWhatCompares() throws VerbsException {
+    void shouldSwapOnlyAnEqualValue() throws VerbsException {
         open(1);
         var inbox = hub.newInbox();
         var swap =
@@ -318,7 +318,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldWaitForAReceiveAndTellWhenFewAreLeft() throws Exception {
+    void shouldWaitForAReceiveAndReportThatFewAreLeft() throws Exception {
         open(1);
         var inbox = hub.newInbox();
         inbox.queue().limit(1);
@@ -340,7 +340,7 @@ class XrcTest {
         assertThat(inbox.queue().attributes().limit()).isZero();
     }
 
-    // ---- refusals of the peer's
+    // ---- rejections by the peer
 
     @Test
     void shouldRefuseAQueueThatThereIsNot() throws Exception {
@@ -415,17 +415,19 @@ class XrcTest {
                                         .receiveQueue(inbox.number())))
                 .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         assertThat(inbox.cursor().poll()).isZero();
-        assertThat(inbox.completions().room()).isEqualTo(inbox.completions().capacity());
+        assertThat(inbox.completions().remainingCapacity())
+                .isEqualTo(inbox.completions().capacity());
     }
 
-    // ---- refusals here
+    // ---- rejections by this side
 
     @Test
-    void shouldRefuseWhatIsNoNumber() throws VerbsException {
+    void shouldRejectAnArgumentThatIsNotANumber() throws VerbsException {
         open(1);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> hub.sender(0).prepareSend(hub.out(0, 10)).receiveQueue(1 << 24))
-                .withMessage("The number of a receive queue has 24 bits, unlike 16777216");
+                .withMessage(
+                        "The number of a receive queue must have at most 24 bits, but is 16777216");
     }
 
     @Test
@@ -435,7 +437,7 @@ class XrcTest {
         var send = hub.sender(0).prepareSend(hub.out(0, 10)).receiveQueue(inbox.number());
         assertThatThrownBy(() -> send.invalidating(inbox.memory().remote()))
                 .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining("which has no SEND_WITH_INVALIDATE");
+                .hasMessageContaining("which does not support SEND_WITH_INVALIDATE");
     }
 
     @Test
@@ -449,7 +451,8 @@ class XrcTest {
                                         QueuePairOptions.reliable(inbox.completions())
                                                 .sends(1)
                                                 .sharedReceives(inbox.queue())))
-                .withMessageEndingWith("cannot be given to a queue pair: who sends to it names it");
+                .withMessageEndingWith(
+                        "cannot be assigned to a queue pair, because senders select it by its number");
         var plain = inbox.domain().newSharedReceiveQueue(4);
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
@@ -458,7 +461,7 @@ class XrcTest {
                                         QueuePairOptions.xrcSend(inbox.completions())
                                                 .sends(1)
                                                 .sharedReceives(plain)))
-                .withMessageEndingWith("which receives nothing");
+                .withMessageEndingWith("which cannot receive");
     }
 
     @Test
@@ -472,21 +475,21 @@ class XrcTest {
                 .withMessageContaining("5 receives could overrun");
         var queue = hub.xrcDomain().newSharedReceiveQueue(domain, completions, 3);
 
-        assertThat(completions.room()).isEqualTo(1);
+        assertThat(completions.remainingCapacity()).isEqualTo(1);
         assertThatIllegalArgumentException().isThrownBy(() -> queue.resize(5));
         queue.resize(4);
-        assertThat(completions.room()).isZero();
+        assertThat(completions.remainingCapacity()).isZero();
         queue.close();
-        assertThat(completions.room()).isEqualTo(4);
+        assertThat(completions.remainingCapacity()).isEqualTo(4);
     }
 
     @Test
-    void shouldRefuseStepsThatTheOtherEndAloneHas() throws VerbsException {
+    void shouldRejectTransitionsOfTheOtherEnd() throws VerbsException {
         open(0);
         var receiver = hub.xrcDomain().newReceiveQueuePair();
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> receiver.modify(QueuePairChange.to(QueuePairState.READY_TO_SEND)))
-                .withMessageContaining("no step of a queue pair");
+                .withMessageContaining("is not a valid queue pair transition");
         assertThat(receiver.state()).isEqualTo(QueuePairState.RESET);
         receiver.modify(
                 QueuePairChange.to(QueuePairState.INIT)
@@ -498,7 +501,7 @@ class XrcTest {
                         receiver.modify(
                                 QueuePairChange.to(QueuePairState.READY_TO_RECEIVE)
                                         .destinationNumber(1)))
-                .withMessageContaining("misses");
+                .withMessageContaining("lacks");
         assertThat(receiver.query().state()).isEqualTo(QueuePairState.INIT);
     }
 
@@ -516,7 +519,7 @@ class XrcTest {
         assertThat(sender.freeSends()).isEqualTo(XrcHub.RECEIVES);
         assertThatThrownBy(() -> sender.prepareReceive(hub.out(0, 8)))
                 .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining("receives nothing");
+                .hasMessageContaining("cannot receive");
     }
 
     @Test
@@ -529,13 +532,13 @@ class XrcTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> reliable.prepareSend(hub.out(0, 8)).receiveQueue(1))
-                .withMessageContaining("name no receive queue of the peer");
+                .withMessageContaining("must not name a receive queue of the peer");
     }
 
-    // ---- ends
+    // ---- closing
 
     @Test
-    void shouldTellWhatTheTwoEndsAre() throws VerbsException {
+    void shouldReportTheTypesOfBothEnds() throws VerbsException {
         open(1);
         var sender = hub.sender(0);
         var receiver = hub.receiver(0);
@@ -554,7 +557,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldFlushWhatIsUnderWayWhenTheSenderIsDrained() throws Exception {
+    void shouldFlushPendingRequestsWhenTheSenderIsDrained() throws Exception {
         open(1);
         var inbox = hub.newInbox();
         for (var i = 0; i < 3; i++) {
@@ -563,7 +566,7 @@ class XrcTest {
                             .prepareSend(hub.out(0, 10, 1))
                             .receiveQueue(inbox.number())
                             .id(i)
-                            .signalled(i == 2)); // for want of a receive they wait
+                            .signaled(i == 2)); // the requests wait for a receive
         }
         var statuses = new HashSet<CompletionStatus>();
 
@@ -593,10 +596,10 @@ class XrcTest {
         assertThatIllegalStateException().isThrownBy(() -> hub.receiver(0).query());
     }
 
-    // ---- domains of files
+    // ---- domains shared through files
 
     @Test
-    void shouldReceiveForAnotherWhoHasTheDomainOfTheSameFileOpen(@TempDir Path folder)
+    void shouldReceiveForAnotherProcessThatHasTheDomainOfTheSameFileOpen(@TempDir Path folder)
             throws Exception {
         Fabric.underTest().needs(Feature.XRC);
         Fabric.underTest().needs(Feature.MOVING_DATA);
@@ -668,12 +671,12 @@ class XrcTest {
         try (var device = Fabric.underTest().open()) {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> XrcDomain.join(device, file))
-                    .withMessageEndingWith("Nobody has a domain of this file open.")
+                    .withMessageEndingWith("No process has a domain of this file open.")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EAGAIN));
             var made = XrcDomain.create(device, file);
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> XrcDomain.create(device, file))
-                    .withMessageEndingWith("XrcDomain.open() takes it.")
+                    .withMessageEndingWith("Open it with XrcDomain.open().")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
             var joined = XrcDomain.join(device, file);
             made.close();
@@ -688,10 +691,10 @@ class XrcTest {
         }
     }
 
-    // ---- awaited
+    // ---- async operations
 
     @Test
-    void shouldAwaitWhatIsSentAndReceived() throws Exception {
+    void shouldAwaitSendsAndReceives() throws Exception {
         Fabric.underTest().needs(Feature.XRC);
         Fabric.underTest().needs(Feature.MOVING_DATA);
         Fabric.underTest().needs(Feature.COMPLETION_EVENTS);
@@ -740,10 +743,10 @@ class XrcTest {
         }
     }
 
-    // ---- where there are none
+    // ---- without support for XRC
 
     @Test
-    void shouldSayThatThereAreNoneWhereThereAreNone(@TempDir Path folder) throws Exception {
+    void shouldReportThatTheyAreNotSupported(@TempDir Path folder) throws Exception {
         Fabric.underTest().needsLackOf(Feature.XRC);
         var file = Files.createFile(folder.resolve("domain"));
         try (var device = Fabric.underTest().open()) {
@@ -761,7 +764,7 @@ class XrcTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() ->
                             domain.newQueuePair(QueuePairOptions.xrcSend(completions).sends(1)))
-                    .withMessageContaining("sending end of an extended reliable connection (XRC)");
+                    .withMessageContaining("sending side of an extended reliable connection (XRC)");
         }
     }
 }

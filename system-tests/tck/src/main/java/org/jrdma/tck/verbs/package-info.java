@@ -1,10 +1,10 @@
 /**
- * What every verbs library and device must do, as JUnit classes: the kernel's software devices, the
- * software fabric and hardware run the same ones.
+ * The verbs conformance kit: JUnit classes for every library and device. The kernel's software
+ * devices, the software fabric and hardware run the same classes.
  *
- * <p>{@link org.jrdma.tck.verbs.Fabric} says what is tested, {@link org.jrdma.tck.verbs.Profile}
- * where a provider deviates from the specification, {@link org.jrdma.tck.verbs.Run} runs all of it
- * in one JVM.
+ * <p>{@link org.jrdma.tck.verbs.Fabric} is the test subject, {@link org.jrdma.tck.verbs.Profile}
+ * lists the deviations of a provider from the specification, and {@link org.jrdma.tck.verbs.Run}
+ * runs all classes in one JVM.
  */
 @NullMarked
 package org.jrdma.tck.verbs;

@@ -2,9 +2,11 @@ package org.jrdma.soft.roce.abi;
 
 import java.nio.ByteOrder;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 
-/** The limits of a device, and what all devices have in common: one port, one GID, one clock. */
+/**
+ * The limits of a device, and the properties that all devices share: one port, one GID, one clock.
+ */
 public final class DeviceLimits {
 
     /** The number of the only port. */
@@ -19,23 +21,27 @@ public final class DeviceLimits {
     public static final int GIDS = 1;
     public static final int PARTITION_KEYS = 1;
     public static final int DEFAULT_PARTITION_KEY = 0xffff;
-    public static final long PAGE_BYTES = Linux.pageBytes();
+    public static final long PAGE_BYTES = LinuxCalls.pageBytes();
 
     private DeviceLimits() {}
 
-    /** Loads {@link #PAGE_BYTES}, because a function that C calls must not make the system call. */
+    /**
+     * Initializes {@link #PAGE_BYTES}, because a function that C calls must not make the system
+     * call.
+     */
     public static void prepare() {
         if (PAGE_BYTES <= 0) {
-            throw new IllegalStateException("The page size is %d bytes".formatted(PAGE_BYTES));
+            throw new IllegalStateException(
+                    "The system reports an invalid page size: %d bytes.".formatted(PAGE_BYTES));
         }
     }
 
     /**
      * Checks a port number.
      *
-     * @throws ErrnoException if it is not {@link #PORT}
+     * @throws ErrnoException if the number is not {@link #PORT}
      */
-    public static void refuseUnlessPort(int port) {
+    public static void requirePort(int port) {
         ErrnoException.throwIf(port != PORT, Errno.EINVAL);
     }
 

@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.abi;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
-/** The failure of a function with an error number of C. */
+/** Thrown to report the failure of a function with an errno. */
 public final class ErrnoException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -15,11 +15,11 @@ public final class ErrnoException extends RuntimeException {
     }
 
     /**
-     * @param explanation details that the number does not give
+     * @param explanation details that the errno does not express
      */
     public ErrnoException(int errno, String explanation) {
         super(explanation, null, false, false);
-        this.errno = errno == 0 ? Errno.EIO : errno; // 0 would be success
+        this.errno = errno == 0 ? Errno.EIO : errno; // 0 would mean success
     }
 
     /** Throws an exception if a condition holds. */
@@ -34,7 +34,7 @@ public final class ErrnoException extends RuntimeException {
         T call() throws FabricException;
     }
 
-    /** Makes a call, and converts its exception. */
+    /** Makes a call and converts its exception. */
     public static <T> T convert(FabricCall<T> call) {
         try {
             return call.call();

@@ -6,15 +6,15 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Marks a method that C can call. Pointers are longs. */
+/** Marks a method that C can call. Pointers are passed as {@code long}. */
 @Documented
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
 public @interface Exported {
 
-    /** Its name in C; of a function in a context, the member's. */
+    /** The name of the function in C, or of the structure member that points to it. */
     String value();
 
-    /** How it reports a failure. */
+    /** The way in which the function reports a failure. */
     Failure failure();
 }

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.linkage.FunctionStubs;
 
 /**
- * Methods marked as {@link Exported}, as symbols. The callers pass a lookup that can access the
+ * The symbols of methods marked as {@link Exported}. Callers pass a lookup that can access the
  * methods.
  */
 public final class Exports implements SymbolLookup {
@@ -51,19 +51,20 @@ public final class Exports implements SymbolLookup {
                                                         () -> function(lookup, method, receiver))));
     }
 
-    /** The static methods of classes. */
+    /** Returns the symbols of static methods. */
     public static Exports of(Lookup lookup, Class<?>... classes) {
         return new Exports(lookup, Stream.of(classes), UnaryOperator.identity());
     }
 
-    /** The methods of an object. */
+    /** Returns the symbols of the methods of an object. */
     public static Exports ofReceiver(Lookup lookup, Object receiver) {
         return new Exports(
                 lookup, Stream.of(receiver.getClass()), function -> function.bindTo(receiver));
     }
 
     /**
-     * The methods of the objects of a class, which the first argument of C's function identifies.
+     * Returns the symbols of the methods of a class. The first argument of the C function
+     * identifies the object.
      */
     public static <T> Exports ofObjects(Lookup lookup, Class<T> type, LongFunction<T> find) {
         var finder = FIND.bindTo(find).asType(MethodType.methodType(type, long.class));
@@ -73,7 +74,7 @@ public final class Exports implements SymbolLookup {
                 function -> MethodHandles.filterArguments(function, 0, finder));
     }
 
-    /** Sets the members of a structure that are pointers to functions with their names. */
+    /** Sets the function pointers of a structure to the functions with the names of the members. */
     public static void install(
             SymbolLookup functions, MemorySegment structure, GroupLayout layout) {
         for (var member : layout.memberLayouts()) {

@@ -10,15 +10,15 @@ import org.slf4j.LoggerFactory;
 
 /** The ways in which functions of libibverbs report a failure. */
 public enum Failure {
-    /** The error number is the result. */
+    /** The function returns the errno. */
     ERRNO(int.class, "errno"),
-    /** The result is the error number, below zero. */
+    /** The function returns the negated errno. */
     NEGATIVE_ERRNO(long.class, "negativeErrno"),
-    /** The result is -1, and errno tells more. */
+    /** The function returns -1 and sets errno. */
     MINUS_ONE(int.class, "minusOne"),
-    /** The result is NULL, and errno tells more. */
+    /** The function returns NULL and sets errno. */
     NULL(long.class, "noPointer"),
-    /** It cannot fail; what it is called for cannot be there. */
+    /** The function cannot report a failure. */
     NONE(void.class, "nothing");
 
     private static final Logger LOG = LoggerFactory.getLogger(Failure.class);
@@ -40,7 +40,9 @@ public enum Failure {
         }
     }
 
-    /** The function, which then lets nothing escape but reports it in this way. */
+    /**
+     * Returns a function that converts all exceptions of another function to its error convention.
+     */
     public MethodHandle guard(MethodHandle function) {
         var typed =
                 handler.type().returnType() == function.type().returnType()
@@ -51,21 +53,21 @@ public enum Failure {
         return MethodHandles.catchException(function, Throwable.class, typed);
     }
 
-    /** What is to be said of the current thread's last failure beside its number. */
+    /** The explanation of the last failure of the current thread; empty if there is none. */
     public static String explanation() {
         return EXPLANATION.get();
     }
 
     public static int errno(Throwable thrown) {
-        if (thrown instanceof ErrnoException refusal) {
-            EXPLANATION.set(refusal.getMessage());
-            return refusal.errno();
+        if (thrown instanceof ErrnoException failure) {
+            EXPLANATION.set(failure.getMessage());
+            return failure.errno();
         }
         EXPLANATION.set("");
         try {
-            LOG.error("The software fabric failed in a function that C called", thrown);
-        } catch (Throwable unloggable) {
-            // nothing may leave a function that C called
+            LOG.error("A function of the software fabric failed unexpectedly", thrown);
+        } catch (Throwable ignored) {
+            // no exception may leave a function that C calls
         }
         return thrown instanceof OutOfMemoryError ? Errno.ENOMEM : Errno.EIO;
     }

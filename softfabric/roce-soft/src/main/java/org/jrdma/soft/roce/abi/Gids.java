@@ -8,7 +8,7 @@ import org.jrdma.abi.rdma.ibv_global_route;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.engine.Address;
 
-/** Addresses as C has them: 16 bytes in network order. */
+/** GIDs in native memory: 16 bytes in network order. */
 public final class Gids {
 
     private static final ValueLayout.OfLong BIG_ENDIAN =
@@ -26,9 +26,10 @@ public final class Gids {
     }
 
     /**
-     * Where an {@code ibv_ah_attr} leads.
+     * Returns the destination of an {@code ibv_ah_attr}.
      *
-     * @throws ErrnoException unless it has a GID, and starts at the only one of this device
+     * @throws ErrnoException if the attributes have no destination GID, or a source GID that the
+     *     device does not have
      */
     public static Address destination(MemorySegment attributes) {
         var route = ibv_ah_attr.grh(attributes);

@@ -6,15 +6,15 @@ import java.lang.foreign.ValueLayout;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 
-/** Memory that C passes by its address. */
+/** Access to memory that C passes by its address. */
 public final class Memory {
 
     private Memory() {}
 
     /**
-     * A structure of the caller.
+     * Returns a structure of the caller.
      *
-     * @throws ErrnoException if there is none
+     * @throws ErrnoException if the address is NULL
      */
     public static MemorySegment at(long address, GroupLayout layout) {
         return at(address, layout.byteSize());
@@ -30,7 +30,11 @@ public final class Memory {
         at(target, Integer.BYTES).set(ValueLayout.JAVA_INT, 0, value);
     }
 
-    /** Bytes of the caller. */
+    /**
+     * Returns memory of the caller.
+     *
+     * @throws ErrnoException if the address is NULL
+     */
     public static MemorySegment at(long address, long bytes) {
         ErrnoException.throwIf(address == 0, Errno.EINVAL);
         return Downcalls.memoryAt(MemorySegment.ofAddress(address), bytes);

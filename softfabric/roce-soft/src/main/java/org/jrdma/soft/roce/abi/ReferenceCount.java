@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.abi;
 
-/** The number of objects that need an object, which cannot be destroyed meanwhile. */
+/** The number of objects that depend on an object, which cannot be destroyed before them. */
 public final class ReferenceCount {
 
     private int count;
@@ -13,7 +13,7 @@ public final class ReferenceCount {
         count--;
     }
 
-    public synchronized void refuseIfAny(int errno) {
+    public synchronized void requireNone(int errno) {
         if (count > 0) {
             throw new ErrnoException(errno);
         }

@@ -9,17 +9,17 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The structures that C has pointers to, each with the object that stands behind it. The object's
- * number stands in front of the structure. The memory is used again and never given back, so that a
- * stale pointer finds no object instead of no memory.
+ * The structures that C has pointers to, each with the Java object that implements it. A header
+ * before the structure contains the index of the object. The memory is reused and never freed, so
+ * that a lookup by a stale pointer finds no object instead of accessing unmapped memory.
  */
 public final class Structures {
 
-    /** In front of each structure; keeps its alignment. */
+    /** The size of the header before each structure, which keeps its alignment. */
     private static final long HEADER_BYTES = 16;
 
     private static final int NO_OBJECT = 0;
@@ -28,12 +28,12 @@ public final class Structures {
     private static final ArrayDeque<Integer> FREE_NUMBERS = new ArrayDeque<>();
     private static int numbers = 1;
 
-    /** By number. Replaced when it grows; read without a lock by those who were given a number. */
+    /** The objects by number. The array is replaced when it grows, and is read without a lock. */
     private static volatile @Nullable Object[] objects = new @Nullable Object[256];
 
     private Structures() {}
 
-    /** A structure of zeros that {@code object} stands behind. */
+    /** Allocates a structure of zeros for an object. */
     public static synchronized MemorySegment allocate(GroupLayout layout, Object object) {
         var bytes = layout.byteSize();
         var free = FREE_MEMORY.computeIfAbsent(bytes, size -> new ArrayDeque<>());
@@ -50,15 +50,15 @@ public final class Structures {
         return memory.asSlice(HEADER_BYTES, bytes);
     }
 
-    /** Takes a structure back. */
+    /** Releases a structure. */
     public static synchronized void release(MemorySegment structure) {
         var number = number(structure.address());
         if (number == NO_OBJECT) {
-            return; // another thread was first
+            return; // another thread has released it
         }
         objects[number] = null;
         FREE_NUMBERS.addLast(number);
-        AddressSpace.setLong(structure.address() - HEADER_BYTES, NO_OBJECT);
+        UncheckedMemory.setLong(structure.address() - HEADER_BYTES, NO_OBJECT);
         FREE_MEMORY
                 .get(structure.byteSize())
                 .addLast(
@@ -68,9 +68,9 @@ public final class Structures {
     }
 
     /**
-     * What stands behind the structure at an address that {@link #allocate} once gave.
+     * Returns the object of the structure at an address that {@link #allocate} has returned.
      *
-     * @throws ErrnoException if it is gone, or something else
+     * @throws ErrnoException if the structure was released, or belongs to an object of another type
      */
     public static <T> T object(long address, Class<T> type) {
         var object = find(address);
@@ -78,12 +78,12 @@ public final class Structures {
         return type.cast(object);
     }
 
-    /** The same for the hot path: null where it is gone. */
+    /** Returns the object of a structure, or null if it was released. For the hot path. */
     public static @Nullable Object find(long address) {
         return address == 0 ? null : objects[number(address)];
     }
 
     private static int number(long address) {
-        return (int) AddressSpace.getLong(address - HEADER_BYTES);
+        return (int) UncheckedMemory.getLong(address - HEADER_BYTES);
     }
 }

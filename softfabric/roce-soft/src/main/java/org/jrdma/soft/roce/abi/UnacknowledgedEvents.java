@@ -1,14 +1,14 @@
 package org.jrdma.soft.roce.abi;
 
 /**
- * The number of events of an object that were taken and not acknowledged. As in C, the object is
- * destroyed only after they are acknowledged.
+ * The number of events of an object that were taken and not acknowledged. As in C, an object is
+ * destroyed only after its events were acknowledged.
  */
 public final class UnacknowledgedEvents {
 
     private int outstanding;
 
-    public synchronized void given() {
+    public synchronized void taken() {
         outstanding++;
     }
 
@@ -17,7 +17,7 @@ public final class UnacknowledgedEvents {
         notifyAll();
     }
 
-    /** Waits until none is outstanding. */
+    /** Waits until all events are acknowledged. */
     public synchronized void awaitNone() {
         var interrupted = false;
         while (outstanding > 0) {

@@ -1,6 +1,6 @@
 /**
- * What the functions of libibverbs and librdmacm share: symbols made from annotated Java methods,
- * error conventions, native structures with the Java objects behind them, and device limits.
+ * The common parts of the libibverbs and librdmacm implementations: symbols for annotated Java
+ * methods, error conventions, native structures with their Java objects, and device limits.
  */
 @NullMarked
 package org.jrdma.soft.roce.abi;

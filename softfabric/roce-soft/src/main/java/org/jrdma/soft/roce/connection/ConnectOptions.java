@@ -3,13 +3,13 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a side asks for that connects.
+ * The options of a connect request.
  *
  * @param transport the kind of connection, as in {@link ConnectRequest}
- * @param offer its queue pair; the sequence number is not looked at
- * @param retries how often the queue pairs are to send again
- * @param acknowledgeTimeout of the queue pairs, as in {@link RequestedPath}
- * @param privateData with the header in front
+ * @param offer the parameters of this side's queue pair; the sequence number is ignored
+ * @param retries the number of retries of the queue pairs
+ * @param acknowledgeTimeout the timeout of the queue pairs, as in {@link RequestedPath}
+ * @param privateData the private data, including the {@link PrivateDataHeader}
  */
 public record ConnectOptions(
         long serviceId,

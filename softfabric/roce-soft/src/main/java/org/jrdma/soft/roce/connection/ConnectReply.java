@@ -4,12 +4,13 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * Accepts a connection, REP.
+ * The message that accepts a connection (REP).
  *
- * @param adapter the GUID of the sender's
- * @param extended whether its queue pair is of XRC, which stands elsewhere
- * @param elsewhere what stands where that of the other kind would, most likely 0
- * @param acknowledgeDelay how late its acknowledgements are: 4.096 us times 2 to this
+ * @param adapter the GUID of the sending device
+ * @param extended true if the queue pair is an XRC queue pair, whose number is in another field
+ * @param unusedNumber the value of the field for the other kind of queue pair, usually 0
+ * @param acknowledgeDelay the exponent of the acknowledgement delay at the sender, in units of
+ *     4.096 us
  */
 public record ConnectReply(
         long transaction,
@@ -18,7 +19,7 @@ public record ConnectReply(
         long adapter,
         EndpointParameters offer,
         boolean extended,
-        int elsewhere,
+        int unusedNumber,
         int acknowledgeDelay,
         MemorySegment privateData)
         implements Message {
@@ -28,10 +29,10 @@ public record ConnectReply(
 
     private static final int QUEUE_PAIR_OFFSET = 12;
 
-    /** The number of an end-to-end context, or of a queue pair of XRC, which can only receive. */
+    /** The offset of the number of an end-to-end context or of an XRC receive queue pair. */
     private static final int CONTEXT_OFFSET = 16;
 
-    /** Where the three bytes of the vendor stand, the highest first. */
+    /** The offsets of the three bytes of the vendor ID, the most significant byte first. */
     private static final int[] VENDOR_OFFSETS = {15, 19, 23};
 
     private static final int PRIVATE_OFFSET = 36;
@@ -44,7 +45,7 @@ public record ConnectReply(
     static ConnectReply decode(long transaction, int modifier, MemorySegment body) {
         var queuePair = MessageFields.upper24(body, QUEUE_PAIR_OFFSET);
         var context = MessageFields.upper24(body, CONTEXT_OFFSET);
-        var extended = queuePair == 0; // which no connection has
+        var extended = queuePair == 0; // 0 is not the number of a connection's queue pair
         var vendor = 0;
         for (var offset : VENDOR_OFFSETS) {
             vendor = (vendor << Byte.SIZE) | BigEndian.unsignedByte(body, offset);
@@ -72,10 +73,11 @@ public record ConnectReply(
     }
 
     /**
-     * This as the answer to a request of a kind, which says where the number of the queue pair
-     * stands; it is 0 where there is none.
+     * Returns this reply interpreted for the kind of transport that was requested, which determines
+     * the field that contains the number of the queue pair. The number is 0 if the peer has set the
+     * other field.
      */
-    ConnectReply to(boolean extendedRequest) {
+    ConnectReply forTransport(boolean extendedRequest) {
         return extendedRequest == extended
                 ? this
                 : new ConnectReply(
@@ -83,7 +85,7 @@ public record ConnectReply(
                         localId,
                         remoteId,
                         adapter,
-                        offer.of(elsewhere),
+                        offer.of(unusedNumber),
                         extendedRequest,
                         offer.queuePair(),
                         acknowledgeDelay,
@@ -95,13 +97,17 @@ public record ConnectReply(
         return offer.enhancement().options();
     }
 
-    /** A queue pair of XRC that answers does not send: what is said of that stays 0. */
+    /**
+     * Encodes the body. The send parameters of an XRC queue pair that accepts stay 0, because it
+     * cannot send.
+     */
     @Override
     public void encodeBody(MemorySegment body) {
         BigEndian.putInteger(body, 0, localId);
         BigEndian.putInteger(body, 4, remoteId);
-        MessageFields.putUpper24(body, QUEUE_PAIR_OFFSET, extended ? elsewhere : offer.queuePair());
-        MessageFields.putUpper24(body, CONTEXT_OFFSET, extended ? offer.queuePair() : elsewhere);
+        MessageFields.putUpper24(
+                body, QUEUE_PAIR_OFFSET, extended ? unusedNumber : offer.queuePair());
+        MessageFields.putUpper24(body, CONTEXT_OFFSET, extended ? offer.queuePair() : unusedNumber);
         MessageFields.putUpper24(body, 20, offer.sequence());
         BigEndian.putByte(body, 24, offer.responderResources());
         BigEndian.putByte(body, 25, extended ? 0 : offer.initiatorDepth());
@@ -113,8 +119,8 @@ public record ConnectReply(
                 offer.notReadyRetries() << 5 | (extended || offer.sharedReceives() ? 1 << 4 : 0));
         BigEndian.putLongInteger(body, 28, adapter);
         var vendor = offer.enhancement().vendor();
-        for (var place = 0; place < VENDOR_OFFSETS.length; place++) {
-            BigEndian.putByte(body, VENDOR_OFFSETS[place], vendor >> ((2 - place) * Byte.SIZE));
+        for (var i = 0; i < VENDOR_OFFSETS.length; i++) {
+            BigEndian.putByte(body, VENDOR_OFFSETS[i], vendor >> ((2 - i) * Byte.SIZE));
         }
         MessageFields.putRest(body, PRIVATE_OFFSET, privateData);
     }

@@ -4,15 +4,18 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * Asks for a connection, REQ. The alternate path stays empty, and what a peer says of one unread.
+ * The message that requests a connection (REQ). The alternate path is not sent, and is ignored when
+ * received.
  *
- * @param adapter the GUID of the sender's
- * @param transport the kind of connection: the specification's type, and above its two bits the
- *     extended type that some have
- * @param retries how often the queue pairs are to send again
- * @param peerResponseTimeout within which the other should answer: 4.096 us times 2 to this
- * @param ownResponseTimeout within which this side does
- * @param repeats how often messages of this exchange are repeated
+ * @param adapter the GUID of the sending device
+ * @param transport the kind of connection: the transport type of the specification in the low two
+ *     bits, and the extended transport type above them
+ * @param retries the number of retries of the queue pairs
+ * @param peerResponseTimeout the exponent of the response timeout of the receiver, in units of
+ *     4.096 us
+ * @param ownResponseTimeout the exponent of the response timeout of the sender, in units of 4.096
+ *     us
+ * @param repeats the maximum number of repetitions of a connection management message
  */
 public record ConnectRequest(
         long transaction,
@@ -37,16 +40,16 @@ public record ConnectRequest(
 
     private static final int LAST_TYPE = 3;
 
-    /** Of XRC: the last type, with the first extended one. */
+    /** XRC: the last type, with the first extended type. */
     public static final int EXTENDED = 1 << 2 | LAST_TYPE;
 
-    /** Instead of LIDs, where there are none. */
+    /** The LID of a network without LIDs. */
     private static final int PERMISSIVE_LID = 0xffff;
 
-    /** 10 Gb/s: a code is demanded, and nobody here slows down to it. */
+    /** The mandatory rate field, 10 Gb/s. This implementation does not limit the rate. */
     private static final int RATE = 3;
 
-    /** The 8 bits in front of it are reserved. */
+    /** The offset of the vendor ID, whose first 8 bits are reserved. */
     private static final int VENDOR_OFFSET = 4;
 
     private static final int PRIVATE_OFFSET = 140;
@@ -57,7 +60,7 @@ public record ConnectRequest(
     }
 
     static ConnectRequest decode(long transaction, int modifier, MemorySegment body) {
-        var timeoutsOfPeer = BigEndian.unsignedByte(body, 43);
+        var peerTimeouts = BigEndian.unsignedByte(body, 43);
         var timeouts = BigEndian.unsignedByte(body, 47);
         var mtu = BigEndian.unsignedByte(body, 50);
         var repeats = BigEndian.unsignedByte(body, 51);
@@ -71,14 +74,14 @@ public record ConnectRequest(
                         MessageFields.upper24(body, 44),
                         BigEndian.unsignedByte(body, 35),
                         BigEndian.unsignedByte(body, 39),
-                        (timeoutsOfPeer & 1) != 0,
+                        (peerTimeouts & 1) != 0,
                         (repeats >> 3 & 1) != 0,
                         mtu & 7,
                         new EceOptions(MessageFields.lower24(body, VENDOR_OFFSET), modifier)),
-                transport(timeoutsOfPeer >> 1 & 3, repeats & 7),
+                transport(peerTimeouts >> 1 & 3, repeats & 7),
                 timeouts & 7,
                 BigEndian.unsignedShort(body, 48),
-                timeoutsOfPeer >> 3,
+                peerTimeouts >> 3,
                 timeouts >> 3,
                 repeats >> 4,
                 new RequestedPath(
@@ -93,7 +96,7 @@ public record ConnectRequest(
                 MessageFields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
     }
 
-    /** Only the last type has extended ones; of others those bits are reserved. */
+    /** Only the last type has extended types; for the others, those bits are reserved. */
     private static int transport(int type, int extendedType) {
         return type == LAST_TYPE ? extendedType << 2 | type : type;
     }
@@ -103,7 +106,10 @@ public record ConnectRequest(
         return offer.enhancement().options();
     }
 
-    /** A queue pair of XRC that asks does not receive: what is said of receives stays 0. */
+    /**
+     * Encodes the body. The receive parameters of an XRC queue pair that connects stay 0, because
+     * it cannot receive.
+     */
     @Override
     public void encodeBody(MemorySegment body) {
         var receives = transport != EXTENDED;

@@ -5,37 +5,39 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One side of a connection, from the request to the end of the time-wait state. For the thread that
- * drives the engine.
+ * One side of a connection, from the request to the end of the time-wait state. Confined to the
+ * thread that drives the engine.
  *
  * <p>Methods that are not valid in the current state return false and change nothing.
  */
 public final class Connection extends TimedExchange {
 
-    /** The lifetime of packets, as the kernel assumes for IP: 4.096 us times 2 to this. */
+    /**
+     * The exponent of the packet lifetime, in units of 4.096 us; the kernel assumes the same for
+     * IP.
+     */
     public static final int PACKET_LIFETIME = 16;
 
-    /** How long both connection managers have for an answer: 4.096 us times 2 to this. */
+    /** The exponent of the response timeout of both connection managers, in units of 4.096 us. */
     private static final int RESPONSE_TIMEOUT = 20;
 
     private static final int REPEATS = 15;
 
     private static final int HOP_LIMIT = 64;
-    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
     private enum State {
         /** The request was sent; the reply is awaited. */
         REQUESTING,
-        /** A request was received; the program is to answer. */
+        /** A request was received; the program must accept or reject it. */
         REQUESTED,
         /** The reply was sent; the confirmation is awaited. */
         REPLYING,
-        /** The reply was received; the program is to confirm. */
+        /** The reply was received; the program must confirm it. */
         REPLIED,
         ESTABLISHED,
         /** A disconnect request was sent; its reply is awaited. */
         DISCONNECTING,
-        /** A disconnect request was received; the program is to answer. */
+        /** A disconnect request was received; the program must reply. */
         DISCONNECT_REQUESTED,
         TIME_WAIT,
         ENDED
@@ -74,23 +76,23 @@ public final class Connection extends TimedExchange {
         }
     }
 
-    static Connection toAsk(
+    static Connection active(
             ConnectionManager manager,
             int localId,
             int sequence,
             Address remote,
-            ConnectOptions wanted,
+            ConnectOptions options,
             ConnectionEvent.Receiver receiver) {
         var request =
                 new ConnectRequest(
                         Integer.toUnsignedLong(localId),
                         localId,
-                        wanted.serviceId(),
+                        options.serviceId(),
                         manager.adapter(),
-                        wanted.offer().from(sequence),
-                        wanted.transport(),
-                        wanted.retries(),
-                        wanted.partitionKey(),
+                        options.offer().from(sequence),
+                        options.transport(),
+                        options.retries(),
+                        options.partitionKey(),
                         RESPONSE_TIMEOUT,
                         RESPONSE_TIMEOUT,
                         REPEATS,
@@ -99,17 +101,17 @@ public final class Connection extends TimedExchange {
                                 remote,
                                 manager.mtu(),
                                 0,
-                                wanted.trafficClass(),
+                                options.trafficClass(),
                                 HOP_LIMIT,
                                 0,
-                                wanted.acknowledgeTimeout()),
-                        wanted.privateData());
+                                options.acknowledgeTimeout()),
+                        options.privateData());
         var connection = new Connection(manager, localId, sequence, remote, request, true);
         connection.receiver(receiver);
         return connection;
     }
 
-    static Connection toAnswer(
+    static Connection passive(
             ConnectionManager manager,
             int localId,
             int sequence,
@@ -118,8 +120,8 @@ public final class Connection extends TimedExchange {
         return new Connection(manager, localId, sequence, remote, request, false);
     }
 
-    void receiver(ConnectionEvent.Receiver next) {
-        receiver = next;
+    void receiver(ConnectionEvent.Receiver newReceiver) {
+        receiver = newReceiver;
     }
 
     /** The peer's address. */
@@ -132,7 +134,7 @@ public final class Connection extends TimedExchange {
         return messages.remoteId();
     }
 
-    /** The request, of either side. */
+    /** The request that was sent or received. */
     public ConnectRequest request() {
         return request;
     }
@@ -142,12 +144,12 @@ public final class Connection extends TimedExchange {
         return sequence;
     }
 
-    /** The parameters as far as both sides have stated them. */
+    /** The parameters that either side has stated so far. */
     public NegotiatedParameters negotiated() {
         return negotiated;
     }
 
-    /** Whether the queue pair of the peer is still in use by this connection. */
+    /** Whether this connection still uses the queue pair of the peer. */
     boolean holdsQueuePair() {
         return state != State.TIME_WAIT && state != State.ENDED;
     }
@@ -173,9 +175,9 @@ public final class Connection extends TimedExchange {
     }
 
     /**
-     * Accepts.
+     * Accepts the request.
      *
-     * @param offer its sequence number is not looked at
+     * @param offer the parameters of this side's queue pair; the sequence number is ignored
      * @throws IllegalArgumentException if the private data is too long
      */
     public boolean reply(EndpointParameters offer, MemorySegment privateData) {
@@ -201,7 +203,10 @@ public final class Connection extends TimedExchange {
         return true;
     }
 
-    /** Takes a packet from the queue pair of the peer for its confirmation, which may be lost. */
+    /**
+     * Treats a packet from the queue pair of the peer as its confirmation, which may have been
+     * lost.
+     */
     public boolean establish() {
         ready();
         return state == State.ESTABLISHED;
@@ -215,7 +220,7 @@ public final class Connection extends TimedExchange {
     /**
      * Rejects the connection.
      *
-     * @param reason a code of the specification, see {@link RejectionReason}
+     * @param reason the code of the reason, see {@link RejectionReason}
      * @throws IllegalArgumentException if the private data is too long
      */
     public boolean reject(int reason, MemorySegment privateData) {
@@ -232,9 +237,9 @@ public final class Connection extends TimedExchange {
     private void sendRejection(int reason, MemorySegment privateData) {
         var answered =
                 switch (state) {
-                    case REQUESTED -> AnsweredMessage.REQUEST;
-                    case REPLIED -> AnsweredMessage.REPLY;
-                    default -> AnsweredMessage.OTHER;
+                    case REQUESTED -> AnsweredKind.REQUEST;
+                    case REPLIED -> AnsweredKind.REPLY;
+                    default -> AnsweredKind.OTHER;
                 };
         messages.reject(answered, reason, privateData);
     }
@@ -275,10 +280,10 @@ public final class Connection extends TimedExchange {
         receiver = null;
         switch (state) {
             case REQUESTING -> {
-                sendRejection(RejectionReason.TIMEOUT, NOTHING);
+                sendRejection(RejectionReason.TIMEOUT, Message.NO_DATA);
                 end();
             }
-            case REQUESTED, REPLIED, REPLYING -> reject(NOTHING);
+            case REQUESTED, REPLIED, REPLYING -> reject(Message.NO_DATA);
             case ESTABLISHED, DISCONNECT_REQUESTED -> disconnect();
             case DISCONNECTING, TIME_WAIT, ENDED -> {}
         }
@@ -286,35 +291,35 @@ public final class Connection extends TimedExchange {
 
     // ---- messages of the peer
 
-    void requestedAgain(ConnectRequest again) {
+    void requestRepeated(ConnectRequest repeated) {
         switch (state) {
-            case REQUESTED -> messages.acknowledgeReceipt(AnsweredMessage.REQUEST);
+            case REQUESTED -> messages.acknowledgeReceipt(AnsweredKind.REQUEST);
             case REPLYING -> {
                 if (reply != null) {
                     messages.reply(reply);
                 }
             }
-            case TIME_WAIT -> messages.rejectStale(again);
+            case TIME_WAIT -> messages.rejectStale(repeated);
             default -> {}
         }
     }
 
-    void replied(ConnectReply told) {
-        var message = told.to(request.transport() == ConnectRequest.EXTENDED);
+    void replied(ConnectReply received) {
+        var message = received.forTransport(request.transport() == ConnectRequest.EXTENDED);
         if (state == State.REQUESTING) {
             messages.remoteId(message.localId());
             if (message.offer().queuePair() == 0) {
-                refuseReply();
+                rejectReply();
                 return;
             }
             negotiated.replied(message);
             state = State.REPLIED;
-            manager.know(this);
-            wakeNoMore();
+            manager.register(this);
+            cancelTimer();
             report(new ConnectionEvent.Replied(message));
         } else if (active && message.localId() == messages.remoteId()) {
             if (state == State.REPLIED) {
-                messages.acknowledgeReceipt(AnsweredMessage.REPLY);
+                messages.acknowledgeReceipt(AnsweredKind.REPLY);
             } else if (state == State.ESTABLISHED) {
                 messages.readyToUse(); // the first one was lost
             }
@@ -322,38 +327,38 @@ public final class Connection extends TimedExchange {
     }
 
     /** Rejects a reply without a queue pair of the requested transport. */
-    private void refuseReply() {
+    private void rejectReply() {
         state = State.REPLIED;
-        reject(RejectionReason.INVALID_TRANSPORT, NOTHING);
-        report(new ConnectionEvent.Rejected(RejectionReason.INVALID_TRANSPORT, NOTHING));
+        reject(RejectionReason.INVALID_TRANSPORT, Message.NO_DATA);
+        report(new ConnectionEvent.Rejected(RejectionReason.INVALID_TRANSPORT, Message.NO_DATA));
     }
 
     void ready() {
         if (state == State.REPLYING) {
             state = State.ESTABLISHED;
-            wakeNoMore();
+            cancelTimer();
             report(new ConnectionEvent.Established());
         }
     }
 
     void receipt(ReceiptAcknowledgement receipt) {
         if (state == State.REQUESTING || state == State.REPLYING) {
-            putOff(nanosAtMost(receipt.serviceTimeout()));
+            postpone(nanosAtMost(receipt.serviceTimeout()));
         }
     }
 
     void rejected(Rejection rejection) {
-        var told = new ConnectionEvent.Rejected(rejection.reason(), rejection.privateData());
+        var event = new ConnectionEvent.Rejected(rejection.reason(), rejection.privateData());
         switch (state) {
             case REQUESTING, REQUESTED, REPLYING, REPLIED -> {
                 end();
-                report(told);
+                report(event);
             }
-            // The peer does not know the connection any more.
+            // The peer has no such connection any more.
             case ESTABLISHED, DISCONNECTING -> {
                 enterTimeWait();
                 endReported = true;
-                report(told);
+                report(event);
             }
             case DISCONNECT_REQUESTED, TIME_WAIT, ENDED -> {}
         }
@@ -364,10 +369,10 @@ public final class Connection extends TimedExchange {
         if (own == null || message.remoteQueuePair() != own.queuePair()) {
             return;
         }
-        ready(); // a peer that disconnects has confirmed: its confirmation is lost or late
+        ready(); // the confirmation of a peer that disconnects was lost or is late
         switch (state) {
             case ESTABLISHED, DISCONNECTING -> {
-                wakeNoMore();
+                cancelTimer();
                 state = State.DISCONNECT_REQUESTED;
                 if (receiver == null) {
                     disconnect();
@@ -392,7 +397,7 @@ public final class Connection extends TimedExchange {
     void expired() {
         switch (state) {
             case REQUESTING -> {
-                if (repeatsAgain()) {
+                if (startNextRepeat()) {
                     messages.request();
                 } else {
                     end();
@@ -400,7 +405,7 @@ public final class Connection extends TimedExchange {
                 }
             }
             case REPLYING -> {
-                if (reply != null && repeatsAgain()) {
+                if (reply != null && startNextRepeat()) {
                     messages.reply(reply);
                 } else {
                     end();
@@ -408,7 +413,7 @@ public final class Connection extends TimedExchange {
                 }
             }
             case DISCONNECTING -> {
-                if (repeatsAgain()) {
+                if (startNextRepeat()) {
                     sendDisconnect();
                 } else {
                     disconnected();
@@ -418,7 +423,7 @@ public final class Connection extends TimedExchange {
                 end();
                 report(new ConnectionEvent.TimeWaitExited());
             }
-            default -> throw new IllegalStateException("no timer runs in " + state);
+            default -> throw new IllegalStateException("The timer expired in the state " + state);
         }
     }
 
@@ -429,7 +434,7 @@ public final class Connection extends TimedExchange {
 
     private void enterTimeWait() {
         state = State.TIME_WAIT;
-        wakeIn(nanos(PACKET_LIFETIME + 1));
+        startTimer(nanos(PACKET_LIFETIME + 1));
     }
 
     private void reportEnd() {

@@ -5,31 +5,30 @@ import java.lang.foreign.MemorySegment;
 /** An event of a {@link Connection}. */
 public sealed interface ConnectionEvent {
 
-    /** The peer accepts. {@link Connection#confirm} must follow. */
+    /** The peer has accepted. The program must call {@link Connection#confirm}. */
     record Replied(ConnectReply reply) implements ConnectionEvent {}
 
     /** The peer has confirmed the reply. */
     record Established() implements ConnectionEvent {}
 
     /**
-     * The peer refuses, or has given up. Of a connection that was made, it is the end, as {@link
-     * Disconnected} is: a peer whose confirmation was lost may have given up on it since.
+     * The peer has rejected the connection or given up. An established connection ends as with
+     * {@link Disconnected}: the peer may have given up because its confirmation was lost.
      */
     record Rejected(int reason, MemorySegment privateData) implements ConnectionEvent {}
 
-    /** The peer does not answer. Nothing follows. */
+    /** The peer does not answer. The last event. */
     record Unreachable() implements ConnectionEvent {}
 
-    /**
-     * The connection has ended, by whichever side. Where it was the peer, {@link
-     * Connection#disconnect} answers.
-     */
+    /** Either side has disconnected. If it was the peer, {@link Connection#disconnect} replies. */
     record Disconnected() implements ConnectionEvent {}
 
-    /** No packet of the connection is under way any more. Nothing follows. */
+    /** No packet of the connection is in flight any more. The last event. */
     record TimeWaitExited() implements ConnectionEvent {}
 
-    /** A listener, called by the thread that drives the engine. Must neither wait nor call back. */
+    /**
+     * A listener, called by the thread that drives the engine. Must neither block nor call back.
+     */
     @FunctionalInterface
     interface Receiver {
         void happened(ConnectionEvent event);

@@ -12,29 +12,28 @@ import org.jrdma.soft.roce.packet.MalformedPacketException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection manager of one device. For one thread at a time, the one that drives the device's
- * engine.
+ * The connection manager of one device. Confined to the thread that drives the engine of the
+ * device.
  *
- * <p>A message counts only if it comes from the address of the peer that it speaks for: numbers can
- * be guessed or remembered, and a stray message ends nobody's connection.
+ * <p>A message is accepted only if its source is the address of the peer of the exchange that it
+ * names. IDs can be guessed or remembered, and a stray message must not end a connection.
  */
 public final class ConnectionManager implements ManagementAgent {
 
-    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
     private static final int LOW_24_BITS = 0xff_ffff;
 
     private final Address address;
     private final long adapter;
     private final int mtu;
-    private final ManagementTransport carrier;
+    private final ManagementTransport transport;
     private final RandomGenerator random;
 
     private final Map<Integer, TimedExchange> byId = new HashMap<>();
 
-    /** Those whose peer's number is known. */
+    /** The exchanges whose remote ID is known. */
     private final Map<PeerId, TimedExchange> byPeer = new HashMap<>();
 
-    /** The last of each queue pair of a peer's. */
+    /** The most recent connection of each queue pair of a peer. */
     private final Map<PeerQueuePair, Connection> byQueuePair = new HashMap<>();
 
     private final Map<Long, ServiceListener> services = new HashMap<>();
@@ -42,29 +41,29 @@ public final class ConnectionManager implements ManagementAgent {
     private final TreeSet<TimedExchange> waiting =
             new TreeSet<>(
                     Comparator.<TimedExchange>comparingLong(TimedExchange::deadline)
-                            .thenComparingInt(one -> one.localId));
+                            .thenComparingInt(exchange -> exchange.localId));
 
-    /** A number that a peer has given. Questions about datagrams have numbers of their own. */
-    private record PeerId(Address peer, int id, boolean ofDatagrams) {}
+    /** An ID assigned by a peer. SIDR request IDs are separate from connection IDs. */
+    private record PeerId(Address peer, int id, boolean sidr) {}
 
     private record PeerQueuePair(Address peer, int number) {}
 
     /**
-     * @param address the device's
-     * @param adapter the device's GUID
-     * @param mtu the greatest path MTU, as C counts them
-     * @param random where numbers come from; peers should be unable to guess it
+     * @param address the address of the device
+     * @param adapter the GUID of the device
+     * @param mtu the code of the maximum path MTU
+     * @param random the source of IDs and sequence numbers, which must be unpredictable to peers
      */
     public ConnectionManager(
             Address address,
             long adapter,
             int mtu,
-            ManagementTransport carrier,
+            ManagementTransport transport,
             RandomGenerator random) {
         this.address = address;
         this.adapter = adapter;
         this.mtu = mtu;
-        this.carrier = carrier;
+        this.transport = transport;
         this.random = random;
     }
 
@@ -72,7 +71,7 @@ public final class ConnectionManager implements ManagementAgent {
         return address;
     }
 
-    /** The greatest path MTU, as C counts them. */
+    /** The code of the maximum path MTU, as in {@code enum ibv_mtu}. */
     public int mtu() {
         return mtu;
     }
@@ -81,37 +80,42 @@ public final class ConnectionManager implements ManagementAgent {
         return adapter;
     }
 
-    /** Takes requests for a service from now on. */
+    /**
+     * Registers the listener of a service.
+     *
+     * @throws IllegalStateException if the service has a listener already
+     */
     public void listen(long serviceId, ServiceListener service) {
         if (services.putIfAbsent(serviceId, service) != null) {
-            throw new IllegalStateException("service %x is taken".formatted(serviceId));
+            throw new IllegalStateException(
+                    "The service ID 0x%x already has a listener.".formatted(serviceId));
         }
     }
 
-    /** Takes no more requests for a service. */
+    /** Removes the listener of a service. */
     public void stopListening(long serviceId) {
         services.remove(serviceId);
     }
 
     /**
-     * Asks for a connection.
+     * Requests a connection.
      *
-     * @param wanted the rest of what is asked for; its sequence number is given here
+     * @param options the options; the sequence number of the offer is chosen here
      */
     public Connection connect(
-            Address remote, ConnectOptions wanted, ConnectionEvent.Receiver receiver) {
-        var connection = Connection.toAsk(this, newId(), newSequence(), remote, wanted, receiver);
+            Address remote, ConnectOptions options, ConnectionEvent.Receiver receiver) {
+        var connection = Connection.active(this, newId(), newSequence(), remote, options, receiver);
         byId.put(connection.localId, connection);
         connection.sendRequest();
         return connection;
     }
 
     /**
-     * Asks where datagrams for a service go.
+     * Requests the queue pair of a datagram service.
      *
      * @throws IllegalArgumentException if the private data is too long
      */
-    public SidrClient ask(
+    public SidrClient resolve(
             Address remote,
             long serviceId,
             int partitionKey,
@@ -121,7 +125,7 @@ public final class ConnectionManager implements ManagementAgent {
                 new SidrClient(
                         this, newId(), remote, serviceId, partitionKey, privateData, receiver);
         byId.put(client.localId, client);
-        client.ask();
+        client.sendRequest();
         return client;
     }
 
@@ -143,11 +147,11 @@ public final class ConnectionManager implements ManagementAgent {
     }
 
     long now() {
-        return carrier.now();
+        return transport.now();
     }
 
     void send(Address remote, Message message) {
-        carrier.send(remote, message.encode());
+        transport.send(remote, message.encode());
     }
 
     void schedule(TimedExchange timed, long deadline) {
@@ -158,8 +162,11 @@ public final class ConnectionManager implements ManagementAgent {
         }
     }
 
-    /** The peer's number is known. */
-    void know(Connection connection) {
+    /**
+     * Registers a connection under its remote ID and the queue pair of its peer, as far as they are
+     * known.
+     */
+    void register(Connection connection) {
         byPeer.put(new PeerId(connection.remote(), connection.remoteId(), false), connection);
         var peers = connection.negotiated().peers();
         if (peers != null) {
@@ -178,7 +185,7 @@ public final class ConnectionManager implements ManagementAgent {
 
     void forget(SidrClient client) {
         byId.remove(client.localId);
-        client.wakeNoMore();
+        client.cancelTimer();
     }
 
     void forget(SidrServer server) {
@@ -188,7 +195,7 @@ public final class ConnectionManager implements ManagementAgent {
     private void forget(TimedExchange timed, PeerId peer) {
         byId.remove(timed.localId);
         byPeer.remove(peer, timed);
-        timed.wakeNoMore();
+        timed.cancelTimer();
     }
 
     @Override
@@ -200,7 +207,7 @@ public final class ConnectionManager implements ManagementAgent {
     public void expire(long now) {
         while (nextDeadline() <= now) {
             var due = waiting.first();
-            due.wakeNoMore();
+            due.cancelTimer();
             due.expired();
         }
     }
@@ -225,7 +232,7 @@ public final class ConnectionManager implements ManagementAgent {
             case Rejection rejection -> rejected(source, rejection);
             case ReceiptAcknowledgement receipt -> {
                 var found =
-                        receipt.answered() == AnsweredMessage.REQUEST
+                        receipt.answered() == AnsweredKind.REQUEST
                                 ? find(source, receipt.remoteId())
                                 : find(source, receipt.remoteId(), receipt.localId());
                 if (found != null) {
@@ -237,7 +244,8 @@ public final class ConnectionManager implements ManagementAgent {
                 if (found != null) {
                     found.disconnectRequested(request);
                 } else {
-                    // Whoever does not know a connection any more agrees to its end.
+                    // The connection has ended here already, so the peer may stop repeating its
+                    // request.
                     send(source, DisconnectReply.to(request));
                 }
             }
@@ -257,26 +265,26 @@ public final class ConnectionManager implements ManagementAgent {
         }
     }
 
-    /** By the number that it has here. */
-    private @Nullable Connection find(Address source, int here) {
-        return byId.get(here) instanceof Connection found && found.remote().equals(source)
+    /** Finds a connection by its local ID. */
+    private @Nullable Connection find(Address source, int ownId) {
+        return byId.get(ownId) instanceof Connection found && found.remote().equals(source)
                 ? found
                 : null;
     }
 
-    /** By the numbers that it has here and there. */
-    private @Nullable Connection find(Address source, int here, int there) {
-        var found = find(source, here);
-        return found != null && found.remoteId() == there ? found : null;
+    /** Finds a connection by its local and remote ID. */
+    private @Nullable Connection find(Address source, int ownId, int peersId) {
+        var found = find(source, ownId);
+        return found != null && found.remoteId() == peersId ? found : null;
     }
 
     private void requested(Address source, ConnectRequest request) {
         if (request.localId() == 0) {
-            return; // which stands for a number that is not known
+            return; // 0 stands for an unknown ID
         }
         var peer = new PeerId(source, request.localId(), false);
         if (byPeer.get(peer) instanceof Connection known) {
-            known.requestedAgain(request);
+            known.requestRepeated(request);
             return;
         }
         var service = services.get(request.serviceId());
@@ -284,14 +292,14 @@ public final class ConnectionManager implements ManagementAgent {
             reject(source, request, RejectionReason.NO_LISTENER);
             return;
         }
-        var reason = reasonAgainst(source, request, service);
+        var reason = rejectionReason(source, request, service);
         if (reason != 0) {
             reject(source, request, reason);
             return;
         }
         var former = findByQueuePair(source, request.offer().queuePair());
         if (former != null) {
-            // The peer uses its queue pair anew, so it has forgotten the connection that it was of.
+            // The peer reuses its queue pair, so it has dropped the earlier connection.
             reject(source, request, RejectionReason.STALE_CONNECTION);
             former.disconnect();
             return;
@@ -307,19 +315,19 @@ public final class ConnectionManager implements ManagementAgent {
             reject(source, request, RejectionReason.INVALID_GID);
             return;
         }
-        var connection = Connection.toAnswer(this, newId(), newSequence(), source, request);
+        var connection = Connection.passive(this, newId(), newSequence(), source, request);
         var receiver =
                 service.requested(
                         connection, header, request.privateData().asSlice(PrivateDataHeader.BYTES));
         if (receiver != null) {
             byId.put(connection.localId, connection);
-            know(connection);
+            register(connection);
             connection.receiver(receiver);
         }
     }
 
-    /** Why a service cannot grant a request; 0 if it can. */
-    private int reasonAgainst(Address source, ConnectRequest request, ServiceListener service) {
+    /** Returns the reason to reject a request, or 0 if the service accepts it. */
+    private int rejectionReason(Address source, ConnectRequest request, ServiceListener service) {
         var path = request.path();
         if (!path.local().equals(source) || !path.remote().equals(address)) {
             return RejectionReason.INVALID_GID;
@@ -337,12 +345,24 @@ public final class ConnectionManager implements ManagementAgent {
                         request.transaction(),
                         0,
                         request.localId(),
-                        AnsweredMessage.REQUEST,
+                        AnsweredKind.REQUEST,
                         reason,
-                        NOTHING));
+                        Message.NO_DATA));
     }
 
-    /** A connection with a queue pair of a peer's that has not ended. */
+    private void reject(Address source, ConnectReply reply, int localId, int reason) {
+        send(
+                source,
+                new Rejection(
+                        reply.transaction(),
+                        localId,
+                        reply.localId(),
+                        AnsweredKind.REPLY,
+                        reason,
+                        Message.NO_DATA));
+    }
+
+    /** Finds a connection that uses a queue pair of a peer and has not ended. */
     private @Nullable Connection findByQueuePair(Address peer, int queuePair) {
         var last = byQueuePair.get(new PeerQueuePair(peer, queuePair));
         return last != null && last.holdsQueuePair() ? last : null;
@@ -351,32 +371,16 @@ public final class ConnectionManager implements ManagementAgent {
     private void replied(Address source, ConnectReply reply) {
         var found = find(source, reply.remoteId());
         if (found == null || reply.localId() == 0) {
-            // Else the peer would repeat it for a minute, and its program wait. The kernel looks
-            // for both numbers.
-            send(
-                    source,
-                    new Rejection(
-                            reply.transaction(),
-                            /* localId= */ reply.remoteId(),
-                            reply.localId(),
-                            AnsweredMessage.REPLY,
-                            RejectionReason.INVALID_COMMUNICATION_ID,
-                            NOTHING));
+            // Without this, the peer would repeat its reply for a minute while its program waits.
+            // The kernel checks both IDs.
+            reject(source, reply, reply.remoteId(), RejectionReason.INVALID_COMMUNICATION_ID);
             return;
         }
         var former =
                 found.isRequesting() ? findByQueuePair(source, reply.offer().queuePair()) : null;
         if (former != null) {
-            // As for a request. The peer, told that, is asked again after a while.
-            send(
-                    source,
-                    new Rejection(
-                            reply.transaction(),
-                            found.localId,
-                            reply.localId(),
-                            AnsweredMessage.REPLY,
-                            RejectionReason.STALE_CONNECTION,
-                            NOTHING));
+            // As for a request. This side repeats its request to the peer after a while.
+            reject(source, reply, found.localId, RejectionReason.STALE_CONNECTION);
             former.disconnect();
             return;
         }
@@ -386,16 +390,16 @@ public final class ConnectionManager implements ManagementAgent {
     private void rejected(Address source, Rejection rejection) {
         Connection found;
         if (rejection.reason() == RejectionReason.TIMEOUT) {
-            // From one who has asked in vain, and may not know this side's number.
+            // The peer received no reply and may not know the local ID of this side.
             found =
                     byPeer.get(new PeerId(source, rejection.localId(), false))
                                     instanceof Connection known
                             ? known
                             : null;
-        } else if (rejection.answered() == AnsweredMessage.REQUEST) {
+        } else if (rejection.answered() == AnsweredKind.REQUEST) {
             found = find(source, rejection.remoteId());
             if (found != null && !found.isRequesting()) {
-                return; // old: the request has been granted since
+                return; // outdated: the request was accepted since
             }
         } else if (rejection.localId() == 0) {
             found = find(source, rejection.remoteId());
@@ -410,7 +414,7 @@ public final class ConnectionManager implements ManagementAgent {
     private void asked(Address source, SidrRequest request) {
         var peer = new PeerId(source, request.requestId(), true);
         if (byPeer.get(peer) instanceof SidrServer known) {
-            known.requestedAgain();
+            known.requestRepeated();
             return;
         }
         var server = new SidrServer(this, newId(), source, request);

@@ -7,12 +7,10 @@ import org.jrdma.soft.roce.engine.Address;
 final class ConnectionMessages {
 
     /**
-     * How much time a program has for its answer each time the peer repeats its message: 4.096 us
-     * times 2 to this. A confirmation lost after that delays the connection as much.
+     * The exponent of the time that a program has to answer each time the peer repeats its message,
+     * in units of 4.096 us. If a confirmation is lost, the connection is delayed by as much.
      */
     private static final int SERVICE_TIMEOUT = 22;
-
-    private static final MemorySegment NO_DATA = MemorySegment.ofArray(new byte[0]);
 
     private final ConnectionManager manager;
     private final Address remote;
@@ -43,7 +41,7 @@ final class ConnectionMessages {
     }
 
     /**
-     * Makes a reply.
+     * Creates a reply.
      *
      * @throws IllegalArgumentException if the private data is too long
      */
@@ -68,14 +66,14 @@ final class ConnectionMessages {
         manager.send(remote, new ReadyToUse(request.transaction(), localId, remoteId));
     }
 
-    void acknowledgeReceipt(AnsweredMessage answered) {
+    void acknowledgeReceipt(AnsweredKind answered) {
         manager.send(
                 remote,
                 new ReceiptAcknowledgement(
                         request.transaction(), localId, remoteId, answered, SERVICE_TIMEOUT));
     }
 
-    void reject(AnsweredMessage answered, int reason, MemorySegment privateData) {
+    void reject(AnsweredKind answered, int reason, MemorySegment privateData) {
         manager.send(
                 remote,
                 new Rejection(
@@ -88,17 +86,17 @@ final class ConnectionMessages {
                         privateData));
     }
 
-    /** Rejects a request that came again for a connection that has ended. */
-    void rejectStale(ConnectRequest again) {
+    /** Rejects a repeated request for a connection that has ended. */
+    void rejectStale(ConnectRequest repeated) {
         manager.send(
                 remote,
                 new Rejection(
-                        again.transaction(),
+                        repeated.transaction(),
                         localId,
-                        again.localId(),
-                        AnsweredMessage.REQUEST,
+                        repeated.localId(),
+                        AnsweredKind.REQUEST,
                         RejectionReason.STALE_CONNECTION,
-                        NO_DATA));
+                        Message.NO_DATA));
     }
 
     void disconnect(int remoteQueuePair) {

@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
-/** Answers that a connection has ended, DREP. Its private data stays unread. */
+/** The message that confirms the end of a connection (DREP). Its private data is ignored. */
 public record DisconnectReply(long transaction, int localId, int remoteId) implements Message {
 
     static final int ATTRIBUTE = 0x16;
@@ -13,11 +13,12 @@ public record DisconnectReply(long transaction, int localId, int remoteId) imple
                 transaction, BigEndian.integer(body, 0), BigEndian.integer(body, 4));
     }
 
-    /** The answer to a request. */
+    /** Returns the reply to a request. */
     static DisconnectReply to(DisconnectRequest request) {
-        var here = request.remoteId();
-        var there = request.localId();
-        return new DisconnectReply(request.transaction(), here, there);
+        return new DisconnectReply(
+                request.transaction(),
+                /* localId= */ request.remoteId(),
+                /* remoteId= */ request.localId());
     }
 
     @Override

@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * Ends a connection, DREQ. Its private data stays unread.
+ * The message that ends a connection (DREQ). Its private data is ignored.
  *
- * @param remoteQueuePair the one of the side that it is sent to
+ * @param remoteQueuePair the queue pair of the receiver of this message
  */
 public record DisconnectRequest(long transaction, int localId, int remoteId, int remoteQueuePair)
         implements Message {

@@ -1,14 +1,14 @@
 package org.jrdma.soft.roce.connection;
 
 /**
- * The parameters of a queue pair that one side of a connection states.
+ * The queue pair parameters that one side of a connection states.
  *
- * @param sequence the first packet sequence number that it expects
- * @param responderResources how many READs and atomics it answers at a time
- * @param initiatorDepth how many it would have under way
- * @param flowControl whether it tells how many receives there are
- * @param notReadyRetries how often the other is to come again when there is no receive
- * @param enhancement what its driver would add
+ * @param sequence the first packet sequence number that the side expects
+ * @param responderResources the number of READs and atomics that the side accepts at a time
+ * @param initiatorDepth the number of READs and atomics that the side would have outstanding
+ * @param flowControl true if the side reports the number of its receives
+ * @param notReadyRetries the number of retries of the other side after RNR NAKs
+ * @param enhancement the ECE options of the side's driver
  */
 public record EndpointParameters(
         int queuePair,
@@ -20,7 +20,7 @@ public record EndpointParameters(
         int notReadyRetries,
         EceOptions enhancement) {
 
-    /** Of a driver that adds nothing. */
+    /** Creates parameters without ECE options. */
     public EndpointParameters(
             int queuePair,
             int sequence,
@@ -40,17 +40,17 @@ public record EndpointParameters(
                 EceOptions.NONE);
     }
 
-    /** A copy with another sequence number. */
+    /** Returns a copy with another sequence number. */
     EndpointParameters from(int first) {
         return with(queuePair, first, enhancement);
     }
 
-    /** A copy with another queue pair. */
+    /** Returns a copy with another queue pair. */
     EndpointParameters of(int number) {
         return with(number, sequence, enhancement);
     }
 
-    /** A copy with other ECE options. */
+    /** Returns a copy with other ECE options. */
     public EndpointParameters with(EceOptions options) {
         return with(queuePair, sequence, options);
     }

@@ -6,9 +6,9 @@ import org.jrdma.soft.roce.engine.Address;
 /** The transport of management datagrams, and the clock. */
 public interface ManagementTransport {
 
-    /** The time since some start, in nanoseconds. */
+    /** The time since an arbitrary origin, in nanoseconds. */
     long now();
 
-    /** Sends a message to queue pair 1 of an address. It may get lost. Never calls back. */
+    /** Sends a message to queue pair 1 of an address. The message may be lost. Never calls back. */
     void send(Address remote, MemorySegment message);
 }

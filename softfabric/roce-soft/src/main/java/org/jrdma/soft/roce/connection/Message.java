@@ -5,8 +5,9 @@ import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 
 /**
- * A message between connection managers: a management datagram (MAD) of the class of communication
- * management. Offsets in the messages' tables count from behind the header that all have.
+ * A message between connection managers: a management datagram (MAD) of the communication
+ * management class. Offsets in the tables of the messages are relative to the end of the common
+ * header.
  */
 public sealed interface Message
         permits ConnectRequest,
@@ -19,18 +20,23 @@ public sealed interface Message
                 SidrRequest,
                 SidrReply {
 
-    /** The length of each. */
+    /** The length of a message. */
     int BYTES = 256;
 
     /** The length of the header. */
     int HEADER_BYTES = 24;
 
-    /** Management's version, class 7, the class's version, method SEND, each a byte. */
+    /**
+     * The base version, management class 7, the class version and the method SEND, one byte each.
+     */
     int KIND = 0x01_07_02_03;
 
     int TRANSACTION_OFFSET = 8;
     int ATTRIBUTE_OFFSET = 16;
     int MODIFIER_OFFSET = 20;
+
+    /** Empty private data. */
+    MemorySegment NO_DATA = MemorySegment.ofArray(new byte[0]);
 
     /** The attribute ID of the message. */
     default int attribute() {
@@ -52,13 +58,13 @@ public sealed interface Message
         return 0;
     }
 
-    /** What tells a sender's exchanges apart; an answer repeats it. */
+    /** The transaction ID, which identifies an exchange of the sender. Answers repeat it. */
     long transaction();
 
-    /** Fills what is behind the header, which is zeros. */
+    /** Encodes the message after the header into memory that is all zeros. */
     void encodeBody(MemorySegment body);
 
-    /** All of it. */
+    /** Returns the encoded message with its header. */
     default MemorySegment encode() {
         var memory = MemorySegment.ofArray(new byte[BYTES]);
         BigEndian.putInteger(memory, 0, KIND);
@@ -69,13 +75,13 @@ public sealed interface Message
         return memory;
     }
 
-    /** Reads one. What it holds of the datagram are copies. */
+    /** Decodes a message. It copies what it needs from the datagram. */
     static Message decode(MemorySegment datagram) throws MalformedPacketException {
         if (datagram.byteSize() != BYTES) {
-            throw new MalformedPacketException("management datagram of another length");
+            throw new MalformedPacketException("unexpected length of a management datagram");
         }
         if (BigEndian.integer(datagram, 0) != KIND) {
-            throw new MalformedPacketException("management datagram of another class");
+            throw new MalformedPacketException("unexpected class of a management datagram");
         }
         var transaction = BigEndian.longInteger(datagram, TRANSACTION_OFFSET);
         var modifier = BigEndian.integer(datagram, MODIFIER_OFFSET);
@@ -95,7 +101,10 @@ public sealed interface Message
         };
     }
 
-    /** The name that the specification gives a message in a datagram; empty for what is none. */
+    /**
+     * Returns the name of a message in the specification, or an empty string if the datagram is not
+     * a message.
+     */
     static String name(MemorySegment datagram) {
         if (datagram.byteSize() != BYTES || BigEndian.integer(datagram, 0) != KIND) {
             return "";

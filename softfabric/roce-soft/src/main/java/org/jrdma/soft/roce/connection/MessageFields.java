@@ -4,30 +4,30 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.BigEndian;
 
-/** Access to message fields that are not whole numbers of bytes, or longer than a number. */
+/** Access to message fields of 24 bits, addresses and private data. */
 final class MessageFields {
 
     private static final int LOW_24_BITS = 0xff_ffff;
 
     private MessageFields() {}
 
-    /** 24 bits, followed by 8 that are another field's. */
+    /** Returns a field of 24 bits that is followed by another field of 8 bits. */
     static int upper24(MemorySegment body, long offset) {
         return BigEndian.integer(body, offset) >>> 8;
     }
 
-    /** The 8 bits behind stay as they are. */
+    /** Writes a field of 24 bits and preserves the 8 bits after it. */
     static void putUpper24(MemorySegment body, long offset, int value) {
         var last = BigEndian.unsignedByte(body, offset + 3);
         BigEndian.putInteger(body, offset, (value & LOW_24_BITS) << 8 | last);
     }
 
-    /** 24 bits, behind 8 that are another field's. */
+    /** Returns a field of 24 bits that follows another field of 8 bits. */
     static int lower24(MemorySegment body, long offset) {
         return BigEndian.integer(body, offset) & LOW_24_BITS;
     }
 
-    /** The 8 bits in front stay as they are. */
+    /** Writes a field of 24 bits and preserves the 8 bits before it. */
     static void putLower24(MemorySegment body, long offset, int value) {
         var first = BigEndian.unsignedByte(body, offset);
         BigEndian.putInteger(body, offset, first << 24 | (value & LOW_24_BITS));
@@ -44,26 +44,26 @@ final class MessageFields {
         BigEndian.putLongInteger(body, offset + Long.BYTES, address.low());
     }
 
-    /** The rest of a message, copied. */
+    /** Returns a copy of the rest of a message. */
     static MemorySegment rest(MemorySegment body, long offset, long bytes) {
         return MemorySegment.ofArray(new byte[(int) bytes]).copyFrom(body.asSlice(offset, bytes));
     }
 
-    /** Data that may be shorter than its place; zeros follow. */
+    /** Writes data that may be shorter than its field; the rest of the field stays zero. */
     static void putRest(MemorySegment body, long offset, MemorySegment data) {
         MemorySegment.copy(data, 0, body, offset, data.byteSize());
     }
 
     /**
-     * Data for a message.
+     * Returns the data if it fits a field of a message.
      *
-     * @throws IllegalArgumentException if there is no room for it
+     * @throws IllegalArgumentException if the data is too long
      */
-    static MemorySegment checked(MemorySegment data, int room) {
-        if (data.byteSize() > room) {
+    static MemorySegment checked(MemorySegment data, int maxBytes) {
+        if (data.byteSize() > maxBytes) {
             throw new IllegalArgumentException(
-                    "%d bytes of private data where there is room for %d"
-                            .formatted(data.byteSize(), room));
+                    "Private data of %d bytes is too long: the message can carry %d bytes."
+                            .formatted(data.byteSize(), maxBytes));
         }
         return data;
     }

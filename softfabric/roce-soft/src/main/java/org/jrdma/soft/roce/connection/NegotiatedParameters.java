@@ -2,7 +2,7 @@ package org.jrdma.soft.roce.connection;
 
 import org.jspecify.annotations.Nullable;
 
-/** The parameters of a connection as far as both sides have stated them. */
+/** The parameters of a connection, as far as both sides have stated them. */
 public final class NegotiatedParameters {
 
     private final ConnectRequest request;
@@ -12,7 +12,7 @@ public final class NegotiatedParameters {
     private int acknowledgeTimeout;
 
     /**
-     * @param active whether this side sent the request
+     * @param active true if this side sent the request
      */
     NegotiatedParameters(ConnectRequest request, boolean active) {
         this.request = request;
@@ -34,24 +34,24 @@ public final class NegotiatedParameters {
         own = stated;
     }
 
-    /** The parameters of the peer's queue pair; null until they are stated. */
+    /** The queue pair parameters of the peer; null until they are stated. */
     public @Nullable EndpointParameters peers() {
         return peers;
     }
 
-    /** Notes the reply of the peer, whose delay is added to the timeout. */
+    /** Records the reply of the peer, and adds its delay of acknowledgements to the timeout. */
     void replied(ConnectReply reply) {
         peers = reply.offer();
         acknowledgeTimeout = delayed(acknowledgeTimeout, reply.acknowledgeDelay());
     }
 
-    /** The sum of two durations, both of them exponents of two, rounded up. */
+    /** Returns the exponent of the sum of two durations given by their exponents, rounded up. */
     private static int delayed(int timeout, int delay) {
         var sum = Math.max(timeout, delay) + (Math.abs(timeout - delay) <= 1 ? 1 : 0);
         return Math.min(sum, 31);
     }
 
-    /** How many READs and atomics this side's queue pair answers at a time. */
+    /** The number of READs and atomics that this side's queue pair accepts at a time. */
     public int responderResources() {
         if (own != null && (peers == null || !active)) {
             return own.responderResources();
@@ -59,7 +59,7 @@ public final class NegotiatedParameters {
         return peers == null ? 0 : peers.initiatorDepth();
     }
 
-    /** How many READs and atomics this side's queue pair may have outstanding. */
+    /** The number of READs and atomics that this side's queue pair may have outstanding. */
     public int initiatorDepth() {
         if (own != null && (peers == null || !active)) {
             return own.initiatorDepth();
@@ -67,12 +67,12 @@ public final class NegotiatedParameters {
         return peers == null ? 0 : peers.responderResources();
     }
 
-    /** How often this side's queue pair retries when the peer has no receive (RNR). */
+    /** The number of retries of this side's queue pair after RNR NAKs. */
     public int notReadyRetries() {
         return peers == null ? request.offer().notReadyRetries() : peers.notReadyRetries();
     }
 
-    /** How long queue pairs wait for an acknowledgement: 4.096 us times 2 to this. */
+    /** The exponent of the acknowledgement timeout of the queue pairs, in units of 4.096 us. */
     public int acknowledgeTimeout() {
         return acknowledgeTimeout;
     }

@@ -6,7 +6,7 @@ import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 
 /**
- * The header that librdmacm puts in front of the private data of a request: the IP addresses of
+ * The header that librdmacm adds at the start of the private data of a request: the IP addresses of
  * both sides and the source port.
  */
 public record PrivateDataHeader(int sourcePort, Address source, Address destination) {
@@ -17,17 +17,17 @@ public record PrivateDataHeader(int sourcePort, Address source, Address destinat
     private static final int IPV4 = 4;
     private static final int IPV6 = 6;
 
-    /** An IPv4 address stands at the end of its place. */
+    /** The offset of an IPv4 address in its field of 16 bytes. */
     private static final int IPV4_OFFSET = 12;
 
     private static final int SOURCE_OFFSET = 4;
     private static final int DESTINATION_OFFSET = 20;
 
-    /** Reads it from the beginning of private data. */
+    /** Decodes the header at the start of private data. */
     static PrivateDataHeader decode(MemorySegment data) throws MalformedPacketException {
         var family = BigEndian.unsignedByte(data, 1) >> 4;
         if (BigEndian.unsignedByte(data, 0) != VERSION || (family != IPV4 && family != IPV6)) {
-            throw new MalformedPacketException("private data of no version known");
+            throw new MalformedPacketException("unknown version of the private data header");
         }
         return new PrivateDataHeader(
                 BigEndian.unsignedShort(data, 2),
@@ -41,7 +41,7 @@ public record PrivateDataHeader(int sourcePort, Address source, Address destinat
                 : MessageFields.address(data, offset);
     }
 
-    /** With what follows it. */
+    /** Returns the encoded header followed by {@code data}. */
     public MemorySegment followedBy(MemorySegment data) {
         var memory = MemorySegment.ofArray(new byte[BYTES + (int) data.byteSize()]);
         BigEndian.putByte(memory, 0, VERSION);

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * Confirms that a reply has come, RTU. Its private data, which librdmacm does not use, stays
- * unread.
+ * The message that confirms a reply (RTU). Its private data is ignored, because librdmacm does not
+ * use it.
  */
 public record ReadyToUse(long transaction, int localId, int remoteId) implements Message {
 

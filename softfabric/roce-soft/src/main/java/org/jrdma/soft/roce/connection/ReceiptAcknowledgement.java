@@ -4,12 +4,13 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * Acknowledges a message whose answer will take time (MRA). Its private data is not read.
+ * The message that acknowledges a message whose answer will take time (MRA). Its private data is
+ * ignored.
  *
- * @param serviceTimeout how long: 4.096 us times 2 to this
+ * @param serviceTimeout the exponent of the time until the answer, in units of 4.096 us
  */
 public record ReceiptAcknowledgement(
-        long transaction, int localId, int remoteId, AnsweredMessage answered, int serviceTimeout)
+        long transaction, int localId, int remoteId, AnsweredKind answered, int serviceTimeout)
         implements Message {
 
     static final int ATTRIBUTE = 0x11;
@@ -19,7 +20,7 @@ public record ReceiptAcknowledgement(
                 transaction,
                 BigEndian.integer(body, 0),
                 BigEndian.integer(body, 4),
-                AnsweredMessage.of(BigEndian.unsignedByte(body, 8) >> 6),
+                AnsweredKind.of(BigEndian.unsignedByte(body, 8) >> 6),
                 BigEndian.unsignedByte(body, 9) >> 3);
     }
 

@@ -4,20 +4,21 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * Refuses or abandons a connection, REJ. What a peer may say beside the reason stays unread.
+ * The message that rejects or abandons a connection (REJ). Additional information about the reason
+ * is ignored when received.
  *
- * @param localId 0 where the sender has none for it
- * @param remoteId 0 where the sender does not know it
- * @param reason a code of the specification, see {@link RejectionReason}
- * @param adapter the GUID of the sender's device where the reason is {@link
- *     RejectionReason#TIMEOUT}, which is how a peer finds a request whose sender does not know the
- *     peer's number; else 0
+ * @param localId the sender's ID of the connection; 0 if it has none
+ * @param remoteId the receiver's ID of the connection; 0 if the sender does not know it
+ * @param reason the code of the reason, see {@link RejectionReason}
+ * @param adapter the GUID of the sending device if the reason is {@link RejectionReason#TIMEOUT},
+ *     otherwise 0. The receiver finds the request by it, because the sender does not know the
+ *     receiver's ID
  */
 public record Rejection(
         long transaction,
         int localId,
         int remoteId,
-        AnsweredMessage answered,
+        AnsweredKind answered,
         int reason,
         long adapter,
         MemorySegment privateData)
@@ -34,12 +35,12 @@ public record Rejection(
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }
 
-    /** For any reason but that the peer has not answered in time. */
+    /** Creates a rejection for any reason except {@link RejectionReason#TIMEOUT}. */
     Rejection(
             long transaction,
             int localId,
             int remoteId,
-            AnsweredMessage answered,
+            AnsweredKind answered,
             int reason,
             MemorySegment privateData) {
         this(transaction, localId, remoteId, answered, reason, 0, privateData);
@@ -50,7 +51,7 @@ public record Rejection(
                 transaction,
                 BigEndian.integer(body, 0),
                 BigEndian.integer(body, 4),
-                AnsweredMessage.of(BigEndian.unsignedByte(body, 8) >> 6),
+                AnsweredKind.of(BigEndian.unsignedByte(body, 8) >> 6),
                 BigEndian.unsignedShort(body, 10),
                 BigEndian.unsignedByte(body, 9) >> 1 == Long.BYTES
                         ? BigEndian.longInteger(body, INFORMATION_OFFSET)

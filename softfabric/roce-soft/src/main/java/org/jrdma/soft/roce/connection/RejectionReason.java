@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.connection;
 
-/** The reasons for which this side rejects connections, as the specification numbers them. */
+/** The codes of the reasons for which this implementation rejects connections. */
 public final class RejectionReason {
 
     public static final int TIMEOUT = 4;

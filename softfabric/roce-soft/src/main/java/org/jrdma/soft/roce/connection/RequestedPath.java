@@ -3,11 +3,11 @@ package org.jrdma.soft.roce.connection;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The way that a connection is to take, as the side sees it that asks for the connection.
+ * The path of a requested connection, as seen by the requesting side.
  *
- * @param mtu as C counts path MTUs, from 1 for 256 bytes to 5 for 4,096
- * @param acknowledgeTimeout how long the other's queue pair should wait for an acknowledgement:
- *     4.096 us times 2 to this
+ * @param mtu the code of the path MTU, from 1 for 256 bytes to 5 for 4,096
+ * @param acknowledgeTimeout the exponent of the acknowledgement timeout of the other side's queue
+ *     pair, in units of 4.096 us
  */
 public record RequestedPath(
         Address local,

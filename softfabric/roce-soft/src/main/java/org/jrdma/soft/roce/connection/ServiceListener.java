@@ -5,17 +5,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A listener for connection requests and SIDR requests, called by the thread that drives the
- * engine. Must neither wait nor call back.
+ * engine. Must neither block nor call back.
  */
 public interface ServiceListener {
 
-    /** The transport that it accepts, as in {@link ConnectRequest}; below zero for none. */
+    /** The transport that the service accepts, as in {@link ConnectRequest}; negative for none. */
     int transport();
 
     /**
      * Handles a connection request.
      *
-     * @param data what follows the header in the private data
+     * @param data the private data after the header
      * @return the listener for the connection; null to drop the request, which the peer repeats
      */
     ConnectionEvent.@Nullable Receiver requested(

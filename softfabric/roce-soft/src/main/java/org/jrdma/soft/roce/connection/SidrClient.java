@@ -3,7 +3,9 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 
-/** The client side of a SIDR exchange: asks a peer for the queue pair of a datagram service. */
+/**
+ * The client side of a SIDR exchange: requests the queue pair of a datagram service from a peer.
+ */
 public final class SidrClient extends TimedExchange {
 
     private static final int RESPONSE_TIMEOUT = 20;
@@ -13,13 +15,15 @@ public final class SidrClient extends TimedExchange {
     private final SidrRequest request;
     private final Receiver receiver;
 
-    /** A listener, called by the thread that drives the engine. Must neither wait nor call back. */
+    /**
+     * A listener, called by the thread that drives the engine. Must neither block nor call back.
+     */
     public interface Receiver {
 
-        /** The peer has answered, with any status. */
+        /** Called when the peer has answered, with any status. */
         void answered(SidrReply reply);
 
-        /** The peer has not answered. */
+        /** Called when the peer has not answered. */
         void unreachable();
     }
 
@@ -47,7 +51,7 @@ public final class SidrClient extends TimedExchange {
         return remote;
     }
 
-    void ask() {
+    void sendRequest() {
         manager.send(remote, request);
         repeat(REPEATS, nanos(RESPONSE_TIMEOUT) + 2 * nanos(Connection.PACKET_LIFETIME));
     }
@@ -64,7 +68,7 @@ public final class SidrClient extends TimedExchange {
 
     @Override
     void expired() {
-        if (repeatsAgain()) {
+        if (startNextRepeat()) {
             manager.send(remote, request);
         } else {
             manager.forget(this);

@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * Names the queue pair of a datagram service (SIDR_REP).
+ * The message that names the queue pair of a datagram service (SIDR_REP).
  *
- * @param status 0, or why there is no answer
+ * @param status 0, or the code of the reason for a rejection
  */
 public record SidrReply(
         long transaction,

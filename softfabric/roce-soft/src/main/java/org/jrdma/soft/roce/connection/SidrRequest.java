@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
-/** Asks for the queue pair of a datagram service (SIDR_REQ). */
+/** The message that requests the queue pair of a datagram service (SIDR_REQ). */
 public record SidrRequest(
         long transaction,
         int requestId,

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /** The server side of a SIDR exchange: answers with the queue pair of a datagram service. */
 public final class SidrServer extends TimedExchange {
 
-    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
-
-    /** How long a reply is kept for repeated requests: 4.096 us times 2 to this. */
-    private static final int KEPT = 20;
+    /**
+     * The exponent of the time that a reply is kept for repeated requests, in units of 4.096 us.
+     */
+    private static final int REPLY_LIFETIME = 20;
 
     private final Address remote;
     private final SidrRequest request;
@@ -55,12 +55,12 @@ public final class SidrServer extends TimedExchange {
         }
         reply = message;
         manager.send(remote, message);
-        wakeIn(nanos(KEPT));
+        startTimer(nanos(REPLY_LIFETIME));
         return true;
     }
 
     SidrReply reply(int status) {
-        return reply(status, 0, 0, NOTHING);
+        return reply(status, 0, 0, Message.NO_DATA);
     }
 
     private SidrReply reply(int status, int queuePair, int queueKey, MemorySegment privateData) {
@@ -76,10 +76,10 @@ public final class SidrServer extends TimedExchange {
 
     /** Rejects the request unless it was answered. */
     public void close() {
-        reject(NOTHING);
+        reject(Message.NO_DATA);
     }
 
-    void requestedAgain() {
+    void requestRepeated() {
         if (reply != null) {
             manager.send(remote, reply);
         }

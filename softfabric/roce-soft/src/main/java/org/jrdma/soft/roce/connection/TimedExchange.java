@@ -5,13 +5,15 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
 
     static final long NEVER = Long.MAX_VALUE;
 
-    /** The unit of all timeouts, which are powers of two of it. */
+    /** The unit of all timeouts, each of which is a power of two of it. */
     private static final long UNIT_NANOS = 4_096;
 
-    /** 69 seconds, which is what the kernel has for its programs. */
-    private static final int LONGEST = 24;
+    /** The maximum exponent: 69 seconds, as in the kernel. */
+    private static final int MAX_EXPONENT = 24;
 
-    /** How often the first wait is halved, so that a lost message is repeated early. */
+    /**
+     * The number of times that the first wait is halved, so that a lost message is repeated early.
+     */
     private static final int HALVINGS = 4;
 
     final ConnectionManager manager;
@@ -33,9 +35,9 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         return UNIT_NANOS << exponent;
     }
 
-    /** A timeout that a peer has requested, limited because it might be hours. */
+    /** The timeout that a peer has requested, limited because it might be hours. */
     static long nanosAtMost(int exponent) {
-        return nanos(Math.min(exponent, LONGEST));
+        return nanos(Math.min(exponent, MAX_EXPONENT));
     }
 
     long deadline() {
@@ -47,36 +49,36 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         repeatsLeft = repeats;
         halvings = HALVINGS;
         fullWait = wait;
-        wakeIn(wait >> halvings);
+        startTimer(wait >> halvings);
     }
 
-    /** Whether another repetition is due. Starts the wait for the next one. */
-    boolean repeatsAgain() {
+    /** Starts the wait for the next repetition. Returns false if none is left. */
+    boolean startNextRepeat() {
         if (repeatsLeft == 0) {
             return false;
         }
         repeatsLeft--;
         halvings = Math.max(0, halvings - 1);
-        wakeIn(fullWait >> halvings);
+        startTimer(fullWait >> halvings);
         return true;
     }
 
     /** Postpones the next repetition. */
-    void putOff(long nanos) {
-        wakeIn(nanos + fullWait);
+    void postpone(long nanos) {
+        startTimer(nanos + fullWait);
     }
 
-    void wakeIn(long nanos) {
+    void startTimer(long nanos) {
         manager.schedule(this, manager.now() + nanos);
     }
 
-    void wakeNoMore() {
+    void cancelTimer() {
         manager.schedule(this, NEVER);
     }
 
     /** Sets the deadline. For the connection manager, which orders exchanges by it. */
-    void deadline(long moment) {
-        deadline = moment;
+    void deadline(long newDeadline) {
+        deadline = newDeadline;
     }
 
     /** Handles the expiry of the timer. */

@@ -1,7 +1,7 @@
 /**
- * Communication management: how queue pairs of two machines find each other, by the messages that
- * adapters exchange for it, with the header that librdmacm adds. Like the engine: no thread, socket
- * or C structure, and a clock that its caller turns.
+ * Connection management: the messages by which adapters connect queue pairs of two machines, with
+ * the header that librdmacm adds. Like the engine, this package has no threads, sockets or C
+ * structures, and its caller advances the clock.
  */
 @NullMarked
 package org.jrdma.soft.roce.connection;

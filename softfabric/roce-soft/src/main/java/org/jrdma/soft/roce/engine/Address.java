@@ -7,12 +7,12 @@ import java.nio.ByteBuffer;
 /** A GID: an IPv6 address, or an IPv4 address in its mapped form. */
 public record Address(long high, long low) {
 
-    /** The GID of an IPv4 address. */
+    /** Returns the GID of an IPv4 address. */
     public static Address ipv4(int address) {
         return new Address(0, 0xffffL << 32 | Integer.toUnsignedLong(address));
     }
 
-    /** The GID of an address. */
+    /** Returns the GID of an IP address. */
     public static Address of(InetAddress address) {
         var bytes = ByteBuffer.wrap(address.getAddress());
         return bytes.remaining() == Integer.BYTES
@@ -24,22 +24,22 @@ public record Address(long high, long low) {
         return high == 0 && low >>> 32 == 0xffff;
     }
 
-    /** Whether it is the address of a group. */
+    /** Returns true for a multicast address. */
     public boolean isMulticast() {
         return isIpv4() ? (int) low >>> 28 == 0xe : high >>> 56 == 0xff;
     }
 
-    /** The address that it is the GID of. */
+    /** Returns the IP address that this GID stands for. */
     public InetAddress inet() {
         var bytes = ByteBuffer.allocate(2 * Long.BYTES).putLong(high).putLong(low).array();
         try {
-            return InetAddress.getByAddress(bytes); // takes the mapped form for IPv4
+            return InetAddress.getByAddress(bytes); // returns an IPv4 address for the mapped form
         } catch (UnknownHostException e) {
             throw new AssertionError("16 bytes are an address", e);
         }
     }
 
-    /** As addresses are written, without a name. */
+    /** Returns the address in textual form, without a host name. */
     @Override
     public String toString() {
         return inet().getHostAddress();

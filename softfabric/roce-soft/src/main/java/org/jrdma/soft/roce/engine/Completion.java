@@ -1,6 +1,8 @@
 package org.jrdma.soft.roce.engine;
 
-/** A completion. One object carries all completions of an engine: copy its fields to keep them. */
+/**
+ * A completion. An engine reuses one object for all its completions: copy the fields to keep them.
+ */
 public final class Completion {
 
     long id;
@@ -35,12 +37,12 @@ public final class Completion {
         hasRouteHeader = false;
     }
 
-    /** How many completions this object has carried. */
+    /** The number of completions that this object has carried. */
     long count() {
         return count;
     }
 
-    /** The number that the work request was posted with. */
+    /** The ID that the work request was posted with. */
     public long id() {
         return id;
     }
@@ -53,7 +55,9 @@ public final class Completion {
         return kind;
     }
 
-    /** The length of the message; of a datagram, with the 40 bytes in front. */
+    /**
+     * The length of the message in bytes. For a datagram, this includes the 40-byte route header.
+     */
     public long bytes() {
         return bytes;
     }
@@ -66,12 +70,12 @@ public final class Completion {
         return immediate;
     }
 
-    /** Whether the sender has taken a window away. */
+    /** Whether the sender has invalidated a memory window. */
     public boolean invalidated() {
         return invalidated;
     }
 
-    /** The key that the window had. */
+    /** The key of the invalidated window. */
     public int invalidatedKey() {
         return invalidatedKey;
     }
@@ -80,17 +84,17 @@ public final class Completion {
         return queuePair;
     }
 
-    /** Who sent a datagram. */
+    /** The queue pair that sent the message. */
     public int sourceQueuePair() {
         return sourceQueuePair;
     }
 
-    /** Whether it wakes those who wait for solicited completions: those in error do, too. */
+    /** Whether this completion raises a solicited event. Completions in error always do. */
     public boolean solicited() {
         return solicited || status != CompletionStatus.SUCCESS;
     }
 
-    /** Whether 40 bytes of route header stand in front of the message (GRH). */
+    /** Whether the buffer begins with a route header of 40 bytes (GRH). */
     public boolean hasRouteHeader() {
         return hasRouteHeader;
     }

@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
-/** What completed. The codes are those of libibverbs. */
+/** The kind of operation that completed. The codes are those of libibverbs. */
 public enum CompletionKind {
     SEND(0),
     WRITE(1),
@@ -12,7 +12,7 @@ public enum CompletionKind {
     FLUSH(8),
     ATOMIC_WRITE(9),
     RECEIVE(128),
-    RECEIVE_WRITE_IMMEDIATE(129);
+    RECEIVE_WRITE_WITH_IMMEDIATE(129);
 
     private final int code;
 

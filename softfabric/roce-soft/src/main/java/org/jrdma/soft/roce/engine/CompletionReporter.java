@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.engine;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.Transport;
 
-/** Adds the completions of a queue pair to its completion queues, and notices overruns. */
+/** Adds the completions of a queue pair to its completion queues and detects overruns. */
 final class CompletionReporter {
 
     private final Completion completion;
@@ -15,7 +15,7 @@ final class CompletionReporter {
     private boolean overrun;
 
     /**
-     * @param completion the object that carries all completions
+     * @param completion the object that carries all completions of the engine
      */
     CompletionReporter(Completion completion, int number, QueuePairOptions options, PeerLink link) {
         this.completion = completion;

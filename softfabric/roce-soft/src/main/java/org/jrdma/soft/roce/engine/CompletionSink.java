@@ -1,13 +1,13 @@
 package org.jrdma.soft.roce.engine;
 
-/** A completion queue, seen from the engine. */
+/** A completion queue, as used by the engine. */
 @FunctionalInterface
 public interface CompletionSink {
 
     /**
-     * Takes a completion, which the engine will overwrite. Must not block.
+     * Adds a copy of a completion, because the engine reuses the object. Must not block.
      *
-     * @return false if there is no room for it; the queue pair is then in error
+     * @return false if the completion queue is full; the queue pair then enters the error state
      */
     boolean add(Completion completion);
 }

@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
-/** How work ended. The codes are those of libibverbs. */
+/** The status of a completion. The codes are those of libibverbs. */
 public enum CompletionStatus {
     SUCCESS(0),
     LOCAL_LENGTH_ERROR(1),

@@ -7,7 +7,7 @@ import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.PacketSequence;
 
-/** Sends datagrams: one packet each, complete when it is sent. */
+/** Sends datagrams. A datagram is one packet, and is complete once it is sent. */
 final class DatagramRequester implements Requester {
 
     private final Engine engine;
@@ -52,8 +52,8 @@ final class DatagramRequester implements Requester {
                         engine.memory(), queuePair.domain(), 0, packet.memory(), body, bytes)) {
             return fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);
         }
-        // A key with the highest bit set stands for the queue pair's own, which may be a
-        // privileged one.
+        // A key with the highest bit set selects the queue key of the queue pair, because an
+        // unprivileged request may not name a privileged key.
         var queueKey = work.queueKey < 0 ? queuePair.queueKey() : work.queueKey;
         new DatagramHeader(queueKey, queuePair.number()).encode(packet.memory(), headers);
         if (work.hasImmediate) {

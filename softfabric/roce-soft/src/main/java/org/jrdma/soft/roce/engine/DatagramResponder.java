@@ -5,7 +5,10 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.RouteHeader;
 
-/** Takes datagrams. What does not fit, or has the wrong key, is dropped without a word. */
+/**
+ * Receives datagrams. Datagrams that do not fit the receive, or have the wrong queue key, are
+ * dropped silently.
+ */
 final class DatagramResponder implements Responder {
 
     private final Engine engine;
@@ -37,13 +40,9 @@ final class DatagramResponder implements Responder {
             return;
         }
         RouteHeader.write(packet.buffer(), route);
-        if (!scatter(0, route, 0, RouteHeader.BYTES)
-                || (bytes > 0
-                        && !scatter(
-                                RouteHeader.BYTES,
-                                packet.buffer().memory(),
-                                packet.payloadOffset(),
-                                bytes))) {
+        if (!receive.buffers.scatter(
+                        engine.memory(), queue.domain(), 0, route, 0, RouteHeader.BYTES)
+                || !receive.scatter(engine.memory(), queue.domain(), RouteHeader.BYTES, packet)) {
             reporter.failReceive(
                     reporter.receives(), receive, CompletionStatus.LOCAL_PROTECTION_ERROR);
             queuePair.fail();
@@ -55,16 +54,6 @@ final class DatagramResponder implements Responder {
                 CompletionKind.RECEIVE,
                 packet,
                 RouteHeader.BYTES + bytes);
-    }
-
-    private boolean scatter(long offset, MemorySegment source, long sourceOffset, long length) {
-        return receive.buffers.scatter(
-                engine.memory(),
-                queuePair.receives().domain(),
-                offset,
-                source,
-                sourceOffset,
-                length);
     }
 
     @Override

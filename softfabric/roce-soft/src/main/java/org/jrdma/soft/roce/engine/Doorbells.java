@@ -5,19 +5,20 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queue pairs with new work, told by any thread and taken by the engine's. A stack that allocates
- * nothing: each queue pair stands in it once at most.
+ * The queue pairs whose doorbell was rung and not yet processed. Any thread may ring; the engine's
+ * thread processes. A lock-free intrusive stack that allocates nothing: each queue pair is on it at
+ * most once.
  */
 final class Doorbells {
 
     private static final VarHandle TOP;
-    private static final VarHandle RUNG;
+    private static final VarHandle QUEUED;
 
     static {
         try {
             var lookup = MethodHandles.lookup();
             TOP = lookup.findVarHandle(Doorbells.class, "top", Schedulable.class);
-            RUNG = lookup.findVarHandle(Schedulable.class, "rung", boolean.class);
+            QUEUED = lookup.findVarHandle(Schedulable.class, "queued", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -27,32 +28,32 @@ final class Doorbells {
     private volatile @Nullable Schedulable top;
 
     void ring(Schedulable queuePair) {
-        // Written even where it was true already: what was posted before is then seen by who
-        // answers, whose own write comes after this one.
-        if ((boolean) RUNG.getAndSet(queuePair, true)) {
+        // Written even if it is already true. The engine's thread writes this flag later, and so
+        // sees all work that was posted before this write.
+        if ((boolean) QUEUED.getAndSet(queuePair, true)) {
             return;
         }
         Schedulable below;
         do {
             below = top;
-            queuePair.rungBefore = below;
+            queuePair.below = below;
         } while (!TOP.compareAndSet(this, below, queuePair));
     }
 
-    boolean areSilent() {
+    boolean isEmpty() {
         return top == null;
     }
 
-    /** Takes all queue pairs: this is the first, {@link #next} gives the others. */
+    /** Removes all queue pairs and returns the first; {@link #next} returns the others. */
     @Nullable Schedulable takeAll() {
         return top == null ? null : (Schedulable) TOP.getAndSet(this, null);
     }
 
-    /** Lets a queue pair be rung again. Returns the one below. */
+    /** Allows the doorbell of a queue pair to be rung again, and returns the next queue pair. */
     @Nullable Schedulable next(Schedulable queuePair) {
-        var below = queuePair.rungBefore;
-        queuePair.rungBefore = null;
-        RUNG.getAndSet(queuePair, false);
+        var below = queuePair.below;
+        queuePair.below = null;
+        QUEUED.getAndSet(queuePair, false);
         return below;
     }
 }

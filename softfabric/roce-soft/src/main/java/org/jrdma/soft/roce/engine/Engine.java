@@ -17,21 +17,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queue pairs of one device and their scheduling. For one thread at a time; see the package.
+ * The queue pairs of one device and their scheduling. Confined to one thread at a time; see the
+ * package description.
  *
- * <p>A round of its caller: {@link #advance} the time, {@link #receive} what came in, {@link
- * #expireTimers}, and then {@link #transmit} once, so that acknowledgements of one round travel as
- * one. The {@link #doorbell} of queue pairs with new work is rung by any thread at any time, and
- * answered with {@link #transmit}.
+ * <p>In each round, the caller {@linkplain #advance advances} the time, passes incoming packets to
+ * {@link #receive}, calls {@link #expireTimers}, and then calls {@link #transmit} once, so that the
+ * acknowledgements of a round are merged. Any thread may ring the {@link #doorbell} of a queue pair
+ * with new work at any time; {@link #transmit} processes it.
  */
 public final class Engine {
 
     private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
 
-    /** The destination of a datagram to a group. */
+    /** The destination queue pair of a multicast datagram. */
     private static final int MULTICAST = 0xff_ffff;
 
-    /** Numbers 0 and 1 are those of management. */
+    /** Queue pair numbers 0 and 1 are reserved for management. */
     private static final int FIRST_INDEX = 2;
 
     private final Transmitter transmitter;
@@ -46,10 +47,10 @@ public final class Engine {
     private final NumberTable<QueuePair> queuePairs;
     private final NumberTable<ExtendedReceiveQueue> extendedReceives;
 
-    /** Those that may have something to send, in the order of their turns. */
+    /** The queue pairs that may have packets to send, in the order of their turns. */
     private final ArrayDeque<Schedulable> active = new ArrayDeque<>();
 
-    private final PathTable paths;
+    private final CongestionWindows paths;
 
     private final PriorityQueue<Alarm> alarms = new PriorityQueue<>();
 
@@ -61,14 +62,14 @@ public final class Engine {
     private record GroupMember(Address group, QueuePair queuePair) {}
 
     /**
-     * @param random where the high bits of numbers come from
+     * @param random the source of the high bits of queue pair numbers
      */
     public Engine(
             PacketLink link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
         this(link, memory, options, random, Engine::log);
     }
 
-    /** As the other, and notifies {@code failures} instead of writing to the log. */
+    /** Creates an engine that reports failures to {@code failures} instead of logging them. */
     Engine(
             PacketLink link,
             MemoryRegistry memory,
@@ -76,7 +77,7 @@ public final class Engine {
             RandomGenerator random,
             FailureListener failures) {
         this.transmitter = new Transmitter(link, checksum);
-        this.paths = new PathTable(options.pathBytes());
+        this.paths = new CongestionWindows(options.pathBytes());
         this.memory = memory;
         this.options = options;
         this.failures = failures;
@@ -85,22 +86,23 @@ public final class Engine {
     }
 
     /**
-     * Makes a queue pair, in state RESET.
+     * Creates a queue pair in the RESET state.
      *
-     * @param queues made for the same options, and for no other queue pair
-     * @return null if there are 65,534 already
+     * @param queues the work queues, created for the same options and not used by another queue
+     *     pair
+     * @return the queue pair, or null if 65,534 exist already
      */
-    public @Nullable QueuePair newQueuePair(QueuePairOptions wanted, WorkQueues queues) {
+    public @Nullable QueuePair newQueuePair(QueuePairOptions options, WorkQueues queues) {
         var number = queuePairs.claim();
         if (number == NumberTable.NONE) {
             return null;
         }
-        var queuePair = new QueuePair(this, number, wanted, queues);
+        var queuePair = new QueuePair(this, number, options, queues);
         queuePairs.put(number, queuePair);
         return queuePair;
     }
 
-    /** Removes a queue pair, with no further completions. */
+    /** Removes a queue pair. No further completions are reported. */
     public void destroy(QueuePair queuePair) {
         queuePair.reset();
         memory.unbindAll(queuePair);
@@ -109,28 +111,34 @@ public final class Engine {
         queuePairs.remove(queuePair.number());
     }
 
-    /** Gives datagrams of management that come for {@code address} to {@code wanted}. */
-    public void management(Address address, ManagementAgent wanted) {
-        management = new ManagementQueuePair(transmitter, address, wanted);
+    /**
+     * Sets the agent that receives management datagrams.
+     *
+     * @param address the source address of outgoing datagrams
+     */
+    public void management(Address address, ManagementAgent agent) {
+        management = new ManagementQueuePair(transmitter, address, agent);
     }
 
     /**
-     * Sends a datagram of management when this next {@linkplain #transmit transmits}. Needs {@link
-     * #management}.
+     * Queues a management datagram for the next {@link #transmit}. Requires a {@linkplain
+     * #management management agent}.
      *
-     * @param datagram not copied before; its length is a multiple of 4
+     * @param datagram the datagram, which is not copied until it is sent; its length is a multiple
+     *     of 4
      */
     public void sendManagement(Address remote, MemorySegment datagram) {
         if (management == null) {
-            throw new IllegalStateException("no management agent");
+            throw new IllegalStateException(
+                    "Cannot send a management datagram: the engine has no management agent.");
         }
         management.post(remote, datagram);
     }
 
     /**
-     * Makes a receive queue that requests over extended connections of the domain name.
+     * Creates a receive queue that requests over extended connections of a domain can name.
      *
-     * @return null if there are 65,535 already
+     * @return the receive queue, or null if 65,535 exist already
      */
     public @Nullable ExtendedReceiveQueue newExtendedReceives(
             ExtendedDomain domain, ReceiveQueue queue, CompletionSink completions) {
@@ -138,14 +146,14 @@ public final class Engine {
         if (number == NumberTable.NONE) {
             return null;
         }
-        var made = new ExtendedReceiveQueue(number, domain, queue, completions);
-        extendedReceives.put(number, made);
-        return made;
+        var receives = new ExtendedReceiveQueue(number, domain, queue, completions);
+        extendedReceives.put(number, receives);
+        return receives;
     }
 
     /**
-     * Removes a receive queue, with no further completions. A message that comes to it meanwhile
-     * fails.
+     * Removes a receive queue. No further completions are reported, and messages that name the
+     * queue fail.
      */
     public void destroy(ExtendedReceiveQueue receives) {
         extendedReceives.remove(receives.number());
@@ -156,19 +164,19 @@ public final class Engine {
         return extendedReceives.find(number);
     }
 
-    /** Lets datagrams to {@code group} reach a queue pair. */
+    /** Delivers datagrams to a multicast group to a queue pair. */
     public void joinGroup(QueuePair queuePair, Address group) {
         groups.add(new GroupMember(group, queuePair));
     }
 
-    /** Takes back one {@link #joinGroup}. */
+    /** Reverts one {@link #joinGroup}. */
     public void leaveGroup(QueuePair queuePair, Address group) {
         groups.remove(new GroupMember(group, queuePair));
     }
 
     /**
-     * Takes a packet that came in, whose buffer is free again on return. Whatever is not a packet,
-     * damaged, or for nobody here is dropped.
+     * Processes an incoming packet. Its buffer may be reused on return. Packets that are malformed,
+     * damaged, or addressed to no queue pair here are dropped.
      */
     public void receive(PacketBuffer packet) {
         try {
@@ -223,43 +231,45 @@ public final class Engine {
     }
 
     /**
-     * Tells that work was posted to a queue pair, which {@link #transmit} then looks at. From any
-     * thread.
+     * Rings the doorbell of a queue pair: work was posted to it, which {@link #transmit} processes.
+     * May be called by any thread.
      */
     public void doorbell(QueuePair queuePair) {
         doorbells.ring(queuePair);
     }
 
-    /** Whether a doorbell was rung that nobody has answered. From any thread. */
-    public boolean isRung() {
-        return !doorbells.areSilent();
+    /** Returns true if a doorbell was rung and not yet processed. May be called by any thread. */
+    public boolean hasRungDoorbells() {
+        return !doorbells.isEmpty();
     }
 
-    private void answerDoorbells() {
-        for (var rung = doorbells.takeAll(); rung != null; ) {
-            var next = doorbells.next(rung);
+    private void processDoorbells() {
+        for (var queuePair = doorbells.takeAll(); queuePair != null; ) {
+            var next = doorbells.next(queuePair);
             try {
-                rung.flush();
-                activate(rung);
+                queuePair.flush();
+                activate(queuePair);
             } catch (Throwable e) {
-                failed(rung, e);
+                failed(queuePair, e);
             }
-            rung = next;
+            queuePair = next;
         }
     }
 
     /**
-     * Turns the clock.
+     * Advances the clock.
      *
-     * @param nanos the time since some start; never less than before
+     * @param nanos the time in nanoseconds since an arbitrary origin, not less than in an earlier
+     *     call
      */
     public void advance(long nanos) {
         now = nanos;
     }
 
     /**
-     * Does what was to be done by now. After all that came in was {@linkplain #receive received}:
-     * what is late for the thread is not late for the peer.
+     * Handles the timers that have expired. Call this after all available packets were {@linkplain
+     * #receive received}: an answer may be waiting in the socket because this thread was late, not
+     * the peer.
      */
     public void expireTimers() {
         if (now >= paths.deadline()) {
@@ -280,7 +290,7 @@ public final class Engine {
         }
     }
 
-    /** Something that somebody else wants done at a moment. */
+    /** An action to run at a deadline. */
     private record Alarm(long deadline, Runnable action) implements Comparable<Alarm> {
 
         @Override
@@ -289,7 +299,10 @@ public final class Engine {
         }
     }
 
-    /** Does something once, so much later, as {@link #expireTimers} does. It must not throw. */
+    /**
+     * Schedules an action to be run once by {@link #expireTimers}, after a delay. The action must
+     * not throw.
+     */
     public void alarm(long nanos, Runnable action) {
         alarms.add(new Alarm(now + nanos, action));
     }
@@ -310,13 +323,14 @@ public final class Engine {
         return alarms.isEmpty() ? TimerQueue.NEVER : alarms.peek().deadline;
     }
 
-    /** How many completions there were so far. */
+    /** The number of completions reported so far. */
     public long completions() {
         return completion.count();
     }
 
     /**
-     * When to {@link #expireTimers} next though nothing came in; {@link Long#MAX_VALUE} for never.
+     * The time of the next {@link #expireTimers} if no packet arrives, or {@link Long#MAX_VALUE}
+     * for never.
      */
     public long nextDeadline() {
         return Math.min(
@@ -324,18 +338,18 @@ public final class Engine {
                 Math.min(timers.next(), paths.deadline()));
     }
 
-    /** Notes that a queue pair waits for room on a path. */
-    void awaitRoom(Path path) {
-        paths.awaitRoom(path);
+    /** Records that a queue pair waits for free capacity on a path. */
+    void awaitCapacity(CongestionWindow path) {
+        paths.awaitCapacity(path);
     }
 
     /**
-     * Sends what there is to send, in turns.
+     * Sends all pending packets; the queue pairs take turns.
      *
-     * @return false if the link had no buffer for some of it
+     * @return false if the link has run out of buffers before all was sent
      */
     public boolean transmit() {
-        answerDoorbells();
+        processDoorbells();
         if (management != null && !management.send()) {
             return false;
         }
@@ -352,7 +366,7 @@ public final class Engine {
         return true;
     }
 
-    /** Lets a queue pair send until its turn is over. */
+    /** Lets a queue pair send until it is idle or has sent a burst. */
     private TransmitResult turn(Schedulable queuePair) {
         var outcome = TransmitResult.SENT;
         try {
@@ -367,8 +381,9 @@ public final class Engine {
     }
 
     /**
-     * Something went wrong at a queue pair that nobody foresaw: here, in who is told of completions
-     * and events, or for want of memory. It fails, and the others go on.
+     * Handles an unexpected exception of a queue pair: in the engine, in the receiver of its
+     * completions or events, or because of a lack of memory. The queue pair fails; the others
+     * continue.
      */
     private void failed(Schedulable queuePair, Throwable cause) {
         try {
@@ -382,12 +397,12 @@ public final class Engine {
     private static void log(int queuePair, Throwable cause) {
         try {
             LOG.error("Queue pair {} failed", queuePair, cause);
-        } catch (OutOfMemoryError untold) {
-            // The others go on all the same.
+        } catch (OutOfMemoryError ignored) {
+            // The other queue pairs must continue even if the failure cannot be logged.
         }
     }
 
-    /** The next queue pair with a turn; otherwise one that waited for its path and finds room. */
+    /** The next queue pair with a turn; otherwise one that waited for its path and may send now. */
     private @Nullable Schedulable nextActive() {
         paths.endTurn();
         var next = active.pollFirst();
@@ -400,19 +415,19 @@ public final class Engine {
         return next;
     }
 
-    /** Adds a user to the path to an address. */
-    Path enterPath(Address remote) {
+    /** Returns the path to an address, with one more user. */
+    CongestionWindow enterPath(Address remote) {
         return paths.enter(remote, now);
     }
 
-    void leavePath(QueuePair queuePair, Path path) {
+    void leavePath(QueuePair queuePair, CongestionWindow path) {
         paths.leave(queuePair, path);
     }
 
     void activate(Schedulable queuePair) {
         if (!queuePair.active) {
             active.addLast(queuePair);
-            queuePair.active = true; // after what may find no memory
+            queuePair.active = true; // last, because addLast may fail for lack of memory
         }
     }
 

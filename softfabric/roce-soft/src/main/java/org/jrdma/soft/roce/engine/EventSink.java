@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.engine;
 
-/** Who is told of a queue pair's events. */
+/** A listener for the events of a queue pair. */
 @FunctionalInterface
 public interface EventSink {
 
-    /** Must not block. */
+    /** Handles an event. Must not block. */
     void raised(QueuePairEvent event);
 }

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * What extended connections share with the receive queues that may be named over them (XRC domain).
- * An identity, nothing else.
+ * An XRC domain: an extended connection can name the receive queues of its domain. The object is
+ * only an identity.
  */
 public final class ExtendedDomain {}

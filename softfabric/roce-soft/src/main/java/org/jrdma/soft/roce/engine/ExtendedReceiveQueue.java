@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * A receive queue that requests over extended connections name (XRC SRQ). Made by {@link
- * Engine#newExtendedReceives}. The memory that they read and write is that of its protection
- * domain, for a queue pair that receives them has none.
+ * A receive queue that requests over extended connections name (XRC SRQ). Created by {@link
+ * Engine#newExtendedReceives}. Requests access memory through the protection domain of the receive
+ * queue, because the receiving queue pair has none.
  */
 public final class ExtendedReceiveQueue {
 
@@ -21,7 +21,7 @@ public final class ExtendedReceiveQueue {
         this.completions = completions;
     }
 
-    /** Its number, as peers know it. */
+    /** The number by which peers name this queue. */
     public int number() {
         return number;
     }
@@ -34,7 +34,7 @@ public final class ExtendedReceiveQueue {
         return queue;
     }
 
-    /** Where its receives complete, whichever queue pair takes them. */
+    /** The completion queue for its receives, regardless of which queue pair takes them. */
     CompletionSink completions() {
         return completions;
     }
@@ -43,7 +43,7 @@ public final class ExtendedReceiveQueue {
         destroyed = true;
     }
 
-    /** Whether nobody may hear of it any more. */
+    /** Whether the queue was destroyed, so that completions must no longer be reported. */
     boolean isDestroyed() {
         return destroyed;
     }

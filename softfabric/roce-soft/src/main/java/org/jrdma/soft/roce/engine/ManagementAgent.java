@@ -2,7 +2,10 @@ package org.jrdma.soft.roce.engine;
 
 import java.lang.foreign.MemorySegment;
 
-/** The agent behind queue pair 1. Called by the thread that drives the engine; must not wait. */
+/**
+ * The handler of management datagrams, which use queue pair 1. Called by the thread that drives the
+ * engine; must not block.
+ */
 public interface ManagementAgent {
 
     /** The number of the queue pair for management datagrams. */
@@ -12,13 +15,13 @@ public interface ManagementAgent {
     int QUEUE_KEY = 0x8001_0000;
 
     /**
-     * Handles a datagram from queue pair 1 of an address.
+     * Handles a datagram from queue pair 1 of a peer.
      *
-     * @param datagram valid during the call only
+     * @param datagram the payload, valid only during the call
      */
     void received(Address source, MemorySegment datagram);
 
-    /** When to {@link #expire} next; {@link Long#MAX_VALUE} for never. */
+    /** The time of the next {@link #expire}, or {@link Long#MAX_VALUE} for never. */
     long nextDeadline();
 
     /** Handles the timers that have expired. */

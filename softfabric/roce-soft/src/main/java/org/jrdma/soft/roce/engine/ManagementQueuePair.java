@@ -10,13 +10,13 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.PacketSequence;
 
 /**
- * Queue pair 1: the datagrams of management, in and out. Has no work queues: what comes is handed
- * on at once, and what goes waits in Java's memory.
+ * Queue pair 1, which sends and receives management datagrams (GSI). It has no work queues:
+ * incoming datagrams go to the agent at once, and outgoing datagrams wait in a Java queue.
  */
 final class ManagementQueuePair {
 
-    /** More are lost, as datagrams may be. */
-    private static final int MOST_WAITING = 4_096;
+    /** The maximum number of queued datagrams. Further datagrams are dropped. */
+    private static final int MAX_WAITING = 4_096;
 
     private static final int PARTITION_KEY = 0xffff;
     private static final int PARTITION = 0x7fff;
@@ -39,7 +39,7 @@ final class ManagementQueuePair {
         return management;
     }
 
-    /** Whether a packet for this number is a datagram of management. */
+    /** Returns true if a packet addressed to queue pair 1 is a valid management datagram. */
     boolean expects(IncomingPacket packet) {
         return packet.opCode() == OpCode.UD_SEND_ONLY
                 && (packet.partitionKey() & PARTITION) == PARTITION
@@ -56,14 +56,14 @@ final class ManagementQueuePair {
                 buffer.memory().asSlice(packet.payloadOffset(), packet.payloadBytes()));
     }
 
-    /** Takes a datagram whose length is a multiple of 4, to be sent when there is room. */
+    /** Queues a datagram whose length is a multiple of 4. */
     void post(Address remote, MemorySegment datagram) {
-        if (waiting.size() < MOST_WAITING) {
+        if (waiting.size() < MAX_WAITING) {
             waiting.addLast(new Outgoing(remote, datagram));
         }
     }
 
-    /** Sends what waits. False if the link had no buffer for some of it. */
+    /** Sends the queued datagrams. Returns false if the link has run out of buffers. */
     boolean send() {
         for (var next = waiting.peekFirst(); next != null; next = waiting.peekFirst()) {
             var packet = transmitter.claim();

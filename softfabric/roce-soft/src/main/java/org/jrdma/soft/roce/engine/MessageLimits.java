@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
-/** How long a message may be. */
+/** Limits of messages. */
 public final class MessageLimits {
 
     public static final long MAX_BYTES = 1L << 31;

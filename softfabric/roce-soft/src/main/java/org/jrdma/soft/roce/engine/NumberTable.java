@@ -7,17 +7,20 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What peers know by a number of 24 bits. The low ones are an index; the high ones are random at
- * first, and count what has had that index since.
+ * A table of objects that peers know by numbers of 24 bits. The low bits are an index. The high
+ * bits are initially random and are incremented each time that an index is reused.
  */
 final class NumberTable<T> {
 
-    /** Where no number is left. */
+    /** Returned by {@link #claim} if all numbers are in use. */
     static final int NONE = -1;
 
     private static final int INDEX_BITS = 16;
 
-    /** How many numbers have the same index. 0xff is left out: 0xffffff is the number of groups. */
+    /**
+     * The number of values of the high bits. 0xff is excluded because 0xffffff is the multicast
+     * number.
+     */
     private static final int GENERATIONS = 0xff;
 
     private record Row<T>(int number, T object) {}
@@ -25,11 +28,11 @@ final class NumberTable<T> {
     private final RandomGenerator random;
     private final List<@Nullable Row<T>> rows = new ArrayList<>();
 
-    /** The numbers that those have next whose index is free. */
+    /** The next numbers of the free indices. */
     private final ArrayDeque<Integer> freeNumbers = new ArrayDeque<>();
 
     /**
-     * @param firstIndex those before it are given to nobody
+     * @param firstIndex the lowest index to assign
      */
     NumberTable(RandomGenerator random, int firstIndex) {
         this.random = random;
@@ -38,7 +41,7 @@ final class NumberTable<T> {
         }
     }
 
-    /** A number to {@link #put} something under, and from then on its own. */
+    /** Reserves a number, for use with {@link #put}. Returns {@link #NONE} if all are in use. */
     int claim() {
         if (!freeNumbers.isEmpty()) {
             return freeNumbers.removeFirst();
@@ -67,8 +70,9 @@ final class NumberTable<T> {
     }
 
     /**
-     * The number of what comes after something. It differs as long as can be, for packets that are
-     * still under way, and for peers that take a number for that of a connection they know.
+     * The number for the next object at an index. Values repeat as late as possible, because
+     * packets for the old number may still be in flight and peers may still associate it with an
+     * old connection.
      */
     private static int successor(int number) {
         return ((number >>> INDEX_BITS) + 1) % GENERATIONS << INDEX_BITS | index(number);

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 public interface PacketLink {
 
     /**
-     * A buffer for the next packet; the same again until it is sent. Null if there is none now; the
-     * engine then waits to be asked to {@linkplain Engine#transmit() transmit} again.
+     * Returns the buffer for the next packet, or null if none is free. Repeated calls return the
+     * same buffer until it is sent. After null, the engine waits for the next call of {@link
+     * Engine#transmit()}.
      */
     @Nullable PacketBuffer claim();
 

@@ -59,7 +59,7 @@ final class PeerLink {
     }
 
     /** Whether the partition keys are equal and at least one of them is of a full member. */
-    boolean isOfPartition(int key) {
+    boolean matchesPartition(int key) {
         return ((key ^ partitionKey) & ~FULL_MEMBER & 0xffff) == 0
                 && ((key | partitionKey) & FULL_MEMBER) != 0;
     }
@@ -81,12 +81,14 @@ final class PeerLink {
         };
     }
 
-    /** A buffer for the next packet; null if the link has none. */
+    /** Returns the buffer for the next packet, or null if none is free. */
     @Nullable PacketBuffer claim() {
         return transmitter.claim();
     }
 
-    /** Sends a packet to the peer. Its payload and further headers are in the buffer already. */
+    /**
+     * Sends a packet to the peer. The buffer already contains the payload and the extended headers.
+     */
     void send(
             PacketBuffer buffer,
             OpCode opCode,
@@ -97,7 +99,7 @@ final class PeerLink {
         send(buffer, remote, remoteNumber, opCode, solicited, payloadBytes, acknowledge, sequence);
     }
 
-    /** Sends a packet to any queue pair. */
+    /** Sends a packet to a queue pair. */
     void send(
             PacketBuffer buffer,
             Address destination,

@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
-import org.jrdma.soft.roce.memory.MemoryAccessor;
+import org.jrdma.soft.roce.memory.AccessIdentity;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.Operation;
@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * A queue pair: its state and attributes, its work queues, and the requester and responder that
  * process them. Created by {@link Engine#newQueuePair}.
  *
- * <p>Any thread may post work. Everything else belongs to the thread that drives the engine. The
- * caller checks whether a state transition is valid.
+ * <p>Any thread may post work; all other methods are confined to the thread that drives the engine.
+ * State transitions are not checked here.
  */
-public final class QueuePair extends Schedulable implements MemoryAccessor {
+public final class QueuePair extends Schedulable implements AccessIdentity {
 
     private final Engine engine;
     private final int number;
@@ -30,13 +30,13 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
     private final Requester requester;
     private final Responder responder;
 
-    /** Read by those who post, too. */
+    /** Read by posting threads, too. */
     private volatile QueuePairState state = QueuePairState.RESET;
 
     private int access;
     private int queueKey;
     private int notReadyTimer;
-    private @Nullable Path path;
+    private @Nullable CongestionWindow path;
     private boolean established;
     private boolean responderFirst;
     private boolean drainReported;
@@ -80,17 +80,17 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
         return state;
     }
 
-    /** Where to post work. */
+    /** The send queue. */
     public SendQueue sends() {
         return sends;
     }
 
-    /** Where to post receives. */
+    /** The receive queue, which may be shared. */
     public ReceiveQueue receives() {
         return receives;
     }
 
-    /** To RESET: forgets all work, without a completion. */
+    /** Enters RESET: drops all work without completions. */
     public void reset() {
         state = QueuePairState.RESET;
         completions.reset();
@@ -104,10 +104,10 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
     }
 
     /**
-     * To INIT.
+     * Enters INIT.
      *
-     * @param access which operations of the peer are carried out
-     * @param queueKey what a datagram must carry
+     * @param access the rights of the peer, see {@link Access}
+     * @param queueKey the queue key that incoming datagrams must carry
      */
     public void initialize(int access, int partitionKey, int queueKey) {
         this.access = access;
@@ -116,24 +116,22 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
         state = QueuePairState.INITIALIZED;
     }
 
-    /** Changes which operations of the peer are carried out, from now on. */
+    /** Changes the rights of the peer, see {@link Access}. */
     public void access(int rights) {
         access = rights;
     }
 
-    /** Changes what a datagram must carry, from now on. */
+    /** Changes the queue key that incoming datagrams must carry. */
     public void queueKey(int key) {
         queueKey = key;
     }
 
-    /** Changes when a peer is told to come again, from now on. */
+    /** Changes the timer code of RNR NAKs. */
     public void notReadyTimer(int code) {
         notReadyTimer = code;
     }
 
-    /**
-     * Goes on to another address of the peer. Nothing may be {@linkplain #isDraining() under way}.
-     */
+    /** Changes the address of the peer. No work may be {@linkplain #isDraining() in flight}. */
     public void remote(Address peer) {
         link.remote(peer);
         if (transport.isReliable()) {
@@ -143,14 +141,14 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
     }
 
     /**
-     * Goes on sending with all of these but the sequence number. Nothing may be {@linkplain
-     * #isDraining() under way}.
+     * Changes all parameters except the sequence number. No work may be {@linkplain #isDraining()
+     * in flight}.
      */
     public void change(SendParameters parameters) {
         requester.change(parameters);
     }
 
-    /** To RTR. */
+    /** Enters RTR. */
     public void readyToReceive(ReceiveParameters parameters) {
         link.connect(parameters);
         leavePath();
@@ -171,39 +169,39 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
     }
 
     /** The path of a reliable connection. */
-    Path path() {
+    CongestionWindow path() {
         if (path == null) {
-            throw new IllegalStateException("not connected");
+            throw new IllegalStateException("Queue pair " + number + " is not connected.");
         }
         return path;
     }
 
-    /** To RTS, from RTR. */
+    /** Enters RTS from RTR. */
     public void readyToSend(SendParameters parameters) {
         established = true;
         requester.start(parameters);
         resumeSending();
     }
 
-    /** To RTS, from SQD or SQE. */
+    /** Enters RTS from SQD or SQE. */
     public void resumeSending() {
         state = QueuePairState.READY_TO_SEND;
         engine.activate(this);
     }
 
-    /** To SQD: work begun is finished, no more is begun. */
+    /** Enters SQD: work requests that have started are completed, and no others are started. */
     public void drain() {
         state = QueuePairState.SEND_QUEUE_DRAINED;
         drainReported = false;
         reportIfDrained();
     }
 
-    /** Whether it is in SQD, with work begun that is not finished. */
+    /** Returns true in SQD while a work request that has started is not complete. */
     public boolean isDraining() {
         return state == QueuePairState.SEND_QUEUE_DRAINED && !requester.isDrained();
     }
 
-    /** To ERR: all work is flushed. */
+    /** Enters ERR: all work is flushed. */
     public void fail() {
         var first = state != QueuePairState.ERROR;
         state = QueuePairState.ERROR;
@@ -223,8 +221,8 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
     }
 
     /**
-     * Fails this queue pair if its owner misses a completion. Packets that the peer has sent since
-     * are not acknowledged.
+     * Fails this queue pair if a completion was lost because a completion queue was full. Packets
+     * that the peer has sent since then are not acknowledged.
      */
     private void failIfOverrun() {
         if (completions.isOverrun() && state != QueuePairState.ERROR) {
@@ -232,7 +230,7 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
         }
     }
 
-    /** To SQE, where an unreliable queue pair goes on receiving. */
+    /** Enters SQE, in which an unreliable queue pair continues to receive. */
     void failSending() {
         state = QueuePairState.SEND_QUEUE_ERROR;
         requester.flush();
@@ -250,18 +248,19 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
     }
 
     /**
-     * Whether a packet is of its transport, partition and peer, and its state is one to receive.
+     * Returns true if the state permits to receive, and the packet has the transport, partition and
+     * peer of this queue pair.
      */
     boolean expects(IncomingPacket packet) {
         return state.receives()
                 && packet.opCode().transport() == transport
-                && isOfItsDirection(packet.opCode().operation())
-                && link.isOfPartition(packet.partitionKey())
+                && matchesDirection(packet.opCode().operation())
+                && link.matchesPartition(packet.partitionKey())
                 && (transport == Transport.DATAGRAM || link.isFromPeer(packet.buffer()));
     }
 
-    /** Of an extended connection, requests go to the one end, and answers to the other. */
-    private boolean isOfItsDirection(Operation operation) {
+    /** On an extended connection, requests flow in one direction and responses in the other. */
+    private boolean matchesDirection(Operation operation) {
         return transport != Transport.EXTENDED || operation.isRequest() == (extendedDomain != null);
     }
 
@@ -294,7 +293,9 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
         return outcome;
     }
 
-    /** Sends one packet of either half. They take turns, so that neither starves. */
+    /**
+     * Sends one packet of the requester or the responder. They take turns, so that neither starves.
+     */
     private TransmitResult sendInTurn() {
         responderFirst = !responderFirst;
         var outcome = responderFirst ? responder.send() : sendRequest();
@@ -321,7 +322,7 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
         }
     }
 
-    /** Completes the receives of its own as flushed; those shared stay for others. */
+    /** Completes all receives as flushed, except those of a shared receive queue. */
     void flushReceives(ReceiveWork scratch) {
         while (!receivesShared && receives.take(scratch)) {
             completions.failReceive(completions.receives(), scratch, CompletionStatus.FLUSHED);
@@ -345,12 +346,12 @@ public final class QueuePair extends Schedulable implements MemoryAccessor {
         return completions;
     }
 
-    /** A writer for the requests of a connection. */
+    /** Creates a writer for the requests of a connection. */
     RequestWriter newRequestWriter() {
         return new RequestWriter(link, engine.memory(), domain, transport);
     }
 
-    /** Of the receiving end of an extended connection. */
+    /** The XRC domain of the receiving end of an extended connection; otherwise null. */
     @Nullable ExtendedDomain extendedDomain() {
         return extendedDomain;
     }

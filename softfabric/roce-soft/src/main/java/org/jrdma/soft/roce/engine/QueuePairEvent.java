@@ -1,15 +1,15 @@
 package org.jrdma.soft.roce.engine;
 
-/** What happens to a queue pair apart from completions. */
+/** An asynchronous event of a queue pair. */
 public enum QueuePairEvent {
     /** The first packet arrived before the queue pair was ready to send. */
     COMMUNICATION_ESTABLISHED,
-    /** The peer sent a request that makes no sense; the queue pair is in error. */
+    /** The peer sent an invalid request; the queue pair is in the error state. */
     REQUEST_ERROR,
-    /** The peer asked for memory it may not touch; the queue pair is in error. */
+    /** The peer requested memory that it may not access; the queue pair is in the error state. */
     ACCESS_ERROR,
-    /** In error, it will take no more from its shared receive queue. */
+    /** A queue pair in the error state takes no further receives from its shared receive queue. */
     LAST_RECEIVE_REACHED,
-    /** Draining, it has nothing under way any more. */
+    /** A draining queue pair has no more work in flight. */
     SEND_QUEUE_DRAINED
 }

@@ -5,10 +5,11 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a queue pair is made of.
+ * The options of a queue pair.
  *
- * @param sharedReceives a receive queue shared with others; null for one of its own
- * @param extendedDomain for the end of an extended connection that receives; null for any other
+ * @param sharedReceives the shared receive queue; null if the queue pair has its own
+ * @param extendedDomain the XRC domain of the receiving end of an extended connection; otherwise
+ *     null
  */
 public record QueuePairOptions(
         Transport transport,

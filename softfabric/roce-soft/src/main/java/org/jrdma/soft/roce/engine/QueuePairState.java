@@ -20,12 +20,12 @@ public enum QueuePairState {
         return code;
     }
 
-    /** Whether requests of the peer are carried out. */
+    /** Whether requests of the peer are executed. */
     boolean receives() {
         return this != RESET && this != INITIALIZED && this != ERROR;
     }
 
-    /** Whether work begun is carried on. */
+    /** Whether work requests that have started are processed. */
     boolean sends() {
         return this == READY_TO_SEND || this == SEND_QUEUE_DRAINED;
     }

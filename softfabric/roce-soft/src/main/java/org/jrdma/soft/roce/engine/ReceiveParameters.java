@@ -1,12 +1,12 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * What a queue pair must know to receive.
+ * The parameters of the transition to RTR. For datagrams, only the path MTU is used.
  *
- * @param remote the peer's address; of no meaning for datagrams, as the following but the MTU
+ * @param remote the peer's address
  * @param sequence the first packet sequence number expected
- * @param maxDestinationReads how many READs and atomics the peer may have outstanding
- * @param notReadyTimer the timer code that tells a peer when to come again
+ * @param maxDestinationReads the number of READs and atomics that the peer may have outstanding
+ * @param notReadyTimer the timer code of RNR NAKs
  */
 public record ReceiveParameters(
         Address local,

@@ -4,8 +4,8 @@ import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places for messages to go, of one queue pair or shared by several of one engine. Posted to by one
- * thread at a time, whichever.
+ * A receive queue of one queue pair, or shared by several queue pairs of one engine. Any thread may
+ * post, but only one at a time.
  */
 public final class ReceiveQueue extends WorkRing<ReceiveWork> {
 
@@ -15,8 +15,8 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
     private int limit;
 
     /**
-     * @param domain whose regions its receives may name
-     * @param limitReached run on the engine's thread when fewer are left than the limit set
+     * @param domain the protection domain of the memory that receives may name
+     * @param limitReached run on the engine's thread when fewer receives are left than the limit
      */
     public ReceiveQueue(
             ProtectionDomain domain, int capacity, int maxBuffers, Runnable limitReached) {
@@ -27,14 +27,14 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
     }
 
     /**
-     * Asks to be told, once, when one is taken and fewer than {@code receives} are left; 0 never.
-     * For the engine's thread.
+     * Sets the limit: {@code limitReached} is run once when a receive is taken and fewer than
+     * {@code receives} are left; 0 for never. For the engine's thread.
      */
     public void limit(int receives) {
         limit = receives;
     }
 
-    /** What is asked for; 0 from when it was told. For the engine's thread. */
+    /** The limit, or 0 if there is none or it was reached. For the engine's thread. */
     public int limit() {
         return limit;
     }
@@ -47,12 +47,12 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
         return maxBuffers;
     }
 
-    /** The next one, left where it is; null if there is none. */
+    /** Returns the next receive without removing it, or null if there is none. */
     @Nullable ReceiveWork peek() {
         return head() == tail() ? null : slot(head());
     }
 
-    /** Moves the next one to {@code taken}. False if there is none. */
+    /** Moves the next receive to {@code taken}. Returns false if there is none. */
     boolean take(ReceiveWork taken) {
         var next = peek();
         if (next == null) {

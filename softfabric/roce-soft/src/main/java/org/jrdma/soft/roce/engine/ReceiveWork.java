@@ -1,8 +1,11 @@
 package org.jrdma.soft.roce.engine;
 
 import org.jrdma.soft.roce.memory.BufferList;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
+import org.jrdma.soft.roce.packet.IncomingPacket;
 
-/** A slot of a {@link ReceiveQueue}: where a message may go. */
+/** A slot of a {@link ReceiveQueue}: a receive request and its buffers. */
 public final class ReceiveWork {
 
     long id;
@@ -12,14 +15,14 @@ public final class ReceiveWork {
         buffers = new BufferList(maxBuffers);
     }
 
-    /** Empties the slot for a new request. */
+    /** Resets the slot for a new request. */
     public ReceiveWork begin(long id) {
         this.id = id;
         buffers.clear();
         return this;
     }
 
-    /** Appends a piece of memory. */
+    /** Appends a buffer. */
     public ReceiveWork buffer(long address, int length, int key) {
         buffers.add(address, length, key);
         return this;
@@ -28,5 +31,22 @@ public final class ReceiveWork {
     void copyFrom(ReceiveWork other) {
         id = other.id;
         buffers.copyFrom(other.buffers);
+    }
+
+    /**
+     * Copies the payload of a packet to the buffers, beginning at {@code offset}. Returns false if
+     * a buffer may not be written.
+     */
+    boolean scatter(
+            MemoryRegistry memory, ProtectionDomain domain, long offset, IncomingPacket packet) {
+        var bytes = packet.payloadBytes();
+        return bytes == 0
+                || buffers.scatter(
+                        memory,
+                        domain,
+                        offset,
+                        packet.buffer().memory(),
+                        packet.payloadOffset(),
+                        bytes);
     }
 }

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends the work requests of a reliable connection, with go-back-N.
  *
- * <p>A READ takes as many sequence numbers as its response has packets. A READ longer than {@link
- * EngineOptions#readPackets} is requested in parts with fixed borders, so that a repeated request
- * lies within what the responder remembers as one request.
+ * <p>A READ uses as many sequence numbers as its response has packets. A READ longer than {@link
+ * EngineOptions#readPackets} is split at fixed boundaries. A repeated request then never spans two
+ * requests that the responder has recorded.
  */
 final class ReliableRequester implements Requester {
 
@@ -18,7 +18,7 @@ final class ReliableRequester implements Requester {
     private final QueuePair queuePair;
     private final SendQueue queue;
     private final SendWindow window;
-    private final PathUsage usage;
+    private final WindowShare usage;
     private final Retransmission retransmission;
     private final ResponseHandler responses;
     private final RequestWriter writer;
@@ -28,7 +28,7 @@ final class ReliableRequester implements Requester {
         this.queuePair = queuePair;
         this.queue = queuePair.sends();
         this.window = new SendWindow(queuePair);
-        this.usage = new PathUsage(queuePair, engine.options().window());
+        this.usage = new WindowShare(queuePair, engine.options().window());
         this.retransmission = new Retransmission(engine, queuePair, window, usage);
         this.responses = new ResponseHandler(engine, queuePair, window, retransmission);
         this.writer = queuePair.newRequestWriter();
@@ -55,11 +55,11 @@ final class ReliableRequester implements Requester {
         if (work.failure != null
                 || distance(window.unacknowledged, window.next) >= engine.options().window()
                 || (work.operation.needsResponse()
-                        && window.readsUnderWay >= retransmission.maxReads())) {
+                        && window.readsInFlight >= retransmission.maxReads())) {
             return TransmitResult.IDLE;
         }
         var charge = charge(work);
-        if (!obtainsRoom(work, charge)) {
+        if (!obtainsCapacity(work, charge)) {
             return TransmitResult.IDLE;
         }
         var packet = queuePair.link().claim();
@@ -92,7 +92,7 @@ final class ReliableRequester implements Requester {
             return TransmitResult.IDLE;
         }
         if (work.operation.needsResponse()) {
-            window.readsUnderWay++;
+            window.readsInFlight++;
         }
         retransmission.packetSent();
         window.moveCursor(work, end - first);
@@ -100,22 +100,22 @@ final class ReliableRequester implements Requester {
         return TransmitResult.SENT;
     }
 
-    private boolean obtainsRoom(SendWork work, long charge) {
-        if (retransmission.isUnanswered() && !usage.leavesRoom(charge)) {
+    private boolean obtainsCapacity(SendWork work, long charge) {
+        if (retransmission.isUnanswered() && !usage.permitsUnanswered(charge)) {
             return false;
         }
         if (usage.admits(charge)) {
             return true;
         }
         var path = queuePair.path();
-        engine.awaitRoom(path);
+        engine.awaitCapacity(path);
         if (queuePair.deadline == TimerQueue.NEVER && path.isSilent()) {
-            retransmission.startTimer(); // what this would send is lost, as others' packets are
+            retransmission.startTimer(); // a packet sent now would be lost as well
         }
         return usage.requestIfNoneRequested() && !work.operation.needsResponse();
     }
 
-    /** The cost to the path of the packet at the cursor, or of the response to it. */
+    /** The bytes that the packet at the cursor, or the response to it, is charged to the path. */
     private long charge(SendWork work) {
         var pathMtu = queuePair.link().pathMtu();
         var first = window.cursorPacket;
@@ -123,13 +123,13 @@ final class ReliableRequester implements Requester {
         if (work.operation == SendOperation.READ) {
             var packets = work.endOfPart(first, engine.options().readPackets()) - first;
             var bytes = Math.min(work.bytes() - offset, (long) packets * pathMtu);
-            return packets * Path.charge(0) + Path.charge(bytes);
+            return packets * CongestionWindow.charge(0) + CongestionWindow.charge(bytes);
         }
-        return Path.charge(
+        return CongestionWindow.charge(
                 work.operation.isAtomic() ? Long.BYTES : Math.min(work.bytes() - offset, pathMtu));
     }
 
-    /** Moves the cursor to work that has something to send. False if there is none. */
+    /** Moves the cursor to a work request with a packet to send. Returns false if there is none. */
     private boolean findWork() {
         while (window.cursor < window.started || startWork()) {
             if (window.cursor < window.started) {
@@ -145,7 +145,7 @@ final class ReliableRequester implements Requester {
 
     /**
      * Starts the next work request: assigns its sequence numbers, or executes it if it is local.
-     * False if there is none, or it must wait.
+     * Returns false if there is none, or if it must wait.
      */
     private boolean startWork() {
         if (window.started == queue.tail() || queuePair.state() != QueuePairState.READY_TO_SEND) {

@@ -4,7 +4,7 @@ import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 import static org.jrdma.soft.roce.packet.PacketSequence.plus;
 
 import org.jrdma.soft.roce.memory.Access;
-import org.jrdma.soft.roce.memory.MemoryAccessor;
+import org.jrdma.soft.roce.memory.AccessIdentity;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.Operation;
@@ -27,19 +27,21 @@ final class ReliableResponder implements Responder {
     private final RequestExecutor executor;
     private final ResponseSender sender;
 
-    /** Where messages go, where that is reported, and the identity that memory is accessed with. */
+    /** The receive queue, its completion queue, and the identity that memory is accessed with. */
     private ReceiveQueue receives;
 
     private CompletionSink completions;
-    private MemoryAccessor accessor;
+    private AccessIdentity accessor;
 
-    /** The queue that the last request over an extended connection named; otherwise null. */
+    /**
+     * The receive queue that the last request over an extended connection named; otherwise null.
+     */
     private @Nullable ExtendedReceiveQueue named;
 
     private ResponseQueue responses;
     private ReplayCache replays;
 
-    /** The sequence number expected. */
+    /** The next sequence number expected. */
     private int expected;
 
     /** The number of messages executed (MSN). */
@@ -49,7 +51,7 @@ final class ReliableResponder implements Responder {
     private boolean gapReported;
 
     /** The operation of the message that is arriving; null between messages. */
-    private @Nullable Operation underWay;
+    private @Nullable Operation inProgress;
 
     /** Whether {@code receive} was taken from the queue and is not complete. */
     private boolean receiveTaken;
@@ -57,12 +59,10 @@ final class ReliableResponder implements Responder {
     /** How many bytes of the message have arrived. */
     private long received;
 
-    private long writeAddress;
-    private int writeKey;
-    private long writeBytes;
+    private final IncomingWrite write;
 
-    /** Whether a request was refused. The responses in the queue are still sent then. */
-    private boolean refused;
+    /** Whether a request was rejected. Queued responses are still sent then. */
+    private boolean rejected;
 
     ReliableResponder(Engine engine, QueuePair queuePair) {
         this.engine = engine;
@@ -73,6 +73,7 @@ final class ReliableResponder implements Responder {
         this.accessor = queuePair;
         this.receive = new ReceiveWork(receives.maxBuffers());
         this.executor = new RequestExecutor(queuePair, engine.memory());
+        this.write = new IncomingWrite(engine.memory());
         this.sender = new ResponseSender(queuePair.link(), engine.memory(), queuePair.transport());
         this.responses = new ResponseQueue(0);
         this.replays = new ReplayCache(0, queuePair.link(), responses);
@@ -106,21 +107,23 @@ final class ReliableResponder implements Responder {
             return;
         }
         switch (packet.opCode().operation()) {
-            case SEND -> send(packet);
-            case WRITE -> write(packet);
+            case SEND -> receiveSend(packet);
+            case WRITE -> receiveWrite(packet);
             default -> execute(packet);
         }
     }
 
-    /** Selects the receive queue that a request names. False if the request was refused. */
+    /**
+     * Selects the receive queue that a request names. Returns false if the request was rejected.
+     */
     private boolean select(int number) {
         var next = engine.extendedReceives(number);
         if (next == null || next.domain() != queuePair.extendedDomain()) {
-            refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
+            reject(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
             return false;
         }
-        if (underWay != null && next != named) {
-            refuse(AcknowledgeHeader.INVALID_REQUEST);
+        if (inProgress != null && next != named) {
+            reject(AcknowledgeHeader.INVALID_REQUEST);
             return false;
         }
         named = next;
@@ -133,11 +136,11 @@ final class ReliableResponder implements Responder {
     /** Executes a request that has a response of its own. */
     private void execute(IncomingPacket packet) {
         var syndrome =
-                underWay != null || replays.isFull()
+                inProgress != null || replays.isFull()
                         ? AcknowledgeHeader.INVALID_REQUEST
                         : executor.execute(packet, accessor, replays.next(), nextMessage());
         if (syndrome != AcknowledgeHeader.ACKNOWLEDGED) {
-            refuse(syndrome);
+            reject(syndrome);
             return;
         }
         messages = nextMessage();
@@ -148,35 +151,28 @@ final class ReliableResponder implements Responder {
         return messages + 1 & PacketSequence.MASK;
     }
 
-    private void send(IncomingPacket packet) {
+    private void receiveSend(IncomingPacket packet) {
         var position = packet.opCode().position();
         if (!continues(Operation.SEND, position) || !queuePair.link().hasFittingLength(packet)) {
-            refuse(AcknowledgeHeader.INVALID_REQUEST);
+            reject(AcknowledgeHeader.INVALID_REQUEST);
             return;
         }
         if (position.begins()) {
             if (!takeReceive()) {
                 return;
             }
-            underWay = Operation.SEND;
+            inProgress = Operation.SEND;
             received = 0;
         }
         var bytes = packet.payloadBytes();
         if (received + bytes > receive.buffers.bytes()) {
             failReceive(CompletionStatus.LOCAL_LENGTH_ERROR);
-            refuse(AcknowledgeHeader.INVALID_REQUEST);
+            reject(AcknowledgeHeader.INVALID_REQUEST);
             return;
         }
-        if (bytes > 0
-                && !receive.buffers.scatter(
-                        engine.memory(),
-                        receives.domain(),
-                        received,
-                        packet.buffer().memory(),
-                        packet.payloadOffset(),
-                        bytes)) {
+        if (!receive.scatter(engine.memory(), receives.domain(), received, packet)) {
             failReceive(CompletionStatus.LOCAL_PROTECTION_ERROR);
-            refuse(AcknowledgeHeader.REMOTE_OPERATION_ERROR);
+            reject(AcknowledgeHeader.REMOTE_OPERATION_ERROR);
             return;
         }
         received += bytes;
@@ -194,83 +190,65 @@ final class ReliableResponder implements Responder {
     }
 
     /**
-     * Fails a message whose key to be invalidated is not a window of this queue pair. The sender
-     * receives an acknowledgement, because the message arrived (class J: an error of the receiver).
+     * Fails a message whose key to invalidate is not a window of this queue pair. The message has
+     * arrived, so the sender receives an acknowledgement (a class J error: a local error of the
+     * responder).
      */
     private void failInvalidation() {
-        refused = true;
+        rejected = true;
         responses.acknowledge(expected, AcknowledgeHeader.ACKNOWLEDGED, messages);
         failReceive(CompletionStatus.REMOTE_INVALID_REQUEST);
         queuePair.fail();
     }
 
-    private void write(IncomingPacket packet) {
+    private void receiveWrite(IncomingPacket packet) {
         var position = packet.opCode().position();
         if (!continues(Operation.WRITE, position)
                 || !queuePair.link().hasFittingLength(packet)
                 || !queuePair.permits(Access.REMOTE_WRITE)) {
-            refuse(AcknowledgeHeader.INVALID_REQUEST);
+            reject(AcknowledgeHeader.INVALID_REQUEST);
             return;
         }
         if (position.begins()) {
-            var header = packet.rdma();
-            writeAddress = header.address();
-            writeKey = header.key();
-            writeBytes = Integer.toUnsignedLong(header.length());
+            write.begin(packet);
             received = 0;
         }
-        var bytes = packet.payloadBytes();
-        var arrived = received + bytes;
-        if (writeBytes > MessageLimits.MAX_BYTES
-                || (position.ends() ? arrived != writeBytes : arrived >= writeBytes)) {
-            refuse(AcknowledgeHeader.INVALID_REQUEST);
+        var arrived = received + packet.payloadBytes();
+        if (!write.fitsLength(position, arrived)) {
+            reject(AcknowledgeHeader.INVALID_REQUEST);
             return;
         }
-        // Checked for the whole message with its first packet, so that no part of it is written.
-        if (position.begins()
-                && writeBytes > 0
-                && !permits(writeKey, writeAddress, writeBytes, Access.REMOTE_WRITE)) {
-            refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
+        // The first packet is checked for the whole message, so that a rejected message writes
+        // nothing.
+        if (position.begins() && !write.isPermitted(accessor)) {
+            reject(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
             return;
         }
         var immediate = packet.opCode().hasImmediate();
         if (immediate && !takeReceive()) {
             return;
         }
-        if (bytes > 0
-                && !engine.memory()
-                        .write(
-                                accessor,
-                                writeKey,
-                                writeAddress + received,
-                                Access.REMOTE_WRITE,
-                                packet.buffer().memory(),
-                                packet.payloadOffset(),
-                                bytes)) {
-            refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
+        if (!write.write(accessor, received, packet)) {
+            reject(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
             return;
         }
-        underWay = Operation.WRITE;
+        inProgress = Operation.WRITE;
         received = arrived;
         if (immediate) {
             receiveTaken = false;
             reporter.completeReceive(
                     completions,
                     receive,
-                    CompletionKind.RECEIVE_WRITE_IMMEDIATE,
+                    CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE,
                     packet,
-                    writeBytes);
+                    write.bytes());
         }
         accept(packet);
     }
 
-    private boolean permits(int key, long address, long bytes, int right) {
-        return engine.memory().permits(accessor, key, address, bytes, right);
-    }
-
     /** Whether a packet at {@code position} may follow the previous packet. */
     private boolean continues(Operation operation, Position position) {
-        return position.begins() ? underWay == null : underWay == operation;
+        return position.begins() ? inProgress == null : inProgress == operation;
     }
 
     /** Takes a receive. Sends an RNR NAK and returns false if there is none. */
@@ -287,12 +265,12 @@ final class ReliableResponder implements Responder {
         return true;
     }
 
-    /** Notes that the expected packet was executed, and acknowledges it if requested. */
+    /** Records that the expected packet was executed, and acknowledges it if requested. */
     private void accept(IncomingPacket packet) {
         var sequence = expected;
         expected = plus(expected, 1);
         if (packet.opCode().position().ends()) {
-            underWay = null;
+            inProgress = null;
             messages = nextMessage();
         }
         if (packet.acknowledge()) {
@@ -301,17 +279,17 @@ final class ReliableResponder implements Responder {
     }
 
     /** Answers the expected packet with a NAK and fails the queue pair. */
-    private void refuse(int syndrome) {
-        refused = true;
+    private void reject(int syndrome) {
+        rejected = true;
         responses.acknowledge(expected, syndrome, messages);
-        if (receiveTaken && underWay == Operation.SEND) {
+        if (receiveTaken && inProgress == Operation.SEND) {
             failReceive(CompletionStatus.REMOTE_INVALID_REQUEST);
         }
-        reportRefusal(syndrome);
+        reportRejection(syndrome);
         queuePair.fail();
     }
 
-    private void reportRefusal(int syndrome) {
+    private void reportRejection(int syndrome) {
         switch (syndrome) {
             case AcknowledgeHeader.INVALID_REQUEST -> queuePair.raise(QueuePairEvent.REQUEST_ERROR);
             case AcknowledgeHeader.REMOTE_ACCESS_ERROR ->
@@ -338,8 +316,8 @@ final class ReliableResponder implements Responder {
             return TransmitResult.LINK_FULL;
         }
         if (!sender.send(responses, response, packet)) {
-            reportRefusal(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
-            if (!refused) {
+            reportRejection(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
+            if (!rejected) {
                 queuePair.fail();
             }
         }
@@ -348,10 +326,10 @@ final class ReliableResponder implements Responder {
 
     @Override
     public void flush() {
-        if (!refused) {
+        if (!rejected) {
             responses.clear();
         }
-        underWay = null;
+        inProgress = null;
         if (receiveTaken) {
             failReceive(CompletionStatus.FLUSHED);
         }
@@ -364,9 +342,9 @@ final class ReliableResponder implements Responder {
         replays = new ReplayCache(0, queuePair.link(), responses);
         messages = 0;
         gapReported = false;
-        underWay = null;
+        inProgress = null;
         receiveTaken = false;
-        refused = false;
+        rejected = false;
         named = null;
     }
 }

@@ -8,26 +8,29 @@ import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 
 /**
- * The last READs and atomics that a reliable responder executed, and the responses to requests that
- * arrive a second time.
+ * The most recent READs and atomics that a reliable responder has executed, for responses to
+ * requests that arrive again.
  */
 final class ReplayCache {
 
     private final PeerLink link;
     private final ResponseQueue responses;
 
-    /** A ring in which the oldest response is overwritten first. */
+    /** A ring buffer: the oldest response is overwritten first. */
     private final Response[] executed;
 
     private int next;
 
-    /** Whether the acknowledgement of a repeated request was withheld, and of which. */
+    /**
+     * Whether the acknowledgement of a repeated request was withheld, and the sequence number of
+     * that request.
+     */
     private boolean withheld;
 
     private int lastWithheld;
 
     /**
-     * @param maxReads how many READs and atomics the peer may have outstanding
+     * @param maxReads the number of READs and atomics that the peer may have outstanding
      */
     ReplayCache(int maxReads, PeerLink link, ResponseQueue responses) {
         this.link = link;
@@ -38,39 +41,41 @@ final class ReplayCache {
         }
     }
 
-    /** Whether the peer has as many READs and atomics outstanding as it may. */
+    /** Whether the peer has the maximum number of READs and atomics outstanding. */
     boolean isFull() {
-        return responses.firstAnswers() >= executed.length;
+        return responses.originalResponses() >= executed.length;
     }
 
-    /** The place to describe the response to the next READ or atomic in. */
+    /** The entry for the response to the next READ or atomic. */
     Response next() {
         return executed[next];
     }
 
     /**
-     * Keeps and queues the response in {@link #next}. Returns how many sequence numbers it takes.
+     * Records and queues the response in {@link #next}. Returns the number of its sequence numbers.
      */
     int add() {
-        var answer = executed[next];
+        var response = executed[next];
         next = (next + 1) % executed.length;
-        responses.add(answer);
-        return answer.packets;
+        responses.add(response);
+        return response.packets;
     }
 
-    /** The response of {@code age} READs and atomics ago, of which the last is 1. */
+    /**
+     * The response to the READ or atomic that is {@code age} operations old; the last has age 1.
+     */
     private Response executed(int age) {
         return executed[(next + executed.length - age) % executed.length];
     }
 
     /**
-     * Answers a request that was executed before, as far as it is remembered.
+     * Responds to a repeated request, if its result is still recorded.
      *
      * @param expected the next sequence number expected
      */
     void repeat(IncomingPacket packet, int expected, int messages) {
-        if (responses.isScarce()) {
-            return; // the peer will ask again
+        if (responses.isHalfFull()) {
+            return; // the peer will retry
         }
         switch (packet.opCode().operation()) {
             case SEND, WRITE -> repeatAcknowledgement(packet.sequence(), expected, messages);
@@ -82,13 +87,14 @@ final class ReplayCache {
     }
 
     /**
-     * Acknowledges as much as was executed, so that the peer need not repeat all of it, but nothing
-     * after a READ or atomic that follows: the peer would conclude that its response was lost.
+     * Acknowledges all requests that were executed, so that the peer need not repeat them, but only
+     * up to the next READ or atomic. From an acknowledgement beyond it, the peer would conclude
+     * that its response was lost.
      *
      * <p>If a READ or atomic follows, the peer repeats it too, and its response acknowledges this
-     * request as well. The acknowledgement is therefore withheld unless the peer asks again without
-     * it: the kernel's rxe, if it has a part of those responses, takes the next part for an error
-     * after an older acknowledgement.
+     * request as well. The acknowledgement is therefore withheld unless the peer repeats the
+     * request again. Otherwise the kernel's rxe, if it has received some of those responses, treats
+     * the rest as an error after an older acknowledgement.
      */
     private void repeatAcknowledgement(int sequence, int expected, int messages) {
         var end = expected;
@@ -119,7 +125,7 @@ final class ReplayCache {
         }
     }
 
-    /** Answers a request that is answered like a READ of so many bytes. */
+    /** Responds again to a request whose response is that of a READ of {@code bytes} bytes. */
     private void repeatRead(IncomingPacket packet, long bytes) {
         var header = packet.rdma();
         for (var age = 1; age <= executed.length; age++) {

@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.engine;
 import java.lang.invoke.VarHandle;
 import org.jrdma.soft.roce.engine.ResponseQueue.Response;
 import org.jrdma.soft.roce.memory.Access;
-import org.jrdma.soft.roce.memory.MemoryAccessor;
+import org.jrdma.soft.roce.memory.AccessIdentity;
 import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.memory.MemoryRegistry.Atomic;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
@@ -26,7 +26,7 @@ final class RequestExecutor {
         this.memory = memory;
     }
 
-    int execute(IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
+    int execute(IncomingPacket packet, AccessIdentity accessor, Response response, int messages) {
         return switch (packet.opCode().operation()) {
             case READ_REQUEST -> read(packet, accessor, response, messages);
             case COMPARE_AND_SWAP ->
@@ -40,7 +40,7 @@ final class RequestExecutor {
     }
 
     private int read(
-            IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
+            IncomingPacket packet, AccessIdentity accessor, Response response, int messages) {
         var header = packet.rdma();
         var bytes = Integer.toUnsignedLong(header.length());
         if (!queuePair.permits(Access.REMOTE_READ) || bytes > MessageLimits.MAX_BYTES) {
@@ -51,15 +51,15 @@ final class RequestExecutor {
                         accessor, header.key(), header.address(), bytes, Access.REMOTE_READ)) {
             return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
         }
-        answer(response, packet, accessor, bytes, messages);
+        describeRead(response, packet, accessor, bytes, messages);
         return AcknowledgeHeader.ACKNOWLEDGED;
     }
 
-    /** Answers with as many bytes of the memory that the request names. */
-    private void answer(
+    /** Describes a response of {@code bytes} bytes from the memory that the request names. */
+    private void describeRead(
             Response response,
             IncomingPacket packet,
-            MemoryAccessor accessor,
+            AccessIdentity accessor,
             long bytes,
             int messages) {
         var header = packet.rdma();
@@ -76,7 +76,7 @@ final class RequestExecutor {
     private int atomic(
             IncomingPacket packet,
             Atomic operation,
-            MemoryAccessor accessor,
+            AccessIdentity accessor,
             Response response,
             int messages) {
         var header = packet.atomic();
@@ -98,7 +98,7 @@ final class RequestExecutor {
     }
 
     private int atomicWrite(
-            IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
+            IncomingPacket packet, AccessIdentity accessor, Response response, int messages) {
         var header = packet.rdma();
         if (!queuePair.permits(Access.REMOTE_WRITE)
                 || header.length() != Long.BYTES
@@ -114,13 +114,13 @@ final class RequestExecutor {
                 packet.payloadOffset())) {
             return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
         }
-        answer(response, packet, accessor, 0, messages);
+        describeRead(response, packet, accessor, 0, messages);
         return AcknowledgeHeader.ACKNOWLEDGED;
     }
 
-    /** Earlier requests have written already. A flush makes that visible to all threads. */
+    /** Makes the earlier writes of this connection visible to all threads. */
     private int flush(
-            IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
+            IncomingPacket packet, AccessIdentity accessor, Response response, int messages) {
         var flush = packet.flush();
         var header = packet.rdma();
         var right =
@@ -143,7 +143,7 @@ final class RequestExecutor {
             return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
         }
         VarHandle.fullFence();
-        answer(response, packet, accessor, 0, messages);
+        describeRead(response, packet, accessor, 0, messages);
         return AcknowledgeHeader.ACKNOWLEDGED;
     }
 }

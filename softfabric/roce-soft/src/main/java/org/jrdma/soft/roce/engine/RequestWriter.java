@@ -33,7 +33,9 @@ final class RequestWriter {
         this.transport = transport;
     }
 
-    /** Writes the header that a transport has before all others. Returns where the others begin. */
+    /**
+     * Writes the transport's leading header, if it has one. Returns the offset of the next header.
+     */
     private int begin(PacketBuffer packet, SendWork work) {
         if (transport != Transport.EXTENDED) {
             return HEADERS;
@@ -75,7 +77,7 @@ final class RequestWriter {
         if (invalidates) {
             new InvalidateHeader(work.invalidatedKey).encode(target, body - InvalidateHeader.BYTES);
         }
-        // A WRITE without immediate data completes nothing at the receiver.
+        // A WRITE without immediate data has no completion at the receiver.
         var solicited =
                 work.solicited
                         && position.ends()

@@ -14,14 +14,14 @@ interface Requester {
     /** Sends one packet, if there is one to send. */
     TransmitResult send();
 
-    /** Handles an answer of the peer. */
+    /** Handles a response of the peer. */
     default void receive(IncomingPacket packet) {
-        throw new IllegalStateException("no opcode of this transport is an answer");
+        throw new IllegalStateException("This transport has no responses.");
     }
 
     /** Handles the expiry of the timer. */
     default void timerExpired() {
-        throw new IllegalStateException("no timer runs");
+        throw new IllegalStateException("This transport has no timer.");
     }
 
     /** Completes all work as flushed. */

@@ -16,7 +16,9 @@ interface Responder {
     /** Handles a request of the peer. */
     void receive(IncomingPacket packet);
 
-    /** Completes the receives as flushed. Responses that the peer must still get are kept. */
+    /**
+     * Completes the receives as flushed. Responses that must still be sent to the peer are kept.
+     */
     void flush();
 
     /** Drops everything without completions. */

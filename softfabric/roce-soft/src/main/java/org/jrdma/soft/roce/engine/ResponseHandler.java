@@ -10,7 +10,7 @@ import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.Position;
 
-/** Handles what the peer of a reliable requester sends: acknowledgements, NAKs and responses. */
+/** Handles the answers to a reliable requester: acknowledgements, NAKs and responses. */
 final class ResponseHandler {
 
     private final Engine engine;
@@ -44,16 +44,14 @@ final class ResponseHandler {
 
     private void acknowledge(IncomingPacket packet) {
         var sequence = packet.sequence();
-        // The header is decoded a second time for a NAK, which keeps it. With one decoding, the
-        // compiler, which does not inline rare code, would allocate the header each time.
-        if (!packet.acknowledgement().isAcknowledgement()) {
-            refused(packet.acknowledgement(), sequence);
+        if (!packet.isAcknowledged()) {
+            rejected(packet.acknowledgement(), sequence);
         } else if (!advance(plus(sequence, 1))) {
             retransmission.lost();
         }
     }
 
-    private void refused(AcknowledgeHeader header, int sequence) {
+    private void rejected(AcknowledgeHeader header, int sequence) {
         if (!advancesTo(sequence)) {
             return;
         }
@@ -74,8 +72,9 @@ final class ResponseHandler {
     }
 
     /**
-     * Takes all before {@code sequence} as acknowledged. Returns false if the answer with that
-     * number is of no use: a response before it was lost, or the queue pair is in error.
+     * Treats all packets before {@code sequence} as acknowledged. Returns false if the answer with
+     * that number cannot be used because an earlier response was lost or the queue pair is in the
+     * error state.
      */
     private boolean advancesTo(int sequence) {
         if (!advance(sequence)) {
@@ -90,10 +89,10 @@ final class ResponseHandler {
             return;
         }
         var work = window.atHead();
-        if (work.operation.isAnsweredEmpty()
+        if (work.operation.hasEmptyResponse()
                 && packet.payloadBytes() == 0
                 && packet.opCode().position() == Position.ONLY) {
-            completeAnswered();
+            completeSinglePacketResponse();
             return;
         }
         if (work.operation != SendOperation.READ) {
@@ -148,11 +147,11 @@ final class ResponseHandler {
             window.failHead(CompletionStatus.LOCAL_PROTECTION_ERROR);
             return;
         }
-        completeAnswered();
+        completeSinglePacketResponse();
     }
 
     /** Completes the work request at the head, whose response has one packet. */
-    private void completeAnswered() {
+    private void completeSinglePacketResponse() {
         window.unacknowledged = plus(window.unacknowledged, 1);
         responseComplete();
         window.readsIncomplete--;
@@ -160,18 +159,18 @@ final class ResponseHandler {
         retransmission.madeProgress();
     }
 
-    /** Notes that all packets of a response have come. */
+    /** Records that all packets of a response have arrived. */
     private void responseComplete() {
         // A late response is not in flight if the cursor has gone back before its request.
         if (distance(window.unacknowledged, window.next) >= 0) {
-            window.readsUnderWay--;
+            window.readsInFlight--;
         }
     }
 
     /**
-     * Takes all before {@code end} as acknowledged.
+     * Treats all packets before {@code end} as acknowledged.
      *
-     * @return false if a READ or atomic is among them, whose response must have been lost
+     * @return false if a READ or atomic is among them, because its response must have been lost
      */
     private boolean advance(int end) {
         var before = window.unacknowledged;

@@ -3,16 +3,16 @@ package org.jrdma.soft.roce.engine;
 import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 
 import java.util.Objects;
-import org.jrdma.soft.roce.memory.MemoryAccessor;
+import org.jrdma.soft.roce.memory.AccessIdentity;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses that wait for their turn on the link, in order.
+ * The responses that wait to be sent, in order.
  *
- * <p>The queue never overflows: consecutive acknowledgements merge, first responses to READs and
- * atomics are limited to what the peer may have outstanding, and no response is repeated while more
- * than half of the queue is in use.
+ * <p>The queue cannot overflow: consecutive acknowledgements are merged, original responses to
+ * READs and atomics are limited by what the peer may have outstanding, and no response is repeated
+ * while more than half of the queue is in use.
  */
 final class ResponseQueue {
 
@@ -23,7 +23,7 @@ final class ResponseQueue {
         ATOMIC
     }
 
-    /** An answer. The same holds what is remembered of an answer given. */
+    /** A response that is queued, or recorded after it was sent. */
     static final class Response {
 
         private Kind kind = Kind.UNUSED;
@@ -32,13 +32,13 @@ final class ResponseQueue {
         int messages;
         int packets;
         int nextPacket;
-        private @Nullable MemoryAccessor accessor;
+        private @Nullable AccessIdentity accessor;
         long address;
         int key;
         long bytes;
         long original;
 
-        /** Whether the peer was answered before, completely or in part. */
+        /** Whether this response was sent before, completely or in part. */
         boolean repeated;
 
         void acknowledge(int sequence, int syndrome, int messages) {
@@ -51,7 +51,7 @@ final class ResponseQueue {
         void read(
                 int sequence,
                 int packets,
-                @Nullable MemoryAccessor accessor,
+                @Nullable AccessIdentity accessor,
                 long address,
                 int key,
                 long bytes,
@@ -106,29 +106,29 @@ final class ResponseQueue {
             return kind == Kind.ATOMIC;
         }
 
-        private boolean isFirstAnswer() {
+        private boolean isOriginal() {
             return !repeated && (kind == Kind.READ || kind == Kind.ATOMIC);
         }
 
-        /** Counts a packet. True if it was the last. */
+        /** Counts a packet. Returns true if it was the last. */
         boolean packetSent() {
             nextPacket++;
             return nextPacket == packets;
         }
 
-        /** In whose name a READ reads. */
-        MemoryAccessor accessor() {
-            return Objects.requireNonNull(accessor, "no READ");
+        /** The identity that a READ accesses memory with. */
+        AccessIdentity accessor() {
+            return Objects.requireNonNull(accessor, "The response is not a READ response.");
         }
     }
 
     private final Response[] ring;
     private int first;
     private int size;
-    private int firstAnswers;
+    private int originalResponses;
 
     /**
-     * @param maxReads how many READs and atomics the peer may have outstanding
+     * @param maxReads the number of READs and atomics that the peer may have outstanding
      */
     ResponseQueue(int maxReads) {
         ring = new Response[4 * maxReads + 8];
@@ -137,13 +137,13 @@ final class ResponseQueue {
         }
     }
 
-    /** How many READs and atomics wait that were not answered before. */
-    int firstAnswers() {
-        return firstAnswers;
+    /** The number of queued responses to READs and atomics that are not repetitions. */
+    int originalResponses() {
+        return originalResponses;
     }
 
-    /** Whether the rest is reserved for what is not a repetition. */
-    boolean isScarce() {
+    /** Whether the free entries are reserved for responses that are not repetitions. */
+    boolean isHalfFull() {
         return size >= ring.length / 2;
     }
 
@@ -152,8 +152,8 @@ final class ResponseQueue {
     }
 
     void removeFirst() {
-        if (ring[first].isFirstAnswer()) {
-            firstAnswers--;
+        if (ring[first].isOriginal()) {
+            originalResponses--;
         }
         first = (first + 1) % ring.length;
         size--;
@@ -161,7 +161,7 @@ final class ResponseQueue {
 
     void clear() {
         size = 0;
-        firstAnswers = 0;
+        originalResponses = 0;
     }
 
     private Response at(int index) {
@@ -170,13 +170,13 @@ final class ResponseQueue {
 
     private Response append() {
         if (size == ring.length) {
-            throw new IllegalStateException("more answers than a peer can ask for");
+            throw new IllegalStateException("The response queue is full.");
         }
         size++;
         return at(size - 1);
     }
 
-    /** Acknowledges, or refuses, {@code sequence} and acknowledges what came before. */
+    /** Adds an ACK or NAK for {@code sequence}, which also acknowledges all earlier packets. */
     void acknowledge(int sequence, int syndrome, int messages) {
         if (size > 0 && at(size - 1).kind == Kind.ACKNOWLEDGE) {
             var last = at(size - 1);
@@ -188,20 +188,22 @@ final class ResponseQueue {
         }
     }
 
-    /** Adds the response to a READ or atomic. */
-    void add(Response answer) {
-        append().copyFrom(answer);
-        firstAnswers++;
+    /** Adds the original response to a READ or atomic. */
+    void add(Response original) {
+        append().copyFrom(original);
+        originalResponses++;
     }
 
-    /** Answers an atomic again. */
-    void addRepeated(Response answer) {
+    /** Adds a repeated response to an atomic. */
+    void addRepeated(Response original) {
         var response = append();
-        response.copyFrom(answer);
+        response.copyFrom(original);
         response.repeated = true;
     }
 
-    /** Answers a READ, or the rest of it from {@code sequence} on, again. */
+    /**
+     * Adds a repeated response to a READ, or to the rest of a READ beginning at {@code sequence}.
+     */
     void repeatRead(Response known, int sequence, int packets, long address, long bytes) {
         for (var i = 0; i < size; i++) {
             var waiting = at(i);
@@ -215,7 +217,7 @@ final class ResponseQueue {
                     waiting.nextPacket = skipped;
                     if (!waiting.repeated) {
                         waiting.repeated = true;
-                        firstAnswers--;
+                        originalResponses--;
                     }
                 }
                 return;

@@ -34,7 +34,7 @@ final class ResponseSender {
     }
 
     /**
-     * Sends a packet of the first response.
+     * Sends one packet of the first response in the queue.
      *
      * @return false if a NAK was sent instead, because the memory of a READ was deregistered
      */
@@ -72,10 +72,9 @@ final class ResponseSender {
                         HEADERS + opCode.headerBytes(),
                         bytes)) {
             if (response.repeated) {
-                // Usually the network duplicated the request, and the owner of the memory knows
-                // that
-                // the first response arrived. A NAK would end a healthy connection. A peer that did
-                // lose the response times out by itself.
+                // The request was usually duplicated by the network, and the owner of the memory
+                // knows that the first response has arrived. A NAK would end a healthy connection.
+                // A peer that did not receive the response times out.
                 responses.removeFirst();
                 return true;
             }

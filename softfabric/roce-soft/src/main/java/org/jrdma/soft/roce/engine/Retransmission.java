@@ -4,46 +4,44 @@ import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 
 import org.jrdma.soft.roce.packet.ReceiverNotReadyTimer;
 
-/**
- * The retries of a reliable requester: its timer, its retry counters, and going back (go-back-N).
- */
+/** The retransmission of a reliable requester: its timer, its retry counters, and go-back-N. */
 final class Retransmission {
 
-    private static final int MOST_DOUBLINGS = 2;
+    private static final int MAX_DOUBLINGS = 2;
 
     private final Engine engine;
     private final QueuePair queuePair;
     private final SendWindow window;
-    private final PathUsage usage;
+    private final WindowShare usage;
     private SendParameters parameters = new SendParameters(0, 0, 0, 0, 0);
     private int retriesLeft;
     private int notReadyRetriesLeft;
 
-    /** Whether a loss was noticed and no progress was made since. Further losses are ignored. */
+    /** Whether a loss was detected and no progress was made since. Further losses are ignored. */
     private boolean recovering;
 
-    /** Whether the timer expired and no answer came since. */
+    /** Whether the timer expired and no answer was received since. */
     private boolean unanswered;
 
-    /** Whether the peer was not ready to receive, and the timer of the wait is running. */
+    /** Whether the requester waits after an RNR NAK. The timer then measures this wait. */
     private boolean waitingForReceiver;
 
-    Retransmission(Engine engine, QueuePair queuePair, SendWindow window, PathUsage usage) {
+    Retransmission(Engine engine, QueuePair queuePair, SendWindow window, WindowShare usage) {
         this.engine = engine;
         this.queuePair = queuePair;
         this.window = window;
         this.usage = usage;
     }
 
-    void start(SendParameters wanted) {
-        change(wanted);
+    void start(SendParameters newParameters) {
+        change(newParameters);
         recovering = false;
         unanswered = false;
         waitingForReceiver = false;
     }
 
-    void change(SendParameters wanted) {
-        parameters = wanted;
+    void change(SendParameters newParameters) {
+        parameters = newParameters;
         resetRetries();
     }
 
@@ -64,18 +62,18 @@ final class Retransmission {
         return unanswered;
     }
 
-    /** Notes that an answer came. */
+    /** Records that an answer was received. */
     void answered() {
         unanswered = false;
     }
 
     /**
-     * Starts the timer. Each retry without progress waits longer, up to four times the timeout,
-     * which the specification allows: a peer in software may be waiting for a processor.
+     * Starts the timer. Each retry without progress doubles the timeout, up to four times its
+     * value, which the specification permits. A software peer may be waiting for a processor.
      */
     void startTimer() {
         var timeout = parameters.timeoutNanos();
-        var doublings = Math.min(MOST_DOUBLINGS, parameters.retries() - retriesLeft);
+        var doublings = Math.min(MAX_DOUBLINGS, parameters.retries() - retriesLeft);
         engine.schedule(
                 queuePair,
                 timeout == Long.MAX_VALUE
@@ -83,10 +81,10 @@ final class Retransmission {
                         : engine.now() + (timeout << doublings));
     }
 
-    /** Starts the timer with a packet that was sent, if it is the first in flight. */
+    /** Starts the timer for a packet that was sent, if no other packet is in flight. */
     void packetSent() {
         if (queuePair.deadline == TimerQueue.NEVER
-                || (window.hasNothingUnderWay() && !queuePair.path().isSilent())) {
+                || (window.hasNothingInFlight() && !queuePair.path().isSilent())) {
             startTimer();
         }
     }
@@ -103,7 +101,7 @@ final class Retransmission {
         if (distance(window.next, window.unacknowledged) > 0) {
             window.moveCursorToUnacknowledged();
         }
-        if (window.hasNothingUnderWay()) {
+        if (window.hasNothingInFlight()) {
             engine.schedule(queuePair, TimerQueue.NEVER);
         } else {
             startTimer();
@@ -111,8 +109,8 @@ final class Retransmission {
     }
 
     /**
-     * Handles a loss: goes back, once until progress is made. A loss is ignored while the peer is
-     * not ready to receive: the requester has gone back already, and the timer must keep running.
+     * Handles a loss: goes back once, until progress is made. A loss is ignored while waiting after
+     * an RNR NAK: the requester has gone back already, and the timer must keep running.
      */
     void lost() {
         if (!recovering && !waitingForReceiver && queuePair.state() != QueuePairState.ERROR) {
@@ -134,9 +132,9 @@ final class Retransmission {
     private void goBack() {
         usage.releaseAll(window.unacknowledged);
         window.moveCursorToUnacknowledged();
-        window.readsUnderWay = 0;
+        window.readsInFlight = 0;
         usage.requestWithNextPacket();
-        // The timer starts again with the first packet sent: waiting for the link is not a timeout.
+        // Restarted with the first packet sent, because waiting for the link is not a timeout.
         engine.schedule(queuePair, TimerQueue.NEVER);
     }
 
@@ -144,7 +142,7 @@ final class Retransmission {
         if (waitingForReceiver) {
             return; // a duplicate
         }
-        if (parameters.notReadyRetries() != SendParameters.FOR_EVER) {
+        if (parameters.notReadyRetries() != SendParameters.UNLIMITED) {
             if (notReadyRetriesLeft == 0) {
                 window.failHead(CompletionStatus.RECEIVER_NOT_READY_RETRIES_EXCEEDED);
                 return;
@@ -159,7 +157,7 @@ final class Retransmission {
     void timerExpired() {
         if (waitingForReceiver) {
             waitingForReceiver = false;
-        } else if (!window.hasNothingUnderWay() || queuePair.path().isSilent()) {
+        } else if (!window.hasNothingInFlight() || queuePair.path().isSilent()) {
             recovering = false;
             unanswered = true;
             retry();

@@ -3,8 +3,8 @@ package org.jrdma.soft.roce.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue pair as the timers, doorbells, paths and turns of an engine see it. They link queue pairs
- * through these fields and therefore allocate nothing.
+ * A queue pair as seen by the timers, doorbells, paths and turns of an engine. Their queues link
+ * queue pairs through these fields and therefore allocate nothing.
  */
 abstract class Schedulable {
 
@@ -19,14 +19,14 @@ abstract class Schedulable {
 
     int timerIndex = -1;
 
-    /** Whether this waits for room. Used by {@link Path}. */
+    /** Whether this waits for free capacity. Used by {@link CongestionWindow}. */
     boolean waitsForPath;
 
-    /** Whether this is on the stack of {@link Doorbells}, and the next below. */
+    /** Whether this is on the stack of {@link Doorbells}, and the next entry below. */
     @SuppressWarnings("unused") // through a VarHandle
-    boolean rung;
+    boolean queued;
 
-    @Nullable Schedulable rungBefore;
+    @Nullable Schedulable below;
 
     /** Sends one packet, if there is one to send. */
     abstract TransmitResult send();
@@ -37,7 +37,7 @@ abstract class Schedulable {
     /** Handles the expiry of the timer. */
     abstract void timerExpired();
 
-    /** Enters the error state unless it is in it, and flushes all work. */
+    /** Enters the error state, unless already in it, and flushes all work. */
     abstract void failOnce();
 
     /** The number of the queue pair. */

@@ -1,40 +1,42 @@
 package org.jrdma.soft.roce.engine;
 
-/** What a work request asks for. */
+/** The operation of a work request. */
 public enum SendOperation {
     SEND,
     WRITE,
     READ,
     COMPARE_AND_SWAP,
     FETCH_AND_ADD,
-    /** Writes eight bytes at once. */
+    /** Writes eight bytes atomically. */
     ATOMIC_WRITE,
-    /** Brings what was written before to where it is visible. */
+    /** Makes earlier writes visible or persistent. */
     FLUSH,
-    /** Changes what a window shows. */
+    /** Binds a memory window. */
     BIND,
-    /** Unbinds a window. */
+    /** Invalidates a memory window. */
     INVALIDATE;
 
-    /** Whether it has an answer of its own, which no later acknowledgement can stand for. */
+    /**
+     * Whether the operation has its own response, which a later acknowledgement cannot substitute.
+     */
     public boolean needsResponse() {
-        return bringsData() || isAnsweredEmpty();
+        return returnsData() || hasEmptyResponse();
     }
 
-    /** Whether the answer carries data. */
-    public boolean bringsData() {
+    /** Whether the response carries data. */
+    public boolean returnsData() {
         return switch (this) {
             case SEND, WRITE, BIND, INVALIDATE, ATOMIC_WRITE, FLUSH -> false;
             case READ, COMPARE_AND_SWAP, FETCH_AND_ADD -> true;
         };
     }
 
-    /** Whether it is answered as a READ of nothing. */
-    boolean isAnsweredEmpty() {
+    /** Whether the response is that of a READ of 0 bytes. */
+    boolean hasEmptyResponse() {
         return this == ATOMIC_WRITE || this == FLUSH;
     }
 
-    /** Whether nothing of it is sent. */
+    /** Whether the operation is executed locally and sends no packet. */
     boolean isLocal() {
         return this == BIND || this == INVALIDATE;
     }

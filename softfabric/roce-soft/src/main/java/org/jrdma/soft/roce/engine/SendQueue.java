@@ -4,17 +4,20 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.SegmentAllocator;
 import java.util.function.Supplier;
 
-/** The work requests of a queue pair. Posted to by one thread at a time, whichever. */
+/** A send queue. Any thread may post, but only one at a time. */
 public final class SendQueue extends WorkRing<SendWork> {
 
-    /** Which are copied too, whatever was asked for. */
+    /** The payload of an ATOMIC WRITE, which is always copied into the slot. */
     private static final int ATOMIC_WRITE_BYTES = Long.BYTES;
 
     SendQueue(int capacity, int maxBuffers, int maxInline) {
         super(capacity, slots(capacity, maxBuffers, Math.max(maxInline, ATOMIC_WRITE_BYTES)));
     }
 
-    /** Slots whose room for inline data is one piece of memory: a piece for each takes long. */
+    /**
+     * A supplier of slots whose inline buffers share one allocation, because separate ones would
+     * take long.
+     */
     private static Supplier<SendWork> slots(int capacity, int maxBuffers, int maxInline) {
         var memory =
                 SegmentAllocator.slicingAllocator(

@@ -6,9 +6,9 @@ import static org.jrdma.soft.roce.packet.PacketSequence.plus;
 /**
  * The positions of a reliable requester in its send queue, and completion in order.
  *
- * <p>Work requests from {@code head} up to {@code started} have sequence numbers and wait for their
- * acknowledgements; those from {@code started} on have not begun. {@code cursor} is the work
- * request whose packet is sent next; a retransmission moves it back to {@code head}.
+ * <p>Work requests from {@code head} to {@code started} (exclusive) have sequence numbers and wait
+ * for acknowledgements. Later work requests have not started. {@code cursor} is the work request
+ * whose packet is sent next; a retransmission moves it back to {@code head}.
  */
 final class SendWindow {
 
@@ -19,7 +19,7 @@ final class SendWindow {
     long started;
     long cursor;
 
-    /** The packet to be sent next of the work request at the cursor. */
+    /** The index of the next packet of the work request at the cursor. */
     int cursorPacket;
 
     /** The oldest sequence number without an acknowledgement. */
@@ -32,7 +32,7 @@ final class SendWindow {
     int neverSent;
 
     /** Requests in flight that need a response: READs, atomics, ATOMIC WRITEs and flushes. */
-    int readsUnderWay;
+    int readsInFlight;
 
     /** Work requests that need a response and are not complete. */
     int readsIncomplete;
@@ -46,7 +46,7 @@ final class SendWindow {
         unacknowledged = sequence;
         next = sequence;
         neverSent = sequence;
-        readsUnderWay = 0;
+        readsInFlight = 0;
         readsIncomplete = 0;
     }
 
@@ -58,11 +58,16 @@ final class SendWindow {
         return queue.slot(cursor);
     }
 
-    boolean hasNothingUnderWay() {
+    boolean hasNothingInFlight() {
         return next == unacknowledged;
     }
 
-    /** Moves past a packet that was sent, with as many sequence numbers as its answer takes. */
+    /**
+     * Advances the cursor past a packet that was sent.
+     *
+     * @param sequenceNumbers the number of sequence numbers that the packet uses; for a read
+     *     request, those that its response uses
+     */
     void moveCursor(SendWork work, int sequenceNumbers) {
         cursorPacket += sequenceNumbers;
         next = plus(next, sequenceNumbers);
@@ -75,7 +80,7 @@ final class SendWindow {
         }
     }
 
-    /** Moves the cursor back, or forward, to the oldest packet without an acknowledgement. */
+    /** Moves the cursor, back or forward, to the oldest unacknowledged packet. */
     void moveCursorToUnacknowledged() {
         cursor = head;
         next = unacknowledged;
@@ -112,7 +117,7 @@ final class SendWindow {
         queue.release(head);
     }
 
-    /** Completes a work request in error once all before it are complete. */
+    /** Completes a work request in error, once all earlier ones are complete. */
     void fail(SendWork work, CompletionStatus status) {
         work.failure = status;
         if (atHead() == work) {
@@ -131,17 +136,17 @@ final class SendWindow {
         while (head < end) {
             removeHead(CompletionStatus.FLUSHED);
         }
-        forgetStarted();
+        resetCursor();
     }
 
     /** Drops all work requests without completions. */
     void reset() {
         head = queue.tail();
         queue.release(head);
-        forgetStarted();
+        resetCursor();
     }
 
-    private void forgetStarted() {
+    private void resetCursor() {
         started = head;
         cursor = head;
         cursorPacket = 0;

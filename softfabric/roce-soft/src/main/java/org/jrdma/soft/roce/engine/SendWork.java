@@ -2,20 +2,20 @@ package org.jrdma.soft.roce.engine;
 
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.AccessIdentity;
 import org.jrdma.soft.roce.memory.BufferList;
-import org.jrdma.soft.roce.memory.MemoryAccessor;
 import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A slot of a {@link SendQueue}: a work request, filled by who posts it, then the engine's until it
- * completes. Every setter returns the slot.
+ * A slot of a {@link SendQueue}: a work request. The posting thread fills the slot; the engine then
+ * owns it until the request completes. Every setter returns the slot.
  */
 public final class SendWork {
 
-    // The request.
+    // Set by the posting thread.
     long id;
     SendOperation operation = SendOperation.SEND;
     boolean signaled;
@@ -41,7 +41,7 @@ public final class SendWork {
     final BufferList buffers;
     private final MemorySegment inline;
 
-    // What the requester notes while it is under way.
+    // Set by the requester.
     int firstSequence;
     int packets;
     int packetsReceived;
@@ -54,7 +54,7 @@ public final class SendWork {
         this.inline = inline;
     }
 
-    /** Empties the slot for a new request. */
+    /** Resets the slot for a new request. */
     public SendWork begin(long id, SendOperation operation) {
         this.id = id;
         this.operation = operation;
@@ -70,19 +70,19 @@ public final class SendWork {
         return this;
     }
 
-    /** Asks for a completion on success too. */
+    /** Requests a completion on success, too. */
     public SendWork signaled() {
         signaled = true;
         return this;
     }
 
-    /** Asks that the receiver's completion wake those who wait for solicited ones. */
+    /** Requests a solicited event at the receiver. */
     public SendWork solicited() {
         solicited = true;
         return this;
     }
 
-    /** Holds this back until all earlier READs and atomics are done. */
+    /** Delays this request until all earlier READs and atomics are complete. */
     public SendWork fence() {
         fence = true;
         return this;
@@ -94,13 +94,16 @@ public final class SendWork {
         return this;
     }
 
-    /** Appends a piece of the message, or of where a READ's or atomic's answer goes. */
+    /**
+     * Appends a buffer: a part of the message, or the destination of the response to a READ or
+     * atomic.
+     */
     public SendWork buffer(long address, int length, int key) {
         buffers.add(address, length, key);
         return this;
     }
 
-    /** Appends bytes to a message that is copied now and needs no registered memory. */
+    /** Appends bytes to an inline message. They are copied now and need not be registered. */
     public SendWork inline(MemorySegment bytes) {
         var used = Math.max(inlineBytes, 0);
         MemorySegment.copy(bytes, 0, inline, used, bytes.byteSize());
@@ -108,21 +111,24 @@ public final class SendWork {
         return this;
     }
 
-    /** The memory a WRITE, READ, atomic or flush goes to. */
+    /** Sets the remote memory of a WRITE, READ, atomic or flush. */
     public SendWork remote(long address, int key) {
         remoteAddress = address;
         remoteKey = key;
         return this;
     }
 
-    /** The operands of an atomic. */
+    /** Sets the operands of an atomic. */
     public SendWork atomic(long swapOrAdd, long compare) {
         this.swapOrAdd = swapOrAdd;
         this.compare = compare;
         return this;
     }
 
-    /** How far what {@link #remote} names is to be flushed; the codes are those of libibverbs. */
+    /**
+     * Sets the extent of a flush of the {@linkplain #remote remote memory}. The codes are those of
+     * libibverbs.
+     */
     public SendWork flush(int placement, int selectivity, int bytes) {
         flushPlacement = placement;
         flushSelectivity = selectivity;
@@ -130,31 +136,31 @@ public final class SendWork {
         return this;
     }
 
-    /** Takes away the peer's window that has a key, when the message is there. */
+    /** Invalidates a memory window of the peer when the message arrives. */
     public SendWork invalidating(int key) {
         invalidates = true;
         invalidatedKey = key;
         return this;
     }
 
-    /** Takes away the window of this side's that has a key. */
+    /** Sets the key of the local memory window to invalidate. */
     public SendWork invalidate(int key) {
         invalidatedKey = key;
         return this;
     }
 
-    /** Binds or unbinds a memory window. */
-    public SendWork bind(WindowBinding wanted) {
-        binding = wanted;
+    /** Sets the binding of a memory window, or its removal. */
+    public SendWork bind(WindowBinding newBinding) {
+        binding = newBinding;
         return this;
     }
 
     /**
      * Executes a local operation.
      *
-     * @return null on success
+     * @return null on success, otherwise the status of the failure
      */
-    @Nullable CompletionStatus execute(MemoryRegistry registry, MemoryAccessor accessor) {
+    @Nullable CompletionStatus execute(MemoryRegistry registry, AccessIdentity accessor) {
         if (operation == SendOperation.BIND) {
             return binding != null && registry.bind(accessor, binding)
                     ? null
@@ -165,7 +171,7 @@ public final class SendWork {
                 : CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
     }
 
-    /** Where a datagram goes. */
+    /** Sets the destination of a datagram. */
     public SendWork datagram(Address remote, int queuePair, int queueKey) {
         this.remote = remote;
         this.remoteQueuePair = queuePair;
@@ -173,7 +179,7 @@ public final class SendWork {
         return this;
     }
 
-    /** The peer's receive queue that a request over an extended connection is for. */
+    /** Sets the peer's receive queue that a request over an extended connection names. */
     public SendWork receiveQueue(int number) {
         receiveQueue = number;
         return this;
@@ -188,9 +194,9 @@ public final class SendWork {
         return inlineBytes >= 0 ? inlineBytes : buffers.bytes();
     }
 
-    /** Whether its own memory may be used as the operation needs it. */
+    /** Whether the local buffers permit the operation. */
     boolean permitted(MemoryRegistry registry, ProtectionDomain domain) {
-        var rights = operation.bringsData() ? Access.LOCAL_WRITE : Access.LOCAL_READ;
+        var rights = operation.returnsData() ? Access.LOCAL_WRITE : Access.LOCAL_READ;
         return inlineBytes >= 0 || buffers.permits(registry, domain, rights);
     }
 

@@ -4,8 +4,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of queue pairs: a binary heap ordered by deadline. Postponing a deadline, as each
- * answer of a peer does, costs nothing: the new deadline is looked at when the old one expires.
+ * The timers of queue pairs, in a binary heap ordered by deadline. Postponing a deadline, as each
+ * answer of a peer does, does not change the heap: the new deadline takes effect when the old one
+ * expires.
  */
 final class TimerQueue {
 
@@ -14,12 +15,12 @@ final class TimerQueue {
     private @Nullable Schedulable[] heap = new @Nullable Schedulable[16];
     private int size;
 
-    /** The next moment to look at the queue; too early at times, never too late. */
+    /** The time of the next {@link #poll}. It may be too early, but never too late. */
     long next() {
         return size == 0 ? NEVER : heap[0].timerKey;
     }
 
-    /** Sets a queue pair's deadline; {@link #NEVER} for none. */
+    /** Sets the deadline of a queue pair, or {@link #NEVER} for none. */
     void schedule(Schedulable queuePair, long deadline) {
         queuePair.deadline = deadline;
         if (deadline == NEVER) {
@@ -38,11 +39,11 @@ final class TimerQueue {
         }
     }
 
-    /** Takes the first whose deadline has come; null if none has. It has no deadline then. */
+    /** Removes and returns a queue pair whose deadline has passed, or null if there is none. */
     @Nullable Schedulable poll(long now) {
         while (size > 0 && heap[0].timerKey <= now) {
             var first = heap[0];
-            takeOut(first);
+            removeFromHeap(first);
             if (first.deadline <= now) {
                 first.deadline = NEVER;
                 return first;
@@ -52,13 +53,13 @@ final class TimerQueue {
         return null;
     }
 
-    /** Takes a queue pair out, which has no deadline then. */
+    /** Removes a queue pair and its deadline. */
     void remove(Schedulable queuePair) {
-        takeOut(queuePair);
+        removeFromHeap(queuePair);
         queuePair.deadline = NEVER;
     }
 
-    private void takeOut(Schedulable queuePair) {
+    private void removeFromHeap(Schedulable queuePair) {
         var index = queuePair.timerIndex;
         if (index < 0) {
             return;

@@ -15,7 +15,7 @@ final class Transmitter {
         this.checksum = checksum;
     }
 
-    /** A buffer for the next packet; null if the link has none. */
+    /** Returns the buffer for the next packet, or null if none is free. */
     @Nullable PacketBuffer claim() {
         return link.claim();
     }

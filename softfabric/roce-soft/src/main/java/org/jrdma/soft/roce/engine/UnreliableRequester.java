@@ -11,7 +11,7 @@ final class UnreliableRequester implements Requester {
     private final SendQueue queue;
     private final RequestWriter writer;
 
-    /** The next packet of the oldest work. */
+    /** The index of the next packet of the oldest work request. */
     private int packet;
 
     private int sequence;

@@ -7,8 +7,8 @@ import org.jrdma.soft.roce.packet.PacketSequence;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes messages over an unreliable connection. One that misses a packet or may not be carried out
- * is dropped without a word, and a receive taken for it serves the next.
+ * Receives messages over an unreliable connection. A message that misses a packet or is not
+ * permitted is dropped silently. A receive taken for it is used for the next message.
  */
 final class UnreliableResponder implements Responder {
 
@@ -22,19 +22,21 @@ final class UnreliableResponder implements Responder {
 
     private int expected;
 
-    /** What the message under way is; null between messages and while one is dropped. */
-    private @Nullable Operation underWay;
+    /**
+     * The operation of the message that is arriving; null between messages and while one is
+     * dropped.
+     */
+    private @Nullable Operation inProgress;
 
     private long received;
-    private long writeAddress;
-    private int writeKey;
-    private long writeBytes;
+    private final IncomingWrite write;
 
     UnreliableResponder(Engine engine, QueuePair queuePair) {
         this.engine = engine;
         this.queuePair = queuePair;
         this.reporter = queuePair.completions();
         this.receive = new ReceiveWork(queuePair.receives().maxBuffers());
+        this.write = new IncomingWrite(engine.memory());
     }
 
     @Override
@@ -48,33 +50,26 @@ final class UnreliableResponder implements Responder {
         var operation = packet.opCode().operation();
         var position = packet.opCode().position();
         var continues =
-                !position.begins() && packet.sequence() == expected && underWay == operation;
+                !position.begins() && packet.sequence() == expected && inProgress == operation;
         expected = PacketSequence.plus(packet.sequence(), 1);
         if ((!continues && !position.begins()) || !queuePair.link().hasFittingLength(packet)) {
-            underWay = null;
+            inProgress = null;
             return;
         }
         if (position.begins()) {
             received = 0;
         }
-        var taken = operation == Operation.SEND ? send(packet) : write(packet);
-        underWay = taken && !position.ends() ? operation : null;
+        var taken = operation == Operation.SEND ? receiveSend(packet) : receiveWrite(packet);
+        inProgress = taken && !position.ends() ? operation : null;
     }
 
-    /** False if the message is dropped. */
-    private boolean send(IncomingPacket packet) {
+    /** Returns false if the message is dropped. */
+    private boolean receiveSend(IncomingPacket packet) {
         var bytes = packet.payloadBytes();
         if (!takeReceive() || received + bytes > receive.buffers.bytes()) {
             return false;
         }
-        if (bytes > 0
-                && !receive.buffers.scatter(
-                        engine.memory(),
-                        queuePair.receives().domain(),
-                        received,
-                        packet.buffer().memory(),
-                        packet.payloadOffset(),
-                        bytes)) {
+        if (!receive.scatter(engine.memory(), queuePair.receives().domain(), received, packet)) {
             receiveTaken = false;
             reporter.failReceive(
                     reporter.receives(), receive, CompletionStatus.LOCAL_PROTECTION_ERROR);
@@ -90,44 +85,25 @@ final class UnreliableResponder implements Responder {
         return true;
     }
 
-    /** False if the message is dropped. */
-    private boolean write(IncomingPacket packet) {
+    /** Returns false if the message is dropped. */
+    private boolean receiveWrite(IncomingPacket packet) {
         var position = packet.opCode().position();
         if (!queuePair.permits(Access.REMOTE_WRITE)) {
             return false;
         }
         if (position.begins()) {
-            var header = packet.rdma();
-            writeAddress = header.address();
-            writeKey = header.key();
-            writeBytes = Integer.toUnsignedLong(header.length());
+            write.begin(packet);
         }
-        var bytes = packet.payloadBytes();
-        var arrived = received + bytes;
-        if (writeBytes > MessageLimits.MAX_BYTES
-                || (position.ends() ? arrived != writeBytes : arrived >= writeBytes)) {
-            return false;
-        }
-        var memory = engine.memory();
-        if (position.begins()
-                && writeBytes > 0
-                && !memory.permits(
-                        queuePair, writeKey, writeAddress, writeBytes, Access.REMOTE_WRITE)) {
+        var arrived = received + packet.payloadBytes();
+        if (!write.fitsLength(position, arrived)
+                || (position.begins() && !write.isPermitted(queuePair))) {
             return false;
         }
         var immediate = packet.opCode().hasImmediate();
         if (immediate && !takeReceive()) {
             return false;
         }
-        if (bytes > 0
-                && !memory.write(
-                        queuePair,
-                        writeKey,
-                        writeAddress + received,
-                        Access.REMOTE_WRITE,
-                        packet.buffer().memory(),
-                        packet.payloadOffset(),
-                        bytes)) {
+        if (!write.write(queuePair, received, packet)) {
             return false;
         }
         received = arrived;
@@ -136,9 +112,9 @@ final class UnreliableResponder implements Responder {
             reporter.completeReceive(
                     reporter.receives(),
                     receive,
-                    CompletionKind.RECEIVE_WRITE_IMMEDIATE,
+                    CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE,
                     packet,
-                    writeBytes);
+                    write.bytes());
         }
         return true;
     }
@@ -152,7 +128,7 @@ final class UnreliableResponder implements Responder {
 
     @Override
     public void flush() {
-        underWay = null;
+        inProgress = null;
         if (receiveTaken) {
             receiveTaken = false;
             reporter.failReceive(reporter.receives(), receive, CompletionStatus.FLUSHED);
@@ -162,7 +138,7 @@ final class UnreliableResponder implements Responder {
 
     @Override
     public void reset() {
-        underWay = null;
+        inProgress = null;
         receiveTaken = false;
     }
 }

@@ -1,8 +1,8 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * The queues that a new queue pair is to have. Made by any thread before the engine is asked for
- * the queue pair: large ones take long.
+ * The work queues of a new queue pair. Any thread may create them before the engine creates the
+ * queue pair, because large queues take long to allocate.
  */
 public record WorkQueues(SendQueue sends, ReceiveQueue receives) {
 

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Slots that one thread at a time fills and the engine's thread consumes, in order, with no lock
- * between them.
+ * A ring buffer of slots that one thread at a time fills and the engine's thread consumes, without
+ * locks.
  */
 abstract class WorkRing<W> {
 
@@ -32,10 +32,10 @@ abstract class WorkRing<W> {
     private int mask;
     private int capacity;
 
-    /** The oldest slot in use. Written by the engine. */
+    /** The oldest slot in use. Written by the engine's thread. */
     private long head;
 
-    /** The next slot to fill. Written by who posts. */
+    /** The next slot to fill. Written by the posting thread. */
     private long tail;
 
     WorkRing(int capacity, Supplier<W> newSlot) {
@@ -46,21 +46,21 @@ abstract class WorkRing<W> {
         this.capacity = capacity;
     }
 
-    /** How many slots there are: a power of two. */
+    /** The number of slots: a power of two. */
     static int length(int capacity) {
         return Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
     }
 
-    /** How many slots can be filled. */
+    /** The maximum number of slots in use. */
     public final int capacity() {
         return capacity;
     }
 
     /**
-     * Changes the capacity, and keeps what is in the slots. For the engine's thread, while nobody
-     * posts.
+     * Changes the capacity and keeps the work in the slots. For the engine's thread, while no
+     * thread posts.
      *
-     * @return false, and nothing changed, if more slots are in use
+     * @return false, with nothing changed, if more slots are in use
      */
     public final boolean resize(int newCapacity) {
         if (tail() - head > newCapacity) {
@@ -70,7 +70,7 @@ abstract class WorkRing<W> {
         var kept = (int) (tail() - head);
         var resized = new ArrayList<W>(length);
         for (var i = 0; i < length; i++) {
-            var index = head + ((i - head) & (length - 1)); // the one that belongs into place i
+            var index = head + ((i - head) & (length - 1)); // the index whose slot is i
             resized.add(index - head < kept ? slot(index) : newSlot.get());
         }
         slots = List.copyOf(resized);
@@ -79,17 +79,20 @@ abstract class WorkRing<W> {
         return true;
     }
 
-    /** The slot to fill next, or null if all are in use. Nothing happens until {@link #post()}. */
+    /**
+     * Returns the slot to fill next, or null if all are in use. It is not visible to the engine
+     * until {@link #post()}.
+     */
     public final @Nullable W claim() {
         return tail - (long) HEAD.getAcquire(this) >= capacity ? null : slot(tail);
     }
 
-    /** Whether so many can be filled one after the other. */
-    public final boolean hasRoom(int works) {
+    /** Returns true if at least {@code works} slots are free. */
+    public final boolean hasFreeSlots(int works) {
         return tail + works - (long) HEAD.getAcquire(this) <= capacity;
     }
 
-    /** Hands the claimed slot to the engine, which must then be told by its doorbell. */
+    /** Passes the claimed slot to the engine. The caller must then ring the doorbell. */
     public final void post() {
         TAIL.setRelease(this, tail + 1);
     }
@@ -106,7 +109,7 @@ abstract class WorkRing<W> {
         return (long) TAIL.getAcquire(this);
     }
 
-    /** Gives back all slots before {@code index}. */
+    /** Frees all slots before {@code index}. */
     final void release(long index) {
         HEAD.setRelease(this, index);
     }

@@ -1,11 +1,11 @@
 /**
- * What an adapter does, without sockets, threads or a clock of its own.
+ * The protocol engine of an adapter, without sockets, threads or a clock of its own.
  *
- * <p>An {@link Engine} is called by one thread: packets that came in, the time, a queue pair with
- * new work. It answers through {@link PacketLink} with packets to be sent, through {@link
- * CompletionSink} with completions, through {@link EventSink} with events; none of them may call
- * back into it. Other threads only post to {@link SendQueue} and {@link ReceiveQueue}, and register
- * memory with {@link MemoryRegistry}.
+ * <p>One thread at a time calls an {@link Engine} with incoming packets, the current time, and
+ * queue pairs that have new work. The engine passes outgoing packets to {@link PacketLink},
+ * completions to {@link CompletionSink}, and events to {@link EventSink}; none of these may call
+ * back into the engine. Other threads may only post to {@link SendQueue} and {@link ReceiveQueue},
+ * ring doorbells, and register memory with {@link MemoryRegistry}.
  */
 @NullMarked
 package org.jrdma.soft.roce.engine;

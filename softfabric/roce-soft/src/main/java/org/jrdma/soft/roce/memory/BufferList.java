@@ -2,7 +2,7 @@ package org.jrdma.soft.roce.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/** Pieces of registered memory that together hold a message: a scatter/gather list. */
+/** A scatter/gather list: buffers in registered memory that together hold a message. */
 public final class BufferList {
 
     private final long[] addresses;
@@ -38,12 +38,15 @@ public final class BufferList {
         System.arraycopy(other.keys, 0, keys, 0, count);
     }
 
-    /** The length of all pieces together. */
+    /** The total length of all buffers. */
     public long bytes() {
         return bytes;
     }
 
-    /** Whether every piece may be accessed so now. A piece of no length is not looked at. */
+    /**
+     * Returns true if every buffer may be accessed with {@code rights} now. Empty buffers are not
+     * checked.
+     */
     public boolean permits(MemoryRegistry registry, ProtectionDomain domain, int rights) {
         for (var i = 0; i < count; i++) {
             if (lengths[i] != 0
@@ -59,7 +62,10 @@ public final class BufferList {
         return true;
     }
 
-    /** Copies bytes {@code offset} and following out. False if some of them may not be read. */
+    /**
+     * Copies bytes from the list, beginning at {@code offset}. Returns false if a buffer may not be
+     * read.
+     */
     public boolean gather(
             MemoryRegistry registry,
             ProtectionDomain domain,
@@ -70,7 +76,10 @@ public final class BufferList {
         return copy(registry, domain, offset, target, targetOffset, length, false);
     }
 
-    /** Copies in, to byte {@code offset} and following. False if some may not be written. */
+    /**
+     * Copies bytes to the list, beginning at {@code offset}. Returns false if a buffer may not be
+     * written.
+     */
     public boolean scatter(
             MemoryRegistry registry,
             ProtectionDomain domain,
@@ -88,17 +97,17 @@ public final class BufferList {
             MemorySegment other,
             long otherOffset,
             long length,
-            boolean in) {
+            boolean write) {
         for (var i = 0; i < count && length > 0; i++) {
-            var piece = Integer.toUnsignedLong(lengths[i]);
-            if (offset >= piece) {
-                offset -= piece;
+            var bufferLength = Integer.toUnsignedLong(lengths[i]);
+            if (offset >= bufferLength) {
+                offset -= bufferLength;
                 continue;
             }
-            var part = Math.min(length, piece - offset);
+            var part = Math.min(length, bufferLength - offset);
             var address = addresses[i] + offset;
             var copied =
-                    in
+                    write
                             ? registry.write(
                                     domain,
                                     keys[i],

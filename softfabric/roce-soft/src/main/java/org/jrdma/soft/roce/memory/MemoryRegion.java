@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that packets may touch, until it is deregistered; or what a window shows of it, until that
- * is unbound. Made by {@link MemoryRegistry}.
+ * A registered memory region, or the view of a region through a bound memory window. Created by
+ * {@link MemoryRegistry}.
  */
 public final class MemoryRegion {
 
@@ -30,19 +30,22 @@ public final class MemoryRegion {
     private final int access;
     private final int key;
 
-    /** The window that this is a view through; null for a region. */
+    /** The window of a view; null for a region. */
     public final @Nullable MemoryWindow window;
 
-    /** Through which queue pair alone it is accessed; null for all of the domain. */
-    private final @Nullable MemoryAccessor through;
+    /** The only queue pair through which peers may use this view; null for all of the domain. */
+    private final @Nullable AccessIdentity boundTo;
 
-    /** How many windows are bound to it. Guarded by the registry's lock, as is the next. */
+    /**
+     * The number of windows bound to the region. Guarded by the registry's lock, like {@link
+     * #deregistered}.
+     */
     public int windows;
 
     public boolean deregistered;
 
-    /** How many accesses are in flight, and {@link #CLOSED}. */
-    @SuppressWarnings("unused") // through ACCESSES
+    /** The number of accesses in flight, with {@link #CLOSED} set after {@link #close}. */
+    @SuppressWarnings("unused") // accessed through ACCESSES
     private int accesses;
 
     public MemoryRegion(
@@ -57,30 +60,34 @@ public final class MemoryRegion {
             int access,
             int key,
             @Nullable MemoryWindow window,
-            @Nullable MemoryAccessor through) {
+            @Nullable AccessIdentity boundTo) {
         this.domain = domain;
         this.memory = memory;
         this.start = start;
         this.access = access;
         this.key = key;
         this.window = window;
-        this.through = through;
+        this.boundTo = boundTo;
     }
 
-    /** What a window shows, under its key, to peers of {@code binder} or of the whole domain. */
+    /** Creates the view of a window, with the window's key. */
     public MemoryRegion view(
-            MemoryWindow shown, MemoryAccessor binder, long address, long length, int rights) {
+            MemoryWindow boundWindow,
+            AccessIdentity binder,
+            long address,
+            long length,
+            int rights) {
         return new MemoryRegion(
                 domain,
                 memory.asSlice(offset(address), length),
                 (rights & Access.ZERO_BASED) == 0 ? address : 0,
                 rights & Access.REMOTE,
-                shown.key,
-                shown,
-                shown.type == MemoryWindow.Type.TWO ? binder : null);
+                boundWindow.key,
+                boundWindow,
+                boundWindow.type == MemoryWindow.Type.TWO ? binder : null);
     }
 
-    /** Its lkey, which is its rkey too. */
+    /** The lkey, which is also the rkey. */
     public int key() {
         return key;
     }
@@ -89,18 +96,20 @@ public final class MemoryRegion {
         return memory;
     }
 
-    /** The address by which work requests and peers name its first byte. */
+    /** The address of the first byte, as work requests and peers name it. */
     public long start() {
         return start;
     }
 
-    /** Whether there is no memory: any address is good, what is read is 0. */
+    /** Whether this is a null memory region: any address is valid, and reads return 0. */
     public boolean isNull() {
         return memory.address() == 0;
     }
 
-    /** Whether {@code length} bytes at {@code address} may be accessed so through a queue pair. */
-    public boolean permits(MemoryAccessor caller, long address, long length, int rights) {
+    /**
+     * Returns true if {@code length} bytes at {@code address} may be accessed with {@code rights}.
+     */
+    public boolean permits(AccessIdentity caller, long address, long length, int rights) {
         return isVisibleTo(caller)
                 && (access & rights) == rights
                 && length >= 0
@@ -112,7 +121,7 @@ public final class MemoryRegion {
         return length <= memory.byteSize() && offset >= 0 && offset <= memory.byteSize() - length;
     }
 
-    /** Whether a window of its domain may show so many bytes with these rights. */
+    /** Returns true if a window of a domain may be bound to this memory with these rights. */
     public boolean permitsWindow(ProtectionDomain caller, long address, long length, int rights) {
         return caller == domain
                 && !deregistered
@@ -122,9 +131,9 @@ public final class MemoryRegion {
                 && contains(address, length);
     }
 
-    /** Whether peers may access it through a queue pair by its key, as far as that goes. */
-    public boolean isVisibleTo(MemoryAccessor caller) {
-        return caller.domain() == domain && (through == null || through == caller);
+    /** Whether the caller has the domain, and is the queue pair, that this memory belongs to. */
+    public boolean isVisibleTo(AccessIdentity caller) {
+        return caller.domain() == domain && (boundTo == null || boundTo == caller);
     }
 
     public void read(long address, MemorySegment target, long targetOffset, long length) {
@@ -145,7 +154,7 @@ public final class MemoryRegion {
         return address - start;
     }
 
-    /** False if it is closed; else it stays open until {@link #exit()}. */
+    /** Begins an access, which ends with {@link #exit()}. Returns false if the region is closed. */
     public boolean enter() {
         if ((int) ACCESSES.getAndAdd(this, 1) < 0) {
             exit();
@@ -158,10 +167,10 @@ public final class MemoryRegion {
         ACCESSES.getAndAdd(this, -1);
     }
 
-    /** Refuses further accesses, and returns when none is in flight. */
+    /** Rejects further accesses, and waits until none is in flight. */
     public void close() {
         ACCESSES.getAndBitwiseOr(this, CLOSED);
-        // An access lasts no longer than it takes to copy one packet.
+        // Spins because an access only copies a single packet.
         while ((int) ACCESSES.getVolatile(this) != CLOSED) {
             Thread.onSpinWait();
         }

@@ -13,30 +13,31 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions and windows of a device. Every access of a packet to memory goes through here and is
- * checked against the region's liveness, protection domain, rights and bounds, each time. A mapped
- * file that was cut shorter, where the JVM throws an InternalError, is as not permitted.
+ * The memory regions and windows of a device. Each access of a packet to memory is checked here:
+ * the region must be registered, and its protection domain, rights and bounds must permit the
+ * access. An access to a truncated memory-mapped file, for which the JVM throws an InternalError,
+ * is not permitted either.
  *
- * <p>Keys are random in all 32 bits. No two share the upper 24, for the rest of a window's is its
- * owner's to choose. Regions and windows come and go on any thread; look-ups take no lock.
+ * <p>Keys are random in all 32 bits and unique in the upper 24, because the owner of a window
+ * chooses the lower 8. Any thread may create and remove regions and windows. Lookups take no lock.
  */
 public final class MemoryRegistry {
 
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(MemoryRegion[].class);
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
-    /** Stands where a region was, so that a search goes on behind it. */
+    /** Marks the slot of a removed region, so that a search continues after it. */
     private static final MemoryRegion DEREGISTERED =
             new MemoryRegion(new ProtectionDomain(), MemorySegment.NULL, 0, 0, 0);
 
-    /** The bits of a window's key that its owner chooses. */
-    private static final int OWNERS_BIT_COUNT = 8;
+    /** The number of bits of a window's key that its owner chooses. */
+    private static final int OWNER_KEY_BITS = 8;
 
-    private static final int OWNERS_BITS = (1 << OWNERS_BIT_COUNT) - 1;
+    private static final int OWNER_KEY_MASK = (1 << OWNER_KEY_BITS) - 1;
 
     private final RandomGenerator random;
 
-    /** Open addressing, at most half full. Replaced when it grows. */
+    /** A hash table with open addressing, at most half full. Replaced when it grows. */
     private volatile @Nullable MemoryRegion[] table = new @Nullable MemoryRegion[64];
 
     private int slotsUsed;
@@ -47,22 +48,22 @@ public final class MemoryRegistry {
     private final Set<MemoryWindow> windows = new LinkedHashSet<>();
 
     /**
-     * @param random where keys come from; peers should be unable to guess it
+     * @param random the source of keys, which must be unpredictable to peers
      */
     public MemoryRegistry(RandomGenerator random) {
         this.random = random;
     }
 
     /**
-     * Lets packets touch {@code memory}, which is native and stays valid until it is deregistered.
-     * With {@link MemorySegment#NULL}, what is written is dropped and what is read is 0.
+     * Registers native memory, which must remain valid until the region is deregistered. With
+     * {@link MemorySegment#NULL}, writes are dropped and reads return 0.
      *
-     * @param start the address by which work requests and peers name its first byte
+     * @param start the address of the first byte, as work requests and peers name it
      */
     public synchronized MemoryRegion register(
             ProtectionDomain domain, MemorySegment memory, long start, int access) {
         if (!memory.isNative()) {
-            throw new IllegalArgumentException("not native memory");
+            throw new IllegalArgumentException("Only native memory can be registered.");
         }
         var region = new MemoryRegion(domain, memory, start, access, newKey());
         add(region);
@@ -78,8 +79,8 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Takes a region back, and unbinds the windows on it. On return no access to it is in flight,
-     * nor will there be one.
+     * Deregisters a region and unbinds its windows. Waits until no access to the region is in
+     * flight.
      */
     public void deregister(MemoryRegion region) {
         var views = new ArrayList<MemoryRegion>();
@@ -95,7 +96,7 @@ public final class MemoryRegistry {
                 }
             }
         }
-        region.close(); // with no lock: it waits, and others come and go meanwhile
+        region.close(); // without the lock, because it waits
         views.forEach(MemoryRegion::close);
     }
 
@@ -104,14 +105,14 @@ public final class MemoryRegistry {
         return region.windows > 0;
     }
 
-    /** Makes a window that is not bound. */
+    /** Creates an unbound window. */
     public synchronized MemoryWindow newWindow(ProtectionDomain domain, MemoryWindow.Type type) {
         var window = new MemoryWindow(domain, type, newKey());
         windows.add(window);
         return window;
     }
 
-    /** Takes a window back. On return no access through it is in flight, nor will there be one. */
+    /** Removes a window. Waits until no access through the window is in flight. */
     public void free(MemoryWindow window) {
         var views = new ArrayList<MemoryRegion>();
         synchronized (this) {
@@ -124,8 +125,8 @@ public final class MemoryRegistry {
         views.forEach(MemoryRegion::close);
     }
 
-    /** Unbinds the windows of the second type that a queue pair has bound. */
-    public void unbindAll(MemoryAccessor binder) {
+    /** Unbinds the type 2 windows that a queue pair has bound. */
+    public void unbindAll(AccessIdentity binder) {
         var views = new ArrayList<MemoryRegion>();
         synchronized (this) {
             for (var window : windows) {
@@ -139,7 +140,10 @@ public final class MemoryRegistry {
         views.forEach(MemoryRegion::close);
     }
 
-    /** Leaves what is to be closed, with no lock, in {@code views}. */
+    /**
+     * Unbinds a window and adds its view to {@code views}, which the caller closes without the
+     * lock.
+     */
     private void unbind(MemoryWindow window, List<MemoryRegion> views) {
         if (window.view != null && window.region != null) {
             remove(window.view);
@@ -153,30 +157,30 @@ public final class MemoryRegistry {
     /**
      * Binds a window, or unbinds a type 1 window if the length is 0.
      *
-     * @return false, and nothing changed, if that is not permitted
+     * @return false, with nothing changed, if the binding is not permitted
      */
-    public boolean bind(MemoryAccessor binder, WindowBinding wanted) {
-        var window = wanted.window();
-        var region = wanted.region();
-        var access = wanted.access();
-        var length = wanted.length();
+    public boolean bind(AccessIdentity binder, WindowBinding binding) {
+        var window = binding.window();
+        var region = binding.region();
+        var access = binding.access();
+        var length = binding.length();
         var views = new ArrayList<MemoryRegion>();
         synchronized (this) {
             if (!windows.contains(window)
-                    || window.key != wanted.key()
+                    || window.key != binding.key()
                     || window.domain != binder.domain()
                     || (access & ~(Access.REMOTE | Access.LOCAL_WRITE | Access.ZERO_BASED)) != 0
                     || !fitsType(window, access, length)
                     || (length != 0
                             && (region == null
                                     || !region.permitsWindow(
-                                            window.domain, wanted.address(), length, access)))) {
+                                            window.domain, binding.address(), length, access)))) {
                 return false;
             }
             unbind(window, views);
-            window.key = (window.key & ~OWNERS_BITS) | (wanted.newKey() & OWNERS_BITS);
+            window.key = (window.key & ~OWNER_KEY_MASK) | (binding.newKey() & OWNER_KEY_MASK);
             if (length != 0 && region != null) {
-                var view = region.view(window, binder, wanted.address(), length, access);
+                var view = region.view(window, binder, binding.address(), length, access);
                 add(view);
                 window.view = view;
                 window.region = region;
@@ -195,11 +199,11 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Unbinds the window of the second type that has a key.
+     * Unbinds the type 2 window with a key.
      *
-     * @return false if there is none, or it is another's
+     * @return false if there is none, or another queue pair has bound it
      */
-    public boolean invalidate(MemoryAccessor caller, int key) {
+    public boolean invalidate(AccessIdentity caller, int key) {
         var views = new ArrayList<MemoryRegion>();
         synchronized (this) {
             var view = find(key);
@@ -235,7 +239,7 @@ public final class MemoryRegistry {
     }
 
     private static int prefix(int key) {
-        return key >>> OWNERS_BIT_COUNT;
+        return key >>> OWNER_KEY_BITS;
     }
 
     private void rebuild() {
@@ -277,38 +281,32 @@ public final class MemoryRegistry {
         }
     }
 
-    /** The region, entered, if it permits this; else null. */
+    /** Finds a region and begins an access. Returns null if the access is not permitted. */
     private @Nullable MemoryRegion enter(
-            MemoryAccessor caller, int key, long address, long length, int rights) {
+            AccessIdentity caller, int key, long address, long length, int rights) {
         var region = find(key);
         return region != null && region.permits(caller, address, length, rights) && region.enter()
                 ? region
                 : null;
     }
 
-    /** Whether this side may access its memory so now. */
-    public boolean permits(
-            ProtectionDomain domain, int key, long address, long length, int rights) {
-        return permits((MemoryAccessor) domain, key, address, length, rights);
-    }
-
     /**
-     * Brings pages in, by a look at each.
+     * Loads the pages of a memory range by reading a byte of each.
      *
-     * @return false if that is not permitted
+     * @return false if the access is not permitted
      */
     public boolean touch(ProtectionDomain domain, int key, long address, long length, long page) {
-        var seen = MemorySegment.ofArray(new byte[1]);
-        for (var at = 0L; at < length; at += page) {
-            if (!read(domain, key, address + at, Access.LOCAL_READ, seen, 0, 1)) {
+        var target = MemorySegment.ofArray(new byte[1]);
+        for (var offset = 0L; offset < length; offset += page) {
+            if (!read(domain, key, address + offset, Access.LOCAL_READ, target, 0, 1)) {
                 return false;
             }
         }
         return true;
     }
 
-    /** Whether such an access would succeed now. */
-    public boolean permits(MemoryAccessor caller, int key, long address, long length, int rights) {
+    /** Returns true if an access would be permitted now. */
+    public boolean permits(AccessIdentity caller, int key, long address, long length, int rights) {
         var region = enter(caller, key, address, length, rights);
         if (region == null) {
             return false;
@@ -317,9 +315,12 @@ public final class MemoryRegistry {
         return true;
     }
 
-    /** Copies registered memory. False, and nothing copied, if that is not permitted. */
+    /**
+     * Copies from registered memory. Returns false, with nothing copied, if the access is not
+     * permitted.
+     */
     public boolean read(
-            MemoryAccessor caller,
+            AccessIdentity caller,
             int key,
             long address,
             int rights,
@@ -332,7 +333,7 @@ public final class MemoryRegistry {
         }
         try {
             region.read(address, target, targetOffset, length);
-        } catch (InternalError gone) {
+        } catch (InternalError truncated) {
             return false;
         } finally {
             region.exit();
@@ -340,9 +341,12 @@ public final class MemoryRegistry {
         return true;
     }
 
-    /** Copies to registered memory. False, and nothing copied, if that is not permitted. */
+    /**
+     * Copies to registered memory. Returns false, with nothing copied, if the access is not
+     * permitted.
+     */
     public boolean write(
-            MemoryAccessor caller,
+            AccessIdentity caller,
             int key,
             long address,
             int rights,
@@ -355,7 +359,7 @@ public final class MemoryRegistry {
         }
         try {
             region.write(address, source, sourceOffset, length);
-        } catch (InternalError gone) {
+        } catch (InternalError truncated) {
             return false;
         } finally {
             region.exit();
@@ -363,18 +367,21 @@ public final class MemoryRegistry {
         return true;
     }
 
-    /** Whether an access of this kind to all of what has the key would succeed now. */
-    public boolean permitsAll(MemoryAccessor caller, int key, int rights) {
+    /**
+     * Returns true if {@code rights} on the whole region or window with a key would be permitted
+     * now.
+     */
+    public boolean permitsAll(AccessIdentity caller, int key, int rights) {
         var region = find(key);
         return region != null && permits(caller, key, region.start(), 0, rights);
     }
 
     /**
-     * Writes eight bytes, of which nobody sees a part. False, and nothing written, if that is not
+     * Writes eight bytes atomically. Returns false, with nothing written, if the access is not
      * permitted or the memory is not aligned.
      */
     public boolean writeAtomically(
-            MemoryAccessor caller, int key, long address, MemorySegment source, long sourceOffset) {
+            AccessIdentity caller, int key, long address, MemorySegment source, long sourceOffset) {
         var region = enter(caller, key, address, Long.BYTES, Access.REMOTE_WRITE);
         if (region == null) {
             return false;
@@ -387,7 +394,7 @@ public final class MemoryRegistry {
             }
             LONG.setRelease(
                     memory, offset, source.get(ValueLayout.JAVA_LONG_UNALIGNED, sourceOffset));
-        } catch (InternalError gone) {
+        } catch (InternalError truncated) {
             return false;
         } finally {
             region.exit();
@@ -402,12 +409,12 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Carries out an atomic operation that {@link #permits} has allowed, and leaves what stood
-     * there before in {@code result[0]}. Atomic towards the processor too. False, and nothing
-     * changed, if it is not permitted after all or the memory is not aligned.
+     * Executes an atomic operation, and stores the previous value in {@code result[0]}. The
+     * operation is also atomic with respect to processors. Returns false, with nothing changed, if
+     * the access is not permitted or the memory is not aligned.
      */
     public boolean atomic(
-            MemoryAccessor caller,
+            AccessIdentity caller,
             int key,
             long address,
             Atomic operation,
@@ -430,7 +437,7 @@ public final class MemoryRegistry {
                                 (long) LONG.compareAndExchange(memory, offset, compare, swapOrAdd);
                         case FETCH_AND_ADD -> (long) LONG.getAndAdd(memory, offset, swapOrAdd);
                     };
-        } catch (InternalError gone) {
+        } catch (InternalError truncated) {
             return false;
         } finally {
             region.exit();

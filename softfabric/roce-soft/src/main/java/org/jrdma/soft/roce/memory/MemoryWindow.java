@@ -3,16 +3,19 @@ package org.jrdma.soft.roce.memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key for peers to a part of a region, which requests on a send queue change. Made by {@link
- * MemoryRegistry}, under whose lock it is used; only its key may be read without.
+ * A memory window: a key for a part of a region, which requests on a send queue change. Created by
+ * {@link MemoryRegistry} and guarded by its lock; only the key may be read without the lock.
  */
 public final class MemoryWindow {
 
-    /** How a window is bound, and by what it is unbound. */
+    /** The type of a window, which determines how it is bound and unbound. */
     public enum Type {
-        /** Bound anew at any time; for every queue pair of its domain. */
+        /** Can be bound again at any time. Valid for all queue pairs of its domain. */
         ONE,
-        /** Bound when it is not, until it is invalidated; for the queue pair that bound it (2B). */
+        /**
+         * Can be bound while unbound, and stays bound until it is invalidated. Valid for the queue
+         * pair that bound it (type 2B).
+         */
         TWO
     }
 
@@ -20,7 +23,7 @@ public final class MemoryWindow {
     public final Type type;
     public volatile int key;
 
-    /** What it is bound to; and what stands for the part of it in the registry. */
+    /** The region that the window is bound to, and the view in the registry; null while unbound. */
     @Nullable MemoryRegion region;
 
     @Nullable MemoryRegion view;
@@ -31,7 +34,7 @@ public final class MemoryWindow {
         this.key = key;
     }
 
-    /** The key by which peers name it, or will when it is bound but for the lowest 8 bits. */
+    /** The key by which peers name the window. Binding may change its lowest 8 bits. */
     public int key() {
         return key;
     }

@@ -1,7 +1,10 @@
 package org.jrdma.soft.roce.memory;
 
-/** What regions and queue pairs share or don't. An identity, nothing else. */
-public final class ProtectionDomain implements MemoryAccessor {
+/**
+ * A protection domain: queue pairs can access only memory registered in the same domain. The object
+ * is only an identity.
+ */
+public final class ProtectionDomain implements AccessIdentity {
 
     @Override
     public ProtectionDomain domain() {

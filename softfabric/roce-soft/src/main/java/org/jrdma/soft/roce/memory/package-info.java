@@ -1,6 +1,6 @@
 /**
- * Registered memory: regions, windows and protection domains, and the checks that each access by a
- * packet passes.
+ * Registered memory: memory regions, memory windows and protection domains, and the checks of each
+ * access by a packet.
  */
 @NullMarked
 package org.jrdma.soft.roce.memory;

@@ -8,16 +8,16 @@ import java.time.Instant;
  * A packet that was sent, dropped by {@link NetworkFaults}, or received.
  *
  * @param operation the name of the opcode, such as {@code RC_WRITE_FIRST}, or {@code MALFORMED} for
- *     bytes that are not a packet; the numbers are 0 then
+ *     bytes that are not a packet; the numeric components are 0 then
  * @param destinationQueuePair the number of the destination queue pair
  * @param sequence the packet sequence number (PSN)
- * @param acknowledge whether the packet requests an acknowledgement
- * @param solicited whether the completion of the receiver raises a solicited event
- * @param payloadBytes the length of the payload
+ * @param acknowledge true if the packet requests an acknowledgement
+ * @param solicited true if the receiver's completion raises a solicited event
+ * @param payloadBytes the length of the payload in bytes
  * @param detail the content of an acknowledgement, such as {@code ACK} or {@code NAK sequence
- *     error}; the name of a connection manager's message, such as {@code REQ}; what is wrong with a
+ *     error}; the name of a connection manager message, such as {@code REQ}; the error of a
  *     malformed packet; otherwise empty
- * @param bytes the packet after the UDP header. Valid during the call only
+ * @param bytes the packet after the UDP header; valid only during the call of the listener
  */
 public record TracedPacket(
         Direction direction,
@@ -45,7 +45,7 @@ public record TracedPacket(
         RECEIVED
     }
 
-    /** One line for a log. */
+    /** Returns a line for a log. */
     @Override
     public String toString() {
         return "%s %s -> %s %s qp 0x%06x psn 0x%06x %d bytes%s%s%s"

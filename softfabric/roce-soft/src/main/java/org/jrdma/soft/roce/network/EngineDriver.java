@@ -3,32 +3,40 @@ package org.jrdma.soft.roce.network;
 import org.jrdma.soft.roce.engine.Engine;
 
 /**
- * Drives an engine: sets its clock, gives it the packets received, expires its timers, and sends
+ * Drives an engine: sets its clock, passes received packets to it, expires its timers, and sends
  * its packets. Guarded by the port's lock.
  */
 final class EngineDriver {
 
-    /** How many packets a round receives and sends at most, so that other threads get the lock. */
-    private static final int ROUND = 128;
+    /**
+     * The maximum number of packets received and sent in a round, so that other threads obtain the
+     * lock.
+     */
+    private static final int ROUND_PACKETS = 128;
 
-    /** How many rounds a caller sends before the thread of the port sends the rest. */
-    private static final int ROUNDS_OF_CALLER = 4;
+    /**
+     * The maximum number of rounds of sending by a caller. The thread of the port then sends the
+     * rest.
+     */
+    private static final int MAX_SEND_ROUNDS = 4;
 
-    /** How often timers expire at least, even if packets come without a pause. */
-    private static final long TIMERS_AT_LEAST_NANOS = 10_000_000;
+    /** The maximum interval between checks of the timers while packets arrive continuously. */
+    private static final long MAX_TIMER_CHECK_NANOS = 10_000_000;
 
     private final Engine engine;
     private final PacketTransmitter outgoing;
     private final PacketReceiver incoming;
     private final long start = System.nanoTime();
 
-    /** Whether the engine has more to send than a round takes. */
+    /** Whether the engine has more packets to send than a round permits. */
     private boolean unfinished;
 
     private long timersExpired;
     private long completionsSeen;
 
-    /** Whether sending was put off, so that acknowledgements travel with the caller's next post. */
+    /**
+     * Whether sending was deferred, so that acknowledgements are sent with the caller's next post.
+     */
     private boolean deferred;
 
     EngineDriver(Engine engine, PacketTransmitter outgoing, PacketReceiver incoming) {
@@ -52,18 +60,18 @@ final class EngineDriver {
     /**
      * Receives arrived packets and expires timers.
      *
-     * @param mayDefer whether packets may wait for the caller's next call. A caller that polls, and
-     *     finds a completion, usually posts in return: one system call then sends both
-     * @return whether {@link #send} must follow now
+     * @param mayDefer whether sending may wait for the caller's next call. A polling caller that
+     *     finds a completion usually posts a response, and one system call then sends both
+     * @return true if {@link #send} must be called now
      */
     boolean receive(PortSockets sockets, boolean mayDefer) {
         var now = now();
         engine.advance(now);
         var drained = true;
         for (var socket : sockets.all()) {
-            drained &= incoming.receive(socket, engine, ROUND);
+            drained &= incoming.receive(socket, engine, ROUND_PACKETS);
         }
-        if (drained || now - timersExpired > TIMERS_AT_LEAST_NANOS) {
+        if (drained || now - timersExpired > MAX_TIMER_CHECK_NANOS) {
             engine.expireTimers();
             timersExpired = now;
         }
@@ -78,14 +86,14 @@ final class EngineDriver {
         outgoing.release(engine.now());
         var rounds = 0;
         do {
-            outgoing.allow(ROUND);
+            outgoing.allow(ROUND_PACKETS);
             unfinished = !engine.transmit();
             outgoing.flush();
             rounds++;
-        } while (unfinished && !outgoing.isBlocked() && rounds < ROUNDS_OF_CALLER);
+        } while (unfinished && !outgoing.isBlocked() && rounds < MAX_SEND_ROUNDS);
     }
 
-    /** When there is something to do next if nothing comes in and no thread posts. */
+    /** The time of the next action if no packet arrives and no thread posts. */
     long nextDeadline() {
         if (unfinished || outgoing.isBlocked()) {
             return engine.now();

@@ -10,11 +10,13 @@ import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Injects {@link NetworkFaults} into packets, and counts them. For one thread at a time. */
+/**
+ * Injects {@link NetworkFaults} into packets, and counts them. Confined to one thread at a time.
+ */
 final class FaultInjector {
 
-    /** The fate of a packet. */
-    enum Fate {
+    /** The treatment of a packet. */
+    enum Treatment {
         PASS,
         PASS_TWICE,
         HELD_BACK,
@@ -23,20 +25,20 @@ final class FaultInjector {
 
     static final long NEVER = Long.MAX_VALUE;
 
-    /** How many packets overtake a packet at most. */
-    private static final int OVERTAKING = 4;
+    /** The maximum number of packets that overtake a packet. */
+    private static final int MAX_OVERTAKERS = 4;
 
-    /** How long a packet is held back if no packet follows. */
+    /** The time that a packet is held back if no packet follows. */
     private static final long HOLD_NANOS = 1_000_000;
 
-    /** How many packets are held back at most. */
+    /** The maximum number of packets held back. */
     private static final int CAPACITY = 4096;
 
     /**
-     * A packet held back until its time has come or other packets were sent.
+     * A packet that is held back until a deadline, or until other packets were sent.
      *
-     * @param number its position in the order of sending
-     * @param until the position of the last packet that may overtake it
+     * @param number the position of the packet in the order of sending
+     * @param until the position of the last packet that may overtake the packet
      */
     private record Held(PacketBuffer packet, long number, long time, long until) {}
 
@@ -45,8 +47,8 @@ final class FaultInjector {
     private final List<Held> held = new ArrayList<>();
     private final ArrayDeque<PacketBuffer> free = new ArrayDeque<>();
 
-    /** The greatest position of a packet that has left. */
-    private long foremost;
+    /** The maximum position of a packet that has been sent. */
+    private long maxNumberSent;
 
     private long sent;
     private long lost;
@@ -60,10 +62,10 @@ final class FaultInjector {
         this.random = new SplittableRandom(faults.seed());
     }
 
-    /** Changes the faults. Packets held back still leave when their time comes. */
-    void change(NetworkFaults wanted) {
-        faults = wanted;
-        random = new SplittableRandom(wanted.seed());
+    /** Changes the faults. Packets already held back are still sent when they are due. */
+    void change(NetworkFaults newFaults) {
+        faults = newFaults;
+        random = new SplittableRandom(newFaults.seed());
     }
 
     /** Whether no fault is configured and no packet is held back. */
@@ -75,42 +77,42 @@ final class FaultInjector {
         return new NetworkFaultCounts(sent, lost, duplicated, overtaken, damaged, delayed);
     }
 
-    /** Decides what happens to a packet, and damages it or keeps a copy. */
-    Fate decide(PacketBuffer packet, long now) {
-        // All numbers are drawn each time, so that no decision depends on another.
-        var nowhere = random.nextDouble() < faults.loss();
-        var twice = random.nextDouble() < faults.duplication();
-        var back = random.nextDouble() < faults.reordering();
-        var damage = random.nextDouble() < faults.corruption();
-        var late = random.nextDouble() < faults.delay();
+    /** Decides the treatment of a packet, and damages the packet or keeps a copy. */
+    Treatment decide(PacketBuffer packet, long now) {
+        // All random numbers are drawn each time, so that decisions are independent of each other.
+        var isLost = random.nextDouble() < faults.loss();
+        var isDuplicated = random.nextDouble() < faults.duplication();
+        var isReordered = random.nextDouble() < faults.reordering();
+        var isDamaged = random.nextDouble() < faults.corruption();
+        var isDelayed = random.nextDouble() < faults.delay();
         var bit = random.nextInt(8 * packet.length());
-        var overtakers = 1 + random.nextInt(OVERTAKING);
+        var overtakers = 1 + random.nextInt(MAX_OVERTAKERS);
         sent++;
-        if (nowhere) {
+        if (isLost) {
             lost++;
-            return Fate.LOST;
+            return Treatment.LOST;
         }
-        if (damage) {
+        if (isDamaged) {
             damaged++;
             var offset = PacketBuffer.START + bit / 8;
             var value = packet.memory().get(ValueLayout.JAVA_BYTE, offset);
             packet.memory().set(ValueLayout.JAVA_BYTE, offset, (byte) (value ^ 1 << bit % 8));
         }
-        if (twice) {
+        if (isDuplicated) {
             duplicated++;
         }
-        var kept = (late || back) && held.size() < CAPACITY;
-        if (kept && late) {
+        var kept = (isDelayed || isReordered) && held.size() < CAPACITY;
+        if (kept && isDelayed) {
             delayed++;
             keep(packet, now + faults.lateness().toNanos(), Long.MAX_VALUE);
         } else if (kept) {
             keep(packet, now + HOLD_NANOS, sent + overtakers);
         }
-        if (kept && !twice) {
-            return Fate.HELD_BACK;
+        if (kept && !isDuplicated) {
+            return Treatment.HELD_BACK;
         }
-        foremost = sent;
-        return kept || !twice ? Fate.PASS : Fate.PASS_TWICE;
+        maxNumberSent = sent;
+        return kept || !isDuplicated ? Treatment.PASS : Treatment.PASS_TWICE;
     }
 
     private void keep(PacketBuffer packet, long time, long until) {
@@ -119,17 +121,17 @@ final class FaultInjector {
         held.add(new Held(copy, sent, time, until));
     }
 
-    /** A packet whose time has come, to be returned with {@link #free}. */
+    /** Returns a packet that is due, or null. The caller returns it with {@link #free}. */
     @Nullable PacketBuffer due(long now) {
         for (var i = 0; i < held.size(); i++) {
-            var one = held.get(i);
-            if (one.time() <= now || one.until() <= sent) {
+            var heldPacket = held.get(i);
+            if (heldPacket.time() <= now || heldPacket.until() <= sent) {
                 held.remove(i);
-                if (one.number() < foremost) {
+                if (heldPacket.number() < maxNumberSent) {
                     overtaken++;
                 }
-                foremost = Math.max(foremost, one.number());
-                return one.packet();
+                maxNumberSent = Math.max(maxNumberSent, heldPacket.number());
+                return heldPacket.packet();
             }
         }
         return null;
@@ -139,11 +141,11 @@ final class FaultInjector {
         free.addLast(packet);
     }
 
-    /** When the next packet is due if no other packet is sent. */
+    /** The time when the next packet is due if no other packet is sent. */
     long nextDeadline() {
         var next = NEVER;
-        for (var one : held) {
-            next = Math.min(next, one.time());
+        for (var heldPacket : held) {
+            next = Math.min(next, heldPacket.time());
         }
         return next;
     }

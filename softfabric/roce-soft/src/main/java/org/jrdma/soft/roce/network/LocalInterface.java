@@ -10,26 +10,28 @@ import org.jspecify.annotations.Nullable;
 /** The network interface that an address of this machine belongs to. */
 record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
 
-    /** IPv6 and UDP, the base header, that of a WRITE, immediate data, the checksum. */
+    /**
+     * The headers of IPv6, UDP, the base transport, a WRITE and immediate data, and the checksum.
+     */
     private static final int HEADERS = 40 + 8 + 12 + 16 + 4 + 4;
 
-    private static final int SMALLEST_PATH_MTU = 256;
-    private static final int GREATEST_PATH_MTU = 4096;
+    private static final int MIN_PATH_MTU = 256;
+    private static final int MAX_PATH_MTU = 4096;
 
     static LocalInterface of(Address address) throws FabricException {
         try {
             var found = find(address.inet());
             if (found == null) {
                 throw new FabricException(
-                        "No network interface of this machine, or of this network namespace, has"
-                                + " the address "
-                                + address);
+                        "No network interface of this network namespace has the address "
+                                + address
+                                + ".");
             }
             return new LocalInterface(
                     found.getName(), found.getIndex(), found.getMTU(), found.isLoopback());
         } catch (SocketException e) {
             throw new FabricException(
-                    "The network interface of %s could not be asked: %s"
+                    "Cannot query the network interface of %s: %s"
                             .formatted(address, e.getMessage()),
                     0,
                     e);
@@ -40,7 +42,7 @@ record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
         if (!address.isLoopbackAddress()) {
             return NetworkInterface.getByInetAddress(address);
         }
-        // All of 127.0.0.0/8 is local, though the interface lists one address.
+        // All of 127.0.0.0/8 is local, but the interface lists only one address.
         return NetworkInterface.networkInterfaces()
                 .filter(LocalInterface::isLoopback)
                 .findFirst()
@@ -51,16 +53,16 @@ record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
         try {
             return candidate.isLoopback();
         } catch (SocketException e) {
-            return false; // gone since
+            return false; // the interface has disappeared
         }
     }
 
-    /** The greatest path MTU whose packets fit. */
+    /** The maximum path MTU whose packets fit the interface. */
     int pathMtu() {
-        var greatest = GREATEST_PATH_MTU;
-        while (greatest > SMALLEST_PATH_MTU && greatest + HEADERS > mtu) {
-            greatest /= 2;
+        var pathMtu = MAX_PATH_MTU;
+        while (pathMtu > MIN_PATH_MTU && pathMtu + HEADERS > mtu) {
+            pathMtu /= 2;
         }
-        return greatest;
+        return pathMtu;
     }
 }

@@ -8,23 +8,23 @@ import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
- * Packet buffers in the form in which {@code sendmmsg} and {@code recvmmsg} take many at once: an
- * array of {@code mmsghdr}, each with its {@code iovec}, an address and a control message.
+ * Packet buffers for {@code sendmmsg} and {@code recvmmsg}: an array of {@code mmsghdr}, each with
+ * an {@code iovec}, an address and a control message.
  *
- * <p>One message may carry several packets of one length and a shorter last one, in the order of
- * the buffers: the kernel takes them apart behind the costly part of its way, or not at all if the
- * receiver takes them together too.
+ * <p>One message may carry several packets of equal length, of which the last may be shorter, in
+ * the order of the buffers. The kernel splits the message after most of its processing, or not at
+ * all if the receiver also receives combined packets (UDP segmentation offload).
  */
 final class MessageVector {
 
-    /** The longest that a message of several packets may be. */
+    /** The maximum length of a message with several packets. */
     private static final int MESSAGE_BYTES = 65_000;
 
-    /** How much a buffer holds that takes such messages. */
+    /** The size of a buffer that receives combined packets. */
     static final int COMBINED_BYTES = PacketBuffer.START + (64 << 10);
 
-    /** How many packets the kernel lets a message carry. */
-    private static final int PACKETS = 64;
+    /** The maximum number of packets that the kernel accepts in a message. */
+    private static final int MAX_PACKETS = 64;
 
     // struct mmsghdr
     private static final long BYTES = 64;
@@ -55,7 +55,7 @@ final class MessageVector {
 
     private final PacketBuffer[] buffers;
     private final MemorySegment memory;
-    private final long room;
+    private final long bufferBytes;
     private final MemorySegment headers;
     private final MemorySegment parts;
     private final MemorySegment names;
@@ -65,11 +65,11 @@ final class MessageVector {
     private final int scope;
 
     /**
-     * @param room how much memory each buffer has: that of one packet, or {@link #COMBINED_BYTES}
-     * @param scope the interface that link-local addresses are meant on
+     * @param bufferBytes the size of each buffer: that of one packet, or {@link #COMBINED_BYTES}
+     * @param scope the index of the interface for link-local addresses
      */
-    MessageVector(int capacity, int room, int scope, Arena arena) {
-        this.room = room;
+    MessageVector(int capacity, int bufferBytes, int scope, Arena arena) {
+        this.bufferBytes = bufferBytes;
         this.scope = scope;
         headers = arena.allocate(capacity * BYTES, 64);
         parts = arena.allocate(capacity * PART_BYTES, 64);
@@ -77,15 +77,16 @@ final class MessageVector {
         controls = arena.allocate(capacity * CONTROL_BYTES, 64);
         nameLengths = new int[capacity];
         ends = new int[capacity];
-        memory = arena.allocate((long) capacity * room, 64);
+        memory = arena.allocate((long) capacity * bufferBytes, 64);
         buffers =
                 IntStream.range(0, capacity)
                         .mapToObj(i ->
                                 new PacketBuffer(
-                                        memory.asSlice((long) i * room, PacketBuffer.MEMORY_BYTES)))
+                                        memory.asSlice(
+                                                (long) i * bufferBytes, PacketBuffer.MEMORY_BYTES)))
                         .toArray(PacketBuffer[]::new);
         for (var i = 0; i < capacity; i++) {
-            part(i, i, room - PacketBuffer.START);
+            part(i, i, bufferBytes - PacketBuffer.START);
             header(i, i, 1, (int) NAME_BYTES);
             control(i, CONTROL_BYTES);
         }
@@ -99,7 +100,7 @@ final class MessageVector {
         return buffers[index];
     }
 
-    /** The address of the headers, to be told to C. */
+    /** The array of {@code mmsghdr}. */
     MemorySegment headers() {
         return headers;
     }
@@ -108,7 +109,7 @@ final class MessageVector {
         parts.set(
                 ValueLayout.JAVA_LONG,
                 index * PART_BYTES,
-                memory.address() + buffer * room + PacketBuffer.START);
+                memory.address() + buffer * bufferBytes + PacketBuffer.START);
         parts.set(ValueLayout.JAVA_LONG, index * PART_BYTES + PART_LENGTH, length);
     }
 
@@ -129,7 +130,7 @@ final class MessageVector {
         headers.set(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH, length);
     }
 
-    /** Notes where the packet in a buffer goes. */
+    /** Sets the destination of the packet in a buffer. */
     void address(int index) {
         var buffer = buffers[index];
         nameLengths[index] =
@@ -142,10 +143,10 @@ final class MessageVector {
     }
 
     /**
-     * Makes messages of the packets in some buffers.
+     * Combines the packets of a range of buffers into messages.
      *
-     * @param combining whether several packets may go in one message
-     * @return how many messages
+     * @param combining whether a message may carry several packets
+     * @return the number of messages
      */
     int combine(int first, int end, boolean combining) {
         var messages = 0;
@@ -172,15 +173,16 @@ final class MessageVector {
         return index + 1;
     }
 
-    /** Fills the parts of one message, and returns where the next begins. */
+    /** Builds one message, and returns the index of the first buffer of the next message. */
     private int combine(int first, int limit) {
         var length = buffers[first].length();
         var next = first + 1;
         if (next < limit
                 && buffers[next].length() > length
                 && isAcknowledgement(buffers[first])
-                && goTogether(first, next)) {
-            // The longer must be first; to what else is sent, an acknowledgement has no order.
+                && haveSameDestination(first, next)) {
+            // The longer packet must be first. An acknowledgement need not be ordered with
+            // requests.
             part(first, next, buffers[next].length());
             part(next, first, length);
             return next + 1;
@@ -188,10 +190,10 @@ final class MessageVector {
         single(first);
         var total = length;
         while (next < limit
-                && next - first < PACKETS
+                && next - first < MAX_PACKETS
                 && buffers[next].length() <= length
                 && total + buffers[next].length() <= MESSAGE_BYTES
-                && goTogether(first, next)) {
+                && haveSameDestination(first, next)) {
             single(next);
             total += buffers[next].length();
             next++;
@@ -207,19 +209,19 @@ final class MessageVector {
                 == OpCode.RC_ACKNOWLEDGE.code();
     }
 
-    private boolean goTogether(int one, int other) {
+    private boolean haveSameDestination(int one, int other) {
         return buffers[one].destinationLow() == buffers[other].destinationLow()
                 && buffers[one].destinationHigh() == buffers[other].destinationHigh();
     }
 
-    /** The buffer behind the last of a message that {@link #combine} made. */
+    /** The index of the buffer after the last one of a message that {@link #combine} built. */
     int end(int message) {
         return ends[message];
     }
 
     /**
-     * How many bytes came into a buffer, which is ready for the next message then; -1 if not all of
-     * them found room.
+     * Returns the number of bytes received in a buffer, or -1 if the message was truncated. Resets
+     * the buffer for the next message.
      */
     int received(int index) {
         var header = index * BYTES;
@@ -228,7 +230,10 @@ final class MessageVector {
         return (flags & TRUNCATED) != 0 ? -1 : headers.get(ValueLayout.JAVA_INT, header + LENGTH);
     }
 
-    /** How long each packet but the last is of a message that came; 0 if it is one packet. */
+    /**
+     * Returns the length of each packet of a received message, of which the last may be shorter; 0
+     * if the message is one packet.
+     */
     int packetBytes(int index) {
         var length = headers.get(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH);
         headers.set(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH, CONTROL_BYTES);
@@ -241,16 +246,16 @@ final class MessageVector {
     }
 
     /**
-     * The packet at {@code offset} of the message that came into a buffer. Takes the place of the
-     * first there, so they are asked for in order. {@code length} is not checked against what a
-     * packet can be.
+     * Returns the packet at {@code offset} of a received message, moved to the start of the buffer.
+     * Packets must therefore be requested in order. {@code length} is not compared with the maximum
+     * length of a packet.
      */
     PacketBuffer packet(
             int index, int offset, int length, long destinationHigh, long destinationLow) {
         var buffer = buffers[index];
         var name = index * NAME_BYTES;
         if (offset > 0) {
-            var start = index * room + PacketBuffer.START;
+            var start = index * bufferBytes + PacketBuffer.START;
             MemorySegment.copy(memory, start + offset, memory, start, length);
         }
         buffer.length(length);

@@ -6,7 +6,8 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the packets of a port, many datagrams with one system call. For one thread at a time.
+ * Receives the packets of a port, many datagrams with one system call. Confined to one thread at a
+ * time.
  */
 final class PacketReceiver {
 
@@ -37,14 +38,15 @@ final class PacketReceiver {
         for (var left = packets; left > 0; ) {
             var count = socket.receive(vector.headers(), CAPACITY);
             if (count < 0) {
-                // Or the error of a sent packet, which is reported once and ignored here. Packets
-                // that wait behind it make the socket ready again.
+                // Also for the error of a sent packet, which is reported once and ignored. Packets
+                // that arrived after it make the socket ready again.
                 return true;
             }
             for (var i = 0; i < count; i++) {
                 left -=
                         Math.max(
-                                1, take(i, socket, engine)); // one with nothing in it took time too
+                                1,
+                                pass(i, socket, engine)); // an empty datagram counts as one packet
             }
             if (count < CAPACITY) {
                 return true;
@@ -53,8 +55,8 @@ final class PacketReceiver {
         return false;
     }
 
-    /** Passes on the packets of one message. Returns how many. */
-    private int take(int index, UdpSocket socket, Engine engine) {
+    /** Passes the packets of one message to an engine. Returns their number. */
+    private int pass(int index, UdpSocket socket, Engine engine) {
         var bytes = vector.received(index);
         var packetBytes = vector.packetBytes(index);
         if (packetBytes <= 0) {
@@ -65,7 +67,7 @@ final class PacketReceiver {
         for (var offset = 0; offset < bytes; offset += packetBytes) {
             packets++;
             var length = Math.min(packetBytes, bytes - offset);
-            if (!up || length > PacketBuffer.MAXIMUM_BYTES) {
+            if (!up || length > PacketBuffer.MAX_BYTES) {
                 continue;
             }
             var packet = vector.packet(index, offset, length, address.high(), address.low());

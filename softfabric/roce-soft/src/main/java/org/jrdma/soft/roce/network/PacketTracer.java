@@ -7,7 +7,7 @@ import org.jrdma.soft.roce.engine.ManagementAgent;
 import org.jrdma.soft.roce.model.PacketListener;
 import org.jrdma.soft.roce.model.TracedPacket;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
-import org.jrdma.soft.roce.packet.Header;
+import org.jrdma.soft.roce.packet.HeaderKind;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 import org.jrdma.soft.roce.packet.PacketBuffer;
@@ -19,8 +19,8 @@ final class PacketTracer {
 
     private static final Logger LOG = LoggerFactory.getLogger(PacketTracer.class);
 
-    /** What stands for bytes that are no packet. */
-    private static final IncomingPacket NOTHING = new IncomingPacket();
+    /** The fields of a malformed packet. */
+    private static final IncomingPacket EMPTY = new IncomingPacket();
 
     private final PacketListener listener;
     private final IncomingPacket decoded = new IncomingPacket();
@@ -31,24 +31,27 @@ final class PacketTracer {
     }
 
     void sent(PacketBuffer packet) {
-        show(TracedPacket.Direction.SENT, packet);
+        report(TracedPacket.Direction.SENT, packet);
     }
 
     void lost(PacketBuffer packet) {
-        show(TracedPacket.Direction.LOST, packet);
+        report(TracedPacket.Direction.LOST, packet);
     }
 
     void received(PacketBuffer packet) {
-        show(TracedPacket.Direction.RECEIVED, packet);
+        report(TracedPacket.Direction.RECEIVED, packet);
     }
 
-    private void show(TracedPacket.Direction direction, PacketBuffer packet) {
+    private void report(TracedPacket.Direction direction, PacketBuffer packet) {
         try {
             listener.seen(trace(direction, packet));
-        } catch (Throwable e) { // an Error too: what it saw is no concern of the packet's
+        } catch (Throwable e) { // also an Error: a failing listener must not affect the packet
             if (!failed) {
                 failed = true;
-                LOG.warn("The packet listener {} failed; said once", listener, e);
+                LOG.warn(
+                        "The packet listener {} failed. Further failures are not logged.",
+                        listener,
+                        e);
             }
         }
     }
@@ -60,7 +63,7 @@ final class PacketTracer {
         try {
             decoded.decode(packet);
             operation = decoded.opCode().name();
-            if (decoded.opCode().announces(Header.ACKNOWLEDGE)) {
+            if (decoded.opCode().has(HeaderKind.ACKNOWLEDGE)) {
                 detail = describe(decoded.acknowledgement());
             } else if (decoded.destinationQueuePair() == ManagementAgent.QUEUE_PAIR) {
                 detail =
@@ -71,7 +74,7 @@ final class PacketTracer {
         } catch (MalformedPacketException e) {
             operation = "MALFORMED";
             detail = e.getMessage();
-            fields = NOTHING;
+            fields = EMPTY;
         }
         return new TracedPacket(
                 direction,

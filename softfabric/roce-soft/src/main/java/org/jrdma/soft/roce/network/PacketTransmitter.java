@@ -9,8 +9,8 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The link of a port: collects the packets of an engine and sends many with one system call. For
- * one thread at a time.
+ * The link of a port: collects the packets of an engine and sends many with one system call.
+ * Confined to one thread at a time.
  */
 final class PacketTransmitter implements PacketLink {
 
@@ -20,14 +20,14 @@ final class PacketTransmitter implements PacketLink {
     private final SystemCalls calls;
     private final MessageVector vector;
 
-    /** The first message that is not sent; those before it are. */
+    /** The first packet that was not sent yet. */
     private int first;
 
     private int count;
     private int allowance;
     private boolean blocked;
 
-    /** Whether several packets go in one message. */
+    /** Whether a message may carry several packets. */
     private boolean combining;
 
     private boolean up = true;
@@ -40,19 +40,19 @@ final class PacketTransmitter implements PacketLink {
     private @Nullable PacketTracer tracer;
 
     /**
-     * @param combining whether several packets may go in one message: their checksums are then
-     *     wrong for those who see the identification that the kernel gives each of them
+     * @param combining whether a message may carry several packets. Their checksums are then wrong
+     *     for a receiver that sees the identification that the kernel assigns to each of them
      */
     PacketTransmitter(
             UdpSocket socket, boolean combining, int scope, SystemCalls calls, Arena arena) {
         this.combining = combining;
         this.socket = socket;
         this.calls = calls;
-        // One more, for the twin of the last.
+        // One buffer more, for a duplicate of the last packet.
         this.vector = new MessageVector(CAPACITY + 1, PacketBuffer.MEMORY_BYTES, scope, arena);
     }
 
-    /** Allows as many packets more, so that a round ends. */
+    /** Sets the number of packets that may be sent in this round. */
     void allow(int packets) {
         allowance = packets;
     }
@@ -74,17 +74,17 @@ final class PacketTransmitter implements PacketLink {
         up = isUp;
     }
 
-    /** Whether the socket takes no more for now. */
+    /** Whether the socket accepts no more packets for now. */
     boolean isBlocked() {
         return blocked;
     }
 
     @Override
     public @Nullable PacketBuffer claim() {
-        return allowance > 0 && hasRoom() ? vector.buffer(count) : null;
+        return allowance > 0 && hasFreeBuffer() ? vector.buffer(count) : null;
     }
 
-    private boolean hasRoom() {
+    private boolean hasFreeBuffer() {
         return count < CAPACITY || flush();
     }
 
@@ -122,13 +122,13 @@ final class PacketTransmitter implements PacketLink {
         count++;
     }
 
-    /** Lets go what was held back until now. */
+    /** Sends the packets that were held back and are due. */
     void release(long time) {
         now = time;
         if (!injecting) {
             return;
         }
-        while (hasRoom()) {
+        while (hasFreeBuffer()) {
             var packet = faultInjector.due(now);
             if (packet == null) {
                 injecting = !faultInjector.isDone();
@@ -142,12 +142,12 @@ final class PacketTransmitter implements PacketLink {
         }
     }
 
-    /** When to {@link #release} next. */
+    /** The time of the next {@link #release}. */
     long nextDeadline() {
         return injecting ? faultInjector.nextDeadline() : FaultInjector.NEVER;
     }
 
-    /** Sends what was gathered. False if the socket did not take all of it. */
+    /** Sends the collected packets. Returns false if the socket did not accept all of them. */
     boolean flush() {
         while (first < count) {
             var messages = vector.combine(first, count, combining);
@@ -164,10 +164,11 @@ final class PacketTransmitter implements PacketLink {
                 }
                 default -> {
                     if (vector.end(0) - first > 1) {
-                        combining = false; // perhaps this kernel cannot
+                        combining = false; // the kernel may not support it
                     } else {
-                        // Too long for the path, no route, refused by a filter, an error that an
-                        // earlier packet met: this packet is lost, as packets may be.
+                        // Too long for the path, no route, rejected by a filter, or an error that
+                        // an
+                        // earlier packet caused: this packet is lost.
                         first++;
                     }
                 }

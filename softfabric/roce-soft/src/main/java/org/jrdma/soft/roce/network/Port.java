@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The engine has no dedicated thread: posting and polling threads drive it while holding a lock.
  * A posting thread transmits, a polling thread receives, and a daemon thread does both when no
- * other thread does. While other threads poll, the daemon thread stays aside. Completions and
- * events are reported by the thread that drives the engine, with the lock held; their receivers
- * must neither wait nor call the port. Only {@link #control}, {@link #join}, {@link #leave} and
- * {@link #close} block, for the time of a round at most.
+ * other thread does. While other threads poll, the daemon thread stays idle. Completions and events
+ * are reported by the thread that drives the engine, with the lock held; their receivers must
+ * neither block nor call the port. Only {@link #control}, {@link #join}, {@link #leave} and {@link
+ * #close} block, for at most the time of a round.
  *
  * <p>Safe for use by multiple threads. Nothing is sent or received after {@link #close}.
  */
@@ -36,21 +36,27 @@ public final class Port implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Port.class);
 
-    /** So many polls, of which the last is recent, mean that a thread polls continuously. */
+    /**
+     * A thread that has polled this many times, most recently a short time ago, is assumed to poll
+     * continuously.
+     */
     private static final int POLLS = 4;
 
-    private static final long RECENTLY_NANOS = 250_000;
+    private static final long RECENT_POLL_NANOS = 250_000;
 
-    /** How long the thread stays aside before it looks again. The time doubles up to a limit. */
-    private static final long ASIDE_NANOS = 50_000;
+    /**
+     * The time that the thread of the port waits while other threads poll. It doubles up to a
+     * limit.
+     */
+    private static final long YIELD_NANOS = 50_000;
 
-    private static final long ASIDE_AT_MOST_NANOS = 250_000;
+    private static final long MAX_YIELD_NANOS = 250_000;
 
     /** The pause after a failure, so that a repeated failure does not fill the log. */
-    private static final long AFTER_FAILURE_NANOS = 100_000_000;
+    private static final long FAILURE_PAUSE_NANOS = 100_000_000;
 
     private final Address address;
-    private final LocalInterface on;
+    private final LocalInterface localInterface;
     private final MemoryRegistry memory;
     private final Engine engine;
     private final PortSockets sockets;
@@ -62,7 +68,7 @@ public final class Port implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile boolean closed;
-    private volatile boolean aside;
+    private volatile boolean yielding;
     private volatile boolean callerWaiting;
 
     // Guarded by the lock:
@@ -77,20 +83,25 @@ public final class Port implements AutoCloseable {
 
     private Port(PortOptions options) throws FabricException {
         address = options.address();
-        on = LocalInterface.of(address);
+        localInterface = LocalInterface.of(address);
         memory = new MemoryRegistry(options.random());
         var calls = new SystemCalls();
-        var socket = UdpSocket.at(address, on, options.socketBuffer(), calls);
+        var socket = UdpSocket.at(address, localInterface, options.socketBuffer(), calls);
         try {
             readiness = new Readiness();
         } catch (FabricException e) {
             socket.close();
             throw e;
         }
-        sockets = new PortSockets(socket, on, options.socketBuffer(), calls);
+        sockets = new PortSockets(socket, localInterface, options.socketBuffer(), calls);
         outgoing =
-                new PacketTransmitter(socket, on.isLoopback(), on.index(), calls, Arena.ofAuto());
-        incoming = new PacketReceiver(on.index(), Arena.ofAuto());
+                new PacketTransmitter(
+                        socket,
+                        localInterface.isLoopback(),
+                        localInterface.index(),
+                        calls,
+                        Arena.ofAuto());
+        incoming = new PacketReceiver(localInterface.index(), Arena.ofAuto());
         engine =
                 new Engine(
                         outgoing,
@@ -102,8 +113,8 @@ public final class Port implements AutoCloseable {
         LOG.debug(
                 "Port {} on {}: path MTU {}, {} bytes of receive buffer",
                 address,
-                on.name(),
-                on.pathMtu(),
+                localInterface.name(),
+                localInterface.pathMtu(),
                 socket.receiveBuffer());
         thread =
                 Thread.ofPlatform()
@@ -113,20 +124,20 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Opens the UDP port of RoCE at an address.
+     * Opens the RoCE UDP port at an address.
      *
-     * @throws FabricException if that fails; the message names the process that holds the port, if
-     *     it is known
+     * @throws FabricException if the port cannot be opened; the message names the process that
+     *     holds the port, if it is known
      */
     public static Port open(PortOptions options) throws FabricException {
         return openFirst(List.of(options));
     }
 
     /**
-     * Opens the UDP port of RoCE at the first of several addresses that is free.
+     * Opens the RoCE UDP port at the first of several addresses that is free.
      *
-     * @param candidates one at least
-     * @throws FabricException if none is free; the message is about the first
+     * @param candidates the options to try, at least one
+     * @throws FabricException if none can be opened; the message describes the failure of the first
      */
     public static Port openFirst(List<PortOptions> candidates) throws FabricException {
         FabricException failure = null;
@@ -142,13 +153,13 @@ public final class Port implements AutoCloseable {
             }
         }
         if (failure == null) {
-            throw new IllegalArgumentException("no address");
+            throw new IllegalArgumentException(
+                    "Cannot open a port: no candidate address was given.");
         }
         if (failure.code() != Errno.EADDRINUSE) {
             throw failure;
         }
-        // Looked up once and not for each candidate, because it reads the descriptors of all
-        // processes.
+        // Looked up only once, because it reads the descriptors of all processes.
         var owner = PortOwner.describe(candidates.getFirst().address());
         throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
     }
@@ -162,19 +173,19 @@ public final class Port implements AutoCloseable {
         return address;
     }
 
-    /** The greatest path MTU that fits the interface: 256 to 4096. */
+    /** The maximum path MTU that fits the interface: 256 to 4096. */
     public int pathMtu() {
-        return on.pathMtu();
+        return localInterface.pathMtu();
     }
 
-    /** The number of the interface that the address belongs to. */
+    /** The index of the interface that the address belongs to. */
     public int interfaceIndex() {
-        return on.index();
+        return localInterface.index();
     }
 
     /** The name of the interface that the address belongs to. */
     public String interfaceName() {
-        return on.name();
+        return localInterface.name();
     }
 
     public MemoryRegistry memory() {
@@ -191,11 +202,11 @@ public final class Port implements AutoCloseable {
         lock.lock();
         try {
             if (closed) {
-                throw new IllegalStateException("The port of " + address + " is closed");
+                throw new IllegalStateException("The port at " + address + " is closed.");
             }
             driver.advance();
             if (driver.isSendingDeferred() && lock.getHoldCount() == 1) {
-                send(); // destroying a queue pair would drop its acknowledgements
+                send(); // the action may destroy a queue pair, and with it its acknowledgements
             }
             var result = action.apply(engine);
             if (lock.getHoldCount() == 1) {
@@ -204,11 +215,11 @@ public final class Port implements AutoCloseable {
             return result;
         } finally {
             lock.unlock();
-            answer();
+            processDoorbells();
         }
     }
 
-    /** As {@link #control}, without a result. */
+    /** Runs an action like {@link #control}, without a result. */
     public void run(Consumer<Engine> action) {
         control(engine -> {
             action.accept(engine);
@@ -216,11 +227,14 @@ public final class Port implements AutoCloseable {
         });
     }
 
-    /** Runs an action once after a delay. For receivers of a completion, during the call only. */
+    /**
+     * Runs an action once after a delay. May be called only by a receiver of a completion, during
+     * its call.
+     */
     public void alarm(long nanos, Runnable action) {
         if (!lock.isHeldByCurrentThread()) {
             throw new IllegalStateException(
-                    "An alarm can be set only while a completion is being reported");
+                    "An alarm can be set only while a completion is being reported.");
         }
         engine.alarm(nanos, action);
     }
@@ -231,7 +245,7 @@ public final class Port implements AutoCloseable {
      */
     public void ring(QueuePair queuePair) {
         engine.doorbell(queuePair);
-        answer();
+        processDoorbells();
     }
 
     /** Receives arrived packets, unless another thread holds the lock. For polling threads. */
@@ -245,17 +259,17 @@ public final class Port implements AutoCloseable {
             } finally {
                 lock.unlock();
             }
-            answer();
+            processDoorbells();
         }
     }
 
     /**
-     * Notes that the caller is about to wait for a completion event: the thread of this port takes
-     * over at once.
+     * Announces that the caller will wait for a completion event, so that the thread of this port
+     * takes over at once.
      */
     public void callerWaits() {
         callerWaiting = true;
-        if (aside) {
+        if (yielding) {
             LockSupport.unpark(thread);
         }
     }
@@ -272,7 +286,7 @@ public final class Port implements AutoCloseable {
             return outgoing.faultCounts();
         } finally {
             lock.unlock();
-            answer();
+            processDoorbells();
         }
     }
 
@@ -293,7 +307,10 @@ public final class Port implements AutoCloseable {
         });
     }
 
-    /** Receives packets sent to a group, until it is left as often as it was joined. */
+    /**
+     * Receives packets sent to a multicast group, until {@link #leave} was called as often as this
+     * method.
+     */
     public void join(Address group) throws FabricException {
         lock.lock();
         try {
@@ -302,11 +319,11 @@ public final class Port implements AutoCloseable {
             }
         } finally {
             lock.unlock();
-            answer();
+            processDoorbells();
         }
     }
 
-    /** Takes back one {@link #join}. */
+    /** Reverts one {@link #join}. */
     public void leave(Address group) {
         lock.lock();
         try {
@@ -315,11 +332,11 @@ public final class Port implements AutoCloseable {
             }
         } finally {
             lock.unlock();
-            answer();
+            processDoorbells();
         }
     }
 
-    /** Waits for the thread to end, and closes the sockets. Has no effect when called again. */
+    /** Waits for the thread to end, and closes the sockets. Closing again has no effect. */
     @Override
     public void close() {
         closed = true;
@@ -355,17 +372,20 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Returns false also for a thread that holds the lock: it is in a callback. */
+    /**
+     * Acquires the lock if it is free. Also returns false if this thread holds it, because the
+     * thread is in a callback.
+     */
     private boolean tryLock() {
         return !closed && !lock.isHeldByCurrentThread() && lock.tryLock();
     }
 
     /**
-     * Answers doorbells. Each thread calls this after unlocking, because a thread that rings while
-     * another holds the lock relies on it.
+     * Processes doorbells. Each thread calls this after unlocking, because a thread that rang while
+     * another thread held the lock relies on it.
      */
-    private void answer() {
-        while (engine.isRung() && tryLock()) {
+    private void processDoorbells() {
+        while (engine.hasRungDoorbells() && tryLock()) {
             try {
                 driver.advance();
                 send();
@@ -376,7 +396,7 @@ public final class Port implements AutoCloseable {
     }
 
     private void round() {
-        if (!closed && driver.receive(sockets, aside && !callerWaiting)) {
+        if (!closed && driver.receive(sockets, yielding && !callerWaiting)) {
             send();
         }
     }
@@ -393,35 +413,38 @@ public final class Port implements AutoCloseable {
     }
 
     private void runThread() {
-        var pause = ASIDE_NANOS;
+        var pause = YIELD_NANOS;
         while (!closed) {
             try {
                 pause = drive(pause);
             } catch (Throwable e) {
                 logFailure(e);
-                LockSupport.parkNanos(this, AFTER_FAILURE_NANOS);
+                LockSupport.parkNanos(this, FAILURE_PAUSE_NANOS);
             }
         }
     }
 
-    /** Never throws, because the thread must go on: others wait for the completions it reports. */
+    /**
+     * Never throws, because the thread must continue: other threads wait for the completions that
+     * it reports.
+     */
     private void logFailure(Throwable failure) {
         try {
             LOG.error("The thread of port {} failed and continues", address, failure);
-        } catch (OutOfMemoryError unlogged) {
-            // there is no memory for the message
+        } catch (OutOfMemoryError ignored) {
+            // there is no memory to log the failure
         }
     }
 
     /**
      * Drives the engine once, unless other threads do, and waits.
      *
-     * @param pause how long to stay aside while other threads poll
+     * @param pause the time to wait while other threads poll
      * @return the pause for the next call
      */
     private long drive(long pause) {
         if (!tryLock()) {
-            stepAside(ASIDE_NANOS);
+            yieldToPollers(YIELD_NANOS);
             return pause;
         }
         boolean othersPoll;
@@ -431,7 +454,7 @@ public final class Port implements AutoCloseable {
         try {
             othersPoll = doOthersPoll();
             if (othersPoll) {
-                threadWakesAt = Long.MIN_VALUE; // the thread looks again soon
+                threadWakesAt = Long.MIN_VALUE; // the thread checks again soon
                 wait = 0;
             } else {
                 round();
@@ -446,26 +469,26 @@ public final class Port implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        answer();
+        processDoorbells();
         if (othersPoll) {
-            stepAside(pause);
-            return Math.min(2 * pause, ASIDE_AT_MOST_NANOS);
+            yieldToPollers(pause);
+            return Math.min(2 * pause, MAX_YIELD_NANOS);
         }
         if (blocked) {
-            readiness.await(watched, true, ASIDE_AT_MOST_NANOS);
+            readiness.await(watched, true, MAX_YIELD_NANOS);
         } else if (wait > 0) {
             readiness.await(watched, false, wait);
         }
-        return ASIDE_NANOS;
+        return YIELD_NANOS;
     }
 
     private boolean doOthersPoll() {
-        return polls == POLLS && !callerWaiting && driver.now() - lastPoll < RECENTLY_NANOS;
+        return polls == POLLS && !callerWaiting && driver.now() - lastPoll < RECENT_POLL_NANOS;
     }
 
-    private void stepAside(long nanos) {
-        aside = true;
+    private void yieldToPollers(long nanos) {
+        yielding = true;
         LockSupport.parkNanos(this, nanos);
-        aside = false;
+        yielding = false;
     }
 }

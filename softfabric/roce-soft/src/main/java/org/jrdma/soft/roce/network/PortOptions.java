@@ -6,22 +6,22 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.EngineOptions;
 
 /**
- * What a port is made of.
+ * The options of a port.
  *
- * @param address the address of this machine whose packets it takes
- * @param socketBuffer how many bytes of datagrams are to wait in a socket; the kernel may set a
- *     limit below
- * @param random where keys and queue pair numbers come from; peers should be unable to guess it
+ * @param address the address of this machine at which the port receives
+ * @param engine the options of the engine
+ * @param socketBuffer the size of socket buffers in bytes; the kernel may limit it
+ * @param random the source of keys and queue pair numbers, which must be unpredictable to peers
  */
 public record PortOptions(
         Address address, EngineOptions engine, int socketBuffer, RandomGenerator random) {
 
-    /** The defaults. */
+    /** Returns the default options for an address. */
     public static PortOptions at(Address address) {
         return new PortOptions(address, EngineOptions.DEFAULTS, 8 << 20, new SecureRandom());
     }
 
-    /** The same with another {@link #socketBuffer}. */
+    /** Returns a copy with another {@link #socketBuffer}. */
     public PortOptions withSocketBuffer(int bytes) {
         return new PortOptions(address, engine, bytes, random);
     }

@@ -8,15 +8,15 @@ import java.util.Optional;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
-/** Finds out who has taken RoCE's port. */
+/** Finds the process that holds the RoCE UDP port. */
 final class PortOwner {
 
     private PortOwner() {}
 
-    /** A socket in the kernel's table. */
-    private record Holder(String inode, boolean isEverywhere) {}
+    /** A socket in the kernel's table. A wildcard socket is bound to all addresses. */
+    private record Holder(String inode, boolean isWildcard) {}
 
-    /** A sentence for people, with what to do. */
+    /** Describes the process that holds the port, and the remedy. */
     static String describe(Address address) {
         return describe(address, Path.of(address.isIpv4() ? "/proc/net/udp" : "/proc/net/udp6"));
     }
@@ -24,17 +24,17 @@ final class PortOwner {
     static String describe(Address address, Path table) {
         var holder = holder(address, table);
         var process = holder.flatMap(socket -> processOf(socket.inode()));
-        if (holder.isPresent() && holder.get().isEverywhere()) {
+        if (holder.isPresent() && holder.get().isWildcard()) {
             return process.map(owner ->
-                            "It is held by " + owner + ", of all addresses: that must end first.")
+                            "The port is held at all addresses by " + owner + ": end it first.")
                     .orElse(
-                            "No process is seen that holds it, of all addresses. That may be the"
-                                    + " kernel's rdma_rxe: unload it (rmmod rdma_rxe), or go to a network"
-                                    + " namespace that it does not serve.");
+                            "The port is held at all addresses, and no process that holds it was"
+                                    + " found. The holder may be the kernel's rdma_rxe: unload it"
+                                    + " (rmmod rdma_rxe), or use another network namespace.");
         }
-        return process.map(owner -> "It is held by " + owner + ": take another address.")
+        return process.map(owner -> "The port is held by " + owner + ": use another address.")
                 .orElse(
-                        "Another process, which this user may not look at, holds it: take another"
+                        "The port is held by a process that this user may not inspect: use another"
                                 + " address.");
     }
 
@@ -53,13 +53,13 @@ final class PortOwner {
 
     private static Optional<Holder> holder(Address address, String local, String inode) {
         var hex = local.substring(0, local.indexOf(':'));
-        var isEverywhere = hex.chars().allMatch(digit -> digit == '0');
-        return isEverywhere || hex.equals(hex(address))
-                ? Optional.of(new Holder(inode, isEverywhere))
+        var isWildcard = hex.chars().allMatch(digit -> digit == '0');
+        return isWildcard || hex.equals(hex(address))
+                ? Optional.of(new Holder(inode, isWildcard))
                 : Optional.empty();
     }
 
-    /** As the kernel prints it: words as they stand in memory. */
+    /** Returns an address as the kernel prints it: words in native byte order. */
     private static String hex(Address address) {
         var text = new StringBuilder();
         var words =
@@ -93,7 +93,7 @@ final class PortOwner {
                 }
             }
         } catch (IOException e) {
-            return false; // another user's, or gone
+            return false; // a process of another user, or one that has ended
         }
         return false;
     }
@@ -102,7 +102,7 @@ final class PortOwner {
         try {
             return Files.readSymbolicLink(descriptor).toString().equals(socket);
         } catch (IOException e) {
-            return false; // closed since
+            return false; // the descriptor was closed
         }
     }
 

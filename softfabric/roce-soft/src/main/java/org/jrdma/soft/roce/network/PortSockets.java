@@ -7,25 +7,26 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The sockets of a port: its own, and one for each multicast group that it has joined. Guarded by
- * the port's lock.
+ * The sockets of a port: one for its address, and one for each multicast group that it has joined.
+ * Guarded by the port's lock.
  */
 final class PortSockets {
 
     private final UdpSocket own;
-    private final LocalInterface on;
+    private final LocalInterface localInterface;
     private final int socketBuffer;
     private final SystemCalls calls;
     private final Map<Address, Integer> memberships = new HashMap<>();
 
     /**
-     * Its own socket first. Replaced when it changes, because a thread may be waiting for these.
+     * The socket of the address, followed by those of groups. The array is replaced when it
+     * changes, because a thread may be waiting for its sockets.
      */
     private UdpSocket[] sockets;
 
-    PortSockets(UdpSocket own, LocalInterface on, int socketBuffer, SystemCalls calls) {
+    PortSockets(UdpSocket own, LocalInterface localInterface, int socketBuffer, SystemCalls calls) {
         this.own = own;
-        this.on = on;
+        this.localInterface = localInterface;
         this.socketBuffer = socketBuffer;
         this.calls = calls;
         this.sockets = new UdpSocket[] {own};
@@ -40,13 +41,13 @@ final class PortSockets {
         return sockets.length == 0;
     }
 
-    /** Joins a group. Returns whether a socket was added. */
+    /** Joins a multicast group. Returns true if a socket was added. */
     boolean join(Address group) throws FabricException {
         if (memberships.merge(group, 1, Integer::sum) > 1 || areClosed()) {
             return false;
         }
         try {
-            var added = UdpSocket.ofGroup(group, on, socketBuffer, calls);
+            var added = UdpSocket.ofGroup(group, localInterface, socketBuffer, calls);
             var next = Arrays.copyOf(sockets, sockets.length + 1);
             next[sockets.length] = added;
             sockets = next;
@@ -57,7 +58,7 @@ final class PortSockets {
         }
     }
 
-    /** Takes back one {@link #join}. Returns whether a socket was removed. */
+    /** Reverts one {@link #join}. Returns true if a socket was removed. */
     boolean leave(Address group) {
         if (memberships.computeIfPresent(group, (_, count) -> count == 1 ? null : count - 1) != null
                 || areClosed()) {

@@ -9,9 +9,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
 
-/**
- * Waits for sockets, a moment, or another thread's {@link #wake()}. Made for one waiting thread.
- */
+/** Waits for sockets, a deadline, or {@link #wake()}. Used by one waiting thread. */
 final class Readiness {
 
     private static final long NANOS = 1_000_000_000;
@@ -34,10 +32,10 @@ final class Readiness {
     }
 
     /**
-     * Waits.
+     * Waits until a socket is ready, the time has passed, or {@link #wake()} is called.
      *
-     * @param sendable whether to wait for the first socket to take packets, too
-     * @param nanos how long at most; {@link Long#MAX_VALUE} without end
+     * @param sendable whether to wait until the first socket accepts packets, too
+     * @param nanos the maximum time in nanoseconds; {@link Long#MAX_VALUE} for no limit
      */
     void await(UdpSocket[] sockets, boolean sendable, long nanos) {
         if (descriptors.byteSize() < (sockets.length + 1) * BYTES) {
@@ -64,7 +62,7 @@ final class Readiness {
         descriptors.set(JAVA_SHORT, index * BYTES + EVENTS + 2, (short) 0);
     }
 
-    /** Ends the wait under way, or the next. From any thread. */
+    /** Ends the current wait, or the next one. May be called by any thread. */
     void wake() {
         event.raise();
     }

@@ -6,7 +6,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.Address;
 
-/** What the kernel knows of the way to an address. */
+/** Queries of the kernel's routing table. */
 public final class Routes {
 
     private static final int SOCK_DGRAM = 2;
@@ -15,9 +15,10 @@ public final class Routes {
     private Routes() {}
 
     /**
-     * The address of this machine that packets to another would come from. None is sent for it.
+     * Returns the source address that the kernel would use for packets to a destination. Sends no
+     * packet.
      *
-     * @param scope the interface that a link-local address is meant on
+     * @param scope the index of the interface for a link-local destination
      * @throws FabricException if there is no route
      */
     public static Address sourceTo(Address destination, int scope) throws FabricException {
@@ -45,22 +46,27 @@ public final class Routes {
 
     private static FabricException failure(Address destination, int errno) {
         return new FabricException(
-                "There is no route to %s: %s".formatted(destination, Errno.describe(errno)),
+                "Cannot find a route to %s: %s".formatted(destination, Errno.describe(errno)),
                 errno,
                 null);
     }
 
-    /** Whether it means nothing without an interface. */
+    /**
+     * Returns true for a link-local address, which is meaningful only together with an interface.
+     */
     public static boolean isLinkLocal(Address address) {
         return SocketAddress.isLinkLocal(address.high());
     }
 
-    /** The interface of an address of this machine that is link-local; 0 for any other. */
+    /**
+     * Returns the index of the interface of a link-local address of this machine; 0 for any other
+     * address.
+     */
     public static int scopeOf(Address own) throws FabricException {
         return isLinkLocal(own) ? LocalInterface.of(own).index() : 0;
     }
 
-    /** Whether two addresses of this machine belong to the same network interface. */
+    /** Returns true if two addresses of this machine belong to the same network interface. */
     public static boolean shareInterface(Address one, Address other) throws FabricException {
         return LocalInterface.of(one).index() == LocalInterface.of(other).index();
     }

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
-/** GIDs as C's {@code sockaddr_in} and {@code sockaddr_in6}. */
+/** The encoding of GIDs as {@code sockaddr_in} and {@code sockaddr_in6}. */
 final class SocketAddress {
 
     static final int IPV4_FAMILY = 2;
@@ -25,10 +25,10 @@ final class SocketAddress {
     private SocketAddress() {}
 
     /**
-     * Writes where a datagram goes, {@link #IPV6_BYTES} at most, at RoCE's port.
+     * Writes the address of the RoCE UDP port at a GID, at most {@link #IPV6_BYTES}.
      *
-     * @param scope the interface that a link-local address is meant on
-     * @return how many bytes of it there are
+     * @param scope the index of the interface for a link-local address
+     * @return the length of the address in bytes
      */
     static int write(MemorySegment memory, long offset, long high, long low, int scope) {
         memory.set(PORT, offset + 2, (short) PacketBuffer.UDP_PORT);
@@ -46,7 +46,10 @@ final class SocketAddress {
         return IPV6_BYTES;
     }
 
-    /** Of one interface: fe80::/10, and groups of scope 1 and 2. */
+    /**
+     * Returns true for addresses that are valid on one interface only: fe80::/10, and groups of
+     * scope 1 and 2.
+     */
     static boolean isLinkLocal(long high) {
         var first = (int) (high >>> 48);
         return (first & 0xffc0) == 0xfe80 || ((first & 0xff00) == 0xff00 && (first & 0xf) <= 2);

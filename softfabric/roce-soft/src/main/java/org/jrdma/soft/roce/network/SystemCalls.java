@@ -14,13 +14,13 @@ import java.lang.invoke.VarHandle;
 import org.jrdma.ffi.linkage.Downcalls;
 
 /**
- * The system calls about sockets. Each but {@link #receive} answers -1 on failure and leaves its
- * {@link #errno()} here, so an object of this class is for one thread at a time.
+ * The system calls for sockets. Each returns -1 on failure and, except for {@link #receive}, stores
+ * its {@link #errno()} in this object. An object is therefore confined to one thread at a time.
  *
- * <p>The JDK makes a segment for each call that captures errno, and only at times finds that it
- * need not. So those that every packet takes do without, as long as they succeed.
+ * <p>For calls that capture errno, the JDK allocates a segment that the compiler does not always
+ * eliminate. The calls for each packet therefore do not capture errno while they succeed.
  *
- * <p>Numbers and layouts are Linux's of 64 bits, the same on x86-64 and aarch64.
+ * <p>Constants and layouts are those of 64-bit Linux, which are equal on x86-64 and aarch64.
  */
 final class SystemCalls {
 
@@ -58,7 +58,7 @@ final class SystemCalls {
     private static final FunctionDescriptor SENDING =
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
     private static final MethodHandle SEND = Downcalls.plain(SENDING);
-    private static final MethodHandle SEND_AND_TELL = Downcalls.capturingErrno(SENDING);
+    private static final MethodHandle SEND_CAPTURING_ERRNO = Downcalls.capturingErrno(SENDING);
     private static final MethodHandle WAIT =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS));
@@ -67,11 +67,11 @@ final class SystemCalls {
             Linker.Option.captureStateLayout()
                     .varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
-    /** Where calls leave their errno: not in memory of the thread's, which costs a look-up. */
+    /** The memory for errno. A field, because thread-local memory would cost a lookup. */
     private final MemorySegment captured =
             Arena.ofAuto().allocate(Linker.Option.captureStateLayout());
 
-    /** What the last call that failed left. */
+    /** The errno of the last call that failed. */
     int errno() {
         return (int) ERRNO.get(captured, 0L);
     }
@@ -104,7 +104,7 @@ final class SystemCalls {
         }
     }
 
-    /** Fills in the local address; {@code length} holds the length of {@code target}. */
+    /** Gets the local address; {@code length} holds the length of {@code target}. */
     int name(int descriptor, MemorySegment target, MemorySegment length) {
         try {
             return (int)
@@ -131,7 +131,7 @@ final class SystemCalls {
         }
     }
 
-    /** {@code length} holds the length of {@code value}. */
+    /** Gets an option; {@code length} holds the length of {@code value}. */
     int option(int descriptor, int level, int option, MemorySegment value, MemorySegment length) {
         try {
             return (int)
@@ -143,8 +143,8 @@ final class SystemCalls {
     }
 
     /**
-     * Receives up to {@code count} datagrams; how many, or -1 without an errno. The descriptor must
-     * not block.
+     * Receives up to {@code count} datagrams. Returns their number, or -1 without an errno. The
+     * descriptor must be nonblocking.
      */
     int receive(int descriptor, MemorySegment messages, int count) {
         try {
@@ -156,21 +156,21 @@ final class SystemCalls {
         }
     }
 
-    /** Sends up to {@code count} datagrams; how many, before one that failed if not all. */
+    /** Sends up to {@code count} datagrams, until one fails. Returns their number, or -1. */
     int send(int descriptor, MemorySegment messages, int count) {
         try {
             var sent = (int) SEND.invokeExact(SENDMMSG, descriptor, messages, count, 0);
-            return sent > 0 // else again, to be told why
+            return sent > 0 // otherwise repeated to obtain the errno
                     ? sent
                     : (int)
-                            SEND_AND_TELL.invokeExact(
+                            SEND_CAPTURING_ERRNO.invokeExact(
                                     SENDMMSG, captured, descriptor, messages, count, 0);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
     }
 
-    /** Waits for descriptors; {@code timeout} NULL waits without end. */
+    /** Waits for descriptors; a {@code timeout} of NULL waits without limit. */
     int poll(MemorySegment descriptors, long count, MemorySegment timeout) {
         try {
             return (int)

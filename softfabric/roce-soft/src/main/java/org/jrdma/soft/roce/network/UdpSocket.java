@@ -10,9 +10,9 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
- * A UDP socket at RoCE's port of one address: a local one, or a group's. Never blocks, is never
- * connected, and does not let its datagrams be fragmented, so that the kernel sends identification
- * 0, which the checksum covers.
+ * A UDP socket at the RoCE UDP port of a local address or a multicast group. The socket is
+ * nonblocking and unconnected. Fragmentation is disabled so that the kernel sends identification 0,
+ * which the checksum covers.
  */
 final class UdpSocket {
 
@@ -59,28 +59,29 @@ final class UdpSocket {
         this.descriptor = descriptor;
     }
 
-    /** A socket that sends from {@code address} and receives what is for it. */
-    static UdpSocket at(Address address, LocalInterface on, int buffer, SystemCalls calls)
+    /** Opens a socket that sends from {@code address} and receives packets for it. */
+    static UdpSocket at(
+            Address address, LocalInterface localInterface, int buffer, SystemCalls calls)
             throws FabricException {
         var socket = open(address, calls);
         try {
             if (address.isIpv4()) {
                 socket.require("IP_MTU_DISCOVER", IPPROTO_IP, IP_MTU_DISCOVER, NEVER_FRAGMENT);
                 socket.set(IPPROTO_IP, IP_MULTICAST_TTL, HOPS);
-                socket.set(IPPROTO_IP, IP_MULTICAST_IF, 0, 0, on.index());
+                socket.set(IPPROTO_IP, IP_MULTICAST_IF, 0, 0, localInterface.index());
             } else {
                 socket.require(
                         "IPV6_MTU_DISCOVER", IPPROTO_IPV6, IPV6_MTU_DISCOVER, NEVER_FRAGMENT);
                 socket.set(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, HOPS);
-                socket.set(IPPROTO_IPV6, IPV6_MULTICAST_IF, on.index());
+                socket.set(IPPROTO_IPV6, IPV6_MULTICAST_IF, localInterface.index());
             }
             socket.resize(SO_SNDBUFFORCE, SO_SNDBUF, buffer);
             socket.resize(SO_RCVBUFFORCE, SO_RCVBUF, buffer);
-            if (on.isLoopback()) {
-                // Takes packets together that were sent so. A kernel that cannot parts them.
+            if (localInterface.isLoopback()) {
+                // Receives combined packets as one message, if the kernel supports it.
                 socket.set(IPPROTO_UDP, UDP_GRO, 1);
             }
-            socket.bind(on);
+            socket.bind(localInterface);
             return socket;
         } catch (FabricException e) {
             socket.close();
@@ -88,16 +89,17 @@ final class UdpSocket {
         }
     }
 
-    /** A socket that receives what is sent to {@code group} on an interface. */
-    static UdpSocket ofGroup(Address group, LocalInterface on, int buffer, SystemCalls calls)
+    /** Opens a socket that receives packets sent to {@code group} on an interface. */
+    static UdpSocket ofGroup(
+            Address group, LocalInterface localInterface, int buffer, SystemCalls calls)
             throws FabricException {
         var socket = open(group, calls);
         try {
-            // Any number of processes may be members.
+            // Several processes may be members.
             socket.require("SO_REUSEADDR", SOL_SOCKET, SO_REUSEADDR, 1);
             socket.resize(SO_RCVBUFFORCE, SO_RCVBUF, buffer);
-            socket.bind(on);
-            socket.join(on);
+            socket.bind(localInterface);
+            socket.join(localInterface);
             return socket;
         } catch (FabricException e) {
             socket.close();
@@ -109,22 +111,24 @@ final class UdpSocket {
         var family = address.isIpv4() ? SocketAddress.IPV4_FAMILY : SocketAddress.IPV6_FAMILY;
         var descriptor = calls.socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (descriptor < 0) {
-            throw failed("A UDP socket for %s could not be made", address, calls.errno());
+            throw failed("Cannot create a UDP socket for %s", address, calls.errno());
         }
         var socket = new UdpSocket(calls, address, descriptor);
         if (!address.isIpv4()) {
-            // Else nobody could use the mapped addresses beside it.
+            // Leaves the IPv4-mapped addresses to other sockets.
             socket.set(IPPROTO_IPV6, IPV6_V6ONLY, 1);
-            // Adapters send no UDP checksum over IPv6 either.
+            // Adapters send no UDP checksum over IPv6.
             socket.set(IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
         }
         return socket;
     }
 
-    private void bind(LocalInterface on) throws FabricException {
+    private void bind(LocalInterface localInterface) throws FabricException {
         try (var arena = Arena.ofConfined()) {
             var name = arena.allocate(SocketAddress.IPV6_BYTES, 8);
-            var length = SocketAddress.write(name, 0, address.high(), address.low(), on.index());
+            var length =
+                    SocketAddress.write(
+                            name, 0, address.high(), address.low(), localInterface.index());
             if (calls.bind(descriptor, name.asSlice(0, length)) < 0) {
                 throw bindFailed(calls.errno());
             }
@@ -133,16 +137,14 @@ final class UdpSocket {
 
     private FabricException bindFailed(int errno) {
         var attempt =
-                "UDP port %d of %s could not be bound: %s."
+                "Cannot bind UDP port %d of %s: %s."
                         .formatted(PacketBuffer.UDP_PORT, address, Errno.describe(errno));
         var advice =
-                errno == Errno.EADDRNOTAVAIL
-                        ? " This machine, or this network namespace, has no such address."
-                        : "";
+                errno == Errno.EADDRNOTAVAIL ? " This network namespace has no such address." : "";
         return new FabricException(attempt + advice, errno, null);
     }
 
-    private void join(LocalInterface on) throws FabricException {
+    private void join(LocalInterface localInterface) throws FabricException {
         int result;
         if (address.isIpv4()) {
             set(IPPROTO_IP, IP_MULTICAST_ALL, 0);
@@ -152,7 +154,7 @@ final class UdpSocket {
                             IP_ADD_MEMBERSHIP,
                             networkOrder((int) address.low()),
                             0,
-                            on.index());
+                            localInterface.index());
         } else {
             set(IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
             result =
@@ -163,11 +165,13 @@ final class UdpSocket {
                             networkOrder((int) address.high()),
                             networkOrder((int) (address.low() >>> 32)),
                             networkOrder((int) address.low()),
-                            on.index());
+                            localInterface.index());
         }
         if (result < 0) {
             throw failed(
-                    "The group %s could not be joined on " + on.name(), address, calls.errno());
+                    "Cannot join the multicast group %s on " + localInterface.name(),
+                    address,
+                    calls.errno());
         }
     }
 
@@ -184,7 +188,7 @@ final class UdpSocket {
 
     private void require(String name, int level, int option, int value) throws FabricException {
         if (set(level, option, value) < 0) {
-            throw failed("The socket of %s refuses " + name, address, calls.errno());
+            throw failed("Cannot set " + name + " on the socket of %s", address, calls.errno());
         }
     }
 
@@ -195,14 +199,20 @@ final class UdpSocket {
         }
     }
 
-    /** As much as wanted with the right to; else as much as anyone may have. */
+    /**
+     * Sets a buffer size without a limit if the process has the privilege, otherwise up to the
+     * system's limit.
+     */
     private void resize(int force, int option, int bytes) {
         if (set(SOL_SOCKET, force, bytes) < 0) {
             set(SOL_SOCKET, option, bytes);
         }
     }
 
-    /** How many bytes of datagrams and their bookkeeping wait here at most. */
+    /**
+     * The size of the receive buffer in bytes, which includes the kernel's bookkeeping; 0 if it is
+     * unknown.
+     */
     int receiveBuffer() {
         try (var arena = Arena.ofConfined()) {
             var value = arena.allocate(ValueLayout.JAVA_INT);
@@ -221,12 +231,15 @@ final class UdpSocket {
         return descriptor;
     }
 
-    /** Receives up to {@code count} datagrams; -1 for none. */
+    /** Receives up to {@code count} datagrams. Returns their number, or -1 for none. */
     int receive(MemorySegment messages, int count) {
         return calls.receive(descriptor, messages, count);
     }
 
-    /** Sends up to {@code count} datagrams; -1 and errno if the first failed. */
+    /**
+     * Sends up to {@code count} datagrams. Returns their number, or -1 with errno if the first
+     * failed.
+     */
     int send(MemorySegment messages, int count) {
         return calls.send(descriptor, messages, count);
     }

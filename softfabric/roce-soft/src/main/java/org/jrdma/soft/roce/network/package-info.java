@@ -1,6 +1,6 @@
 /**
- * What carries an engine's packets: UDP sockets, made by system calls because the JDK's lack
- * options that RoCE needs, and the thread that drives the engine when nobody polls.
+ * The network access of an engine: UDP sockets, by direct system calls because the JDK's sockets
+ * lack options that RoCE needs, and the thread that drives the engine when no other thread polls.
  */
 @NullMarked
 package org.jrdma.soft.roce.network;

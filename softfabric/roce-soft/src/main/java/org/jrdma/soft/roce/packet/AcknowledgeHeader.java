@@ -3,19 +3,19 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * How a request fared, AETH.
+ * The result of a request (AETH).
  *
- * @param syndrome three bits that say {@link #isAcknowledgement() what it is}, five that say more
- * @param messages how many messages the responder has carried out, in 24 bits
+ * @param syndrome the kind of answer in the upper three bits, and its details in the lower five
+ * @param messages the number of messages that the responder has executed (MSN), 24 bits
  */
 public record AcknowledgeHeader(int syndrome, int messages) {
 
     public static final int BYTES = 4;
 
-    /** An acknowledgement that does not count the receives left. */
+    /** An acknowledgement without a credit count. */
     public static final int ACKNOWLEDGED = 0x1f;
 
-    /** To be or-ed with a timer code: come again after that time, a receive is missing. */
+    /** An RNR NAK: no receive is available. To be combined with a timer code by OR. */
     public static final int RECEIVER_NOT_READY = 0x20;
 
     public static final int SEQUENCE_ERROR = 0x60;
@@ -23,7 +23,7 @@ public record AcknowledgeHeader(int syndrome, int messages) {
     public static final int REMOTE_ACCESS_ERROR = 0x62;
     public static final int REMOTE_OPERATION_ERROR = 0x63;
 
-    /** Reads 4 bytes, which must be there; any are valid. */
+    /** Decodes 4 bytes; any value is valid. */
     public static AcknowledgeHeader decode(MemorySegment memory, long offset) {
         var word = BigEndian.integer(memory, offset);
         return new AcknowledgeHeader(word >>> 24, word & 0xff_ffff);
@@ -34,6 +34,11 @@ public record AcknowledgeHeader(int syndrome, int messages) {
     }
 
     public boolean isAcknowledgement() {
+        return isAcknowledgement(syndrome);
+    }
+
+    /** Returns true if a syndrome is that of an acknowledgement, and not of a NAK. */
+    static boolean isAcknowledgement(int syndrome) {
         return syndrome >> 5 == 0;
     }
 

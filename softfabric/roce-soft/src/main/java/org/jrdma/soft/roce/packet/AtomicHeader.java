@@ -3,16 +3,16 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An atomic operation, AtomicETH.
+ * The operands of an atomic operation (AtomicETH).
  *
- * @param swapOrAdd what to put there, or to add
- * @param compare what must be there; of no meaning when adding
+ * @param swapOrAdd the value to store, or to add
+ * @param compare the expected value; ignored when adding
  */
 public record AtomicHeader(long address, int key, long swapOrAdd, long compare) {
 
     public static final int BYTES = 28;
 
-    /** Reads 28 bytes, which must be there; any are valid. */
+    /** Decodes 28 bytes; any value is valid. */
     public static AtomicHeader decode(MemorySegment memory, long offset) {
         return new AtomicHeader(
                 BigEndian.longInteger(memory, offset),

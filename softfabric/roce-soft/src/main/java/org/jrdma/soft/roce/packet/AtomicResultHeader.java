@@ -2,12 +2,12 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** What stood in memory before an atomic operation, AtomicAckETH. */
+/** The value in memory before an atomic operation (AtomicAckETH). */
 public record AtomicResultHeader(long original) {
 
     public static final int BYTES = 8;
 
-    /** Reads 8 bytes, which must be there; any are valid. */
+    /** Decodes 8 bytes; any value is valid. */
     public static AtomicResultHeader decode(MemorySegment memory, long offset) {
         return new AtomicResultHeader(BigEndian.longInteger(memory, offset));
     }

@@ -3,17 +3,17 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The header of every packet, BTH. The migration bit is always set, as every adapter without path
- * migration does; the congestion bits are ignored.
+ * The header of every packet (BTH). The migration bit is always set, as by adapters without path
+ * migration. The congestion bits are ignored.
  *
- * <p>No object, as the others are: it depends on what the compiler meets first whether one for each
- * packet costs nothing.
+ * <p>Unlike the other headers, this class has no instances: whether the compiler eliminates their
+ * allocation for each packet depends on the order of compilation.
  */
 public final class BaseTransportHeader {
 
     public static final int BYTES = 12;
 
-    /** Where the byte stands that the checksum takes for ones. */
+    /** The offset of the byte that the checksum replaces by ones. */
     static final int CONGESTION_OFFSET = 4;
 
     private static final int SOLICITED = 0x80;
@@ -23,11 +23,11 @@ public final class BaseTransportHeader {
 
     private BaseTransportHeader() {}
 
-    // These read a header at an offset, whose 12 bytes must be there.
+    // The following methods decode the 12 bytes of a header at an offset.
 
     static OpCode opCode(MemorySegment memory, long offset) throws MalformedPacketException {
         if ((flags(memory, offset) & 0x0f) != 0) {
-            throw new MalformedPacketException("transport header of another version");
+            throw new MalformedPacketException("unsupported version of the transport header");
         }
         return OpCode.decode(BigEndian.unsignedByte(memory, offset));
     }
@@ -60,7 +60,7 @@ public final class BaseTransportHeader {
         return BigEndian.unsignedByte(memory, offset + 1);
     }
 
-    /** Writes one. */
+    /** Encodes a header. */
     public static void encode(
             MemorySegment memory,
             long offset,

@@ -5,7 +5,7 @@ import static java.nio.ByteOrder.BIG_ENDIAN;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Fields as they stand on the wire. */
+/** Access to fields in network byte order. */
 public final class BigEndian {
 
     private static final ValueLayout.OfShort SHORT =

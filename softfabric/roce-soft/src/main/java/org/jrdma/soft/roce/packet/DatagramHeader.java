@@ -2,12 +2,12 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** Who sends a datagram, and the key that its receiver demands, DETH. */
+/** The queue key that the receiver demands and the queue pair that sends (DETH). */
 public record DatagramHeader(int queueKey, int sourceQueuePair) {
 
     public static final int BYTES = 8;
 
-    /** Reads 8 bytes, which must be there; any are valid. */
+    /** Decodes 8 bytes; any value is valid. */
     public static DatagramHeader decode(MemorySegment memory, long offset) {
         return new DatagramHeader(
                 BigEndian.integer(memory, offset),

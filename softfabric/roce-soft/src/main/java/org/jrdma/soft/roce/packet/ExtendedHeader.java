@@ -3,15 +3,15 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Which receive queue a request is for, XRCETH: the first header of each.
+ * The receive queue that a request is for (XRCETH). The first header of each request.
  *
- * @param receiveQueue its number, of 24 bits
+ * @param receiveQueue the number of the receive queue, 24 bits
  */
 public record ExtendedHeader(int receiveQueue) {
 
     public static final int BYTES = 4;
 
-    /** Reads 4 bytes, which must be there; any are valid. */
+    /** Decodes 4 bytes; any value is valid. */
     public static ExtendedHeader decode(MemorySegment memory, long offset) {
         return new ExtendedHeader(BigEndian.integer(memory, offset) & 0xff_ffff);
     }

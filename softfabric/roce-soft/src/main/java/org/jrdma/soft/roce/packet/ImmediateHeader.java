@@ -2,12 +2,12 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** Four bytes for the receiver's completion, ImmDt. */
+/** Four bytes of immediate data for the receiver's completion (ImmDt). */
 public record ImmediateHeader(int data) {
 
     public static final int BYTES = 4;
 
-    /** Reads 4 bytes, which must be there; any are valid. */
+    /** Decodes 4 bytes; any value is valid. */
     public static ImmediateHeader decode(MemorySegment memory, long offset) {
         return new ImmediateHeader(BigEndian.integer(memory, offset));
     }

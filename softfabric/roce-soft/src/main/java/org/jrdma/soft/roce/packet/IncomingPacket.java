@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A packet taken apart: its base transport header, and where the rest stands. One object serves
- * packet after packet, so that receiving allocates nothing.
+ * A decoded packet: the fields of its base transport header, and the location of the rest. The
+ * object is reused for each packet, so that receiving does not allocate.
  */
 public final class IncomingPacket {
 
@@ -20,20 +20,21 @@ public final class IncomingPacket {
     private int payloadBytes;
 
     /**
-     * Takes {@code packet} apart. Its checksum is not looked at.
+     * Decodes a packet without checking its checksum.
      *
-     * @throws MalformedPacketException if it is none; then nothing else here has a meaning
+     * @throws MalformedPacketException if the bytes are not a packet; the fields of this object are
+     *     then unspecified
      */
     public void decode(PacketBuffer packet) throws MalformedPacketException {
         var length = packet.length();
         if (length < BaseTransportHeader.BYTES + InvariantCrc.BYTES) {
             throw new MalformedPacketException("shorter than its headers");
         }
-        if (length > PacketBuffer.MAXIMUM_BYTES) {
-            throw new MalformedPacketException("longer than a packet can be");
+        if (length > PacketBuffer.MAX_BYTES) {
+            throw new MalformedPacketException("longer than the maximum packet");
         }
         if ((length & 3) != 0) {
-            throw new MalformedPacketException("not padded to four bytes");
+            throw new MalformedPacketException("length is not a multiple of four");
         }
         var memory = packet.memory();
         var found = BaseTransportHeader.opCode(memory, PacketBuffer.START);
@@ -44,7 +45,7 @@ public final class IncomingPacket {
             throw new MalformedPacketException("shorter than its headers");
         }
         if (length != headerBytes + InvariantCrc.BYTES && !found.hasPayload()) {
-            throw new MalformedPacketException("payload where the opcode has none");
+            throw new MalformedPacketException("unexpected payload for the opcode");
         }
         buffer = packet;
         opCode = found;
@@ -57,10 +58,10 @@ public final class IncomingPacket {
         payloadBytes = payload;
     }
 
-    /** Where it stands. */
+    /** The buffer that contains the packet. */
     public PacketBuffer buffer() {
         if (buffer == null) {
-            throw new IllegalStateException("nothing decoded yet");
+            throw new IllegalStateException("No packet was decoded.");
         }
         return buffer;
     }
@@ -73,7 +74,7 @@ public final class IncomingPacket {
         return opCode;
     }
 
-    /** Whether the receiver's completion should wake those who wait for solicited ones. */
+    /** Whether the receiver's completion raises a solicited event. */
     public boolean solicited() {
         return solicited;
     }
@@ -86,7 +87,7 @@ public final class IncomingPacket {
         return destinationQueuePair;
     }
 
-    /** Whether the requester asks for an acknowledgement. */
+    /** Whether the requester requests an acknowledgement. */
     public boolean acknowledge() {
         return acknowledge;
     }
@@ -95,7 +96,7 @@ public final class IncomingPacket {
         return sequence;
     }
 
-    /** Where the payload begins in the buffer's memory. */
+    /** The offset of the payload in the buffer's memory. */
     public int payloadOffset() {
         return payloadOffset;
     }
@@ -105,7 +106,10 @@ public final class IncomingPacket {
         return payloadBytes;
     }
 
-    /** Its {@link Header#RDMA}, which the opcode must announce; so for the others. */
+    /**
+     * Decodes {@link HeaderKind#RDMA}. As for the following methods, the opcode must have the
+     * header.
+     */
     public RdmaHeader rdma() {
         var flushes = opCode.operation() == Operation.FLUSH;
         return RdmaHeader.decode(memory(), firstHeader() + (flushes ? FlushHeader.BYTES : 0));
@@ -123,6 +127,14 @@ public final class IncomingPacket {
         return AcknowledgeHeader.decode(memory(), firstHeader());
     }
 
+    /**
+     * Returns true if the {@link #acknowledgement()} is not a NAK. Does not decode the header,
+     * because the compiler does not always remove the allocation.
+     */
+    public boolean isAcknowledged() {
+        return AcknowledgeHeader.isAcknowledgement(BigEndian.unsignedByte(memory(), firstHeader()));
+    }
+
     public AtomicResultHeader atomicResult() {
         return AtomicResultHeader.decode(memory(), firstHeader() + AcknowledgeHeader.BYTES);
     }
@@ -131,22 +143,22 @@ public final class IncomingPacket {
         return DatagramHeader.decode(memory(), firstHeader());
     }
 
-    /** Its {@link Header#IMMEDIATE}, always the last. */
+    /** Decodes {@link HeaderKind#IMMEDIATE}, always the last header. */
     public ImmediateHeader immediate() {
         return ImmediateHeader.decode(memory(), payloadOffset - ImmediateHeader.BYTES);
     }
 
-    /** Its {@link Header#INVALIDATE}, always the last. */
+    /** Decodes {@link HeaderKind#INVALIDATE}, always the last header. */
     public InvalidateHeader invalidate() {
         return InvalidateHeader.decode(memory(), payloadOffset - InvalidateHeader.BYTES);
     }
 
-    /** Its {@link Header#EXTENDED}, always the first. */
+    /** Decodes {@link HeaderKind#EXTENDED}, always the first header. */
     public ExtendedHeader extended() {
         return ExtendedHeader.decode(memory(), PacketBuffer.START + BaseTransportHeader.BYTES);
     }
 
-    /** Behind that, where there is one. */
+    /** The offset of the first header after the extended header, if there is one. */
     private int firstHeader() {
         return PacketBuffer.START
                 + BaseTransportHeader.BYTES

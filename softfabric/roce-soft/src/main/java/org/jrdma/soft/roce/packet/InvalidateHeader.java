@@ -2,12 +2,12 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** The key to be invalidated, IETH. */
+/** The key to invalidate (IETH). */
 public record InvalidateHeader(int key) {
 
     public static final int BYTES = 4;
 
-    /** Reads 4 bytes, which must be there; any are valid. */
+    /** Decodes 4 bytes; any value is valid. */
     public static InvalidateHeader decode(MemorySegment memory, long offset) {
         return new InvalidateHeader(BigEndian.integer(memory, offset));
     }

@@ -7,15 +7,15 @@ import java.lang.foreign.ValueLayout;
 import java.util.zip.CRC32;
 
 /**
- * The checksum at the end of each packet (ICRC): CRC-32 over the headers of IP and UDP and the
- * packet, with ones for what a router may change.
+ * The checksum at the end of each packet (ICRC): the CRC-32 of the IP and UDP headers and the
+ * packet, in which fields that routers may change are replaced by ones.
  *
- * <p>It covers the identification of an IPv4 header, which a UDP socket does not show. A Java peer
- * sends 0 there. The kernel's rxe counts, so over IPv4 the check also accepts what differs from the
- * computed value by an identification alone. That leaves 16 of the 32 bits to detect damage; over
- * IPv6 nothing is hidden and the check is exact.
+ * <p>The checksum covers the identification field of an IPv4 header, which a UDP socket does not
+ * expose. This implementation sends 0; the kernel's rxe sends a counter. Over IPv4, the check
+ * therefore also accepts a checksum that is correct for any other identification. 16 of the 32 bits
+ * remain to detect damage. Over IPv6 the check is exact.
  *
- * <p>For one thread at a time.
+ * <p>Confined to one thread at a time.
  */
 public final class InvariantCrc {
 
@@ -30,18 +30,18 @@ public final class InvariantCrc {
     private static final int UDP = 17;
     private static final int DO_NOT_FRAGMENT = 0x4000;
 
-    /** From the first byte of the identification to the end of IPv4's and UDP's headers. */
+    /** The bytes from the start of the identification to the end of the IPv4 and UDP headers. */
     private static final int IDENTIFICATION_TO_PACKET = IPV4_BYTES - 4 + UDP_BYTES;
 
-    /** CRC-32's polynomial, lowest power in the highest bit, x^32 left out. */
+    /** The polynomial of CRC-32 without x^32, the lowest power in the highest bit. */
     private static final int POLYNOMIAL = 0xedb8_8320;
 
     /** x^(-8 i) for each number of bytes i. */
-    private static final int[] BACK = powersOfInverse();
+    private static final int[] INVERSE_POWERS = powersOfInverse();
 
     private final CRC32 crc = new CRC32();
 
-    /** Appends the checksum to the packet, whose addresses, port and length so far are set. */
+    /** Appends the checksum to a packet whose addresses, source port and length are set. */
     public void seal(PacketBuffer packet) {
         var covered = packet.length();
         packet.memory()
@@ -50,7 +50,8 @@ public final class InvariantCrc {
     }
 
     /**
-     * Whether the packet, at least a base transport header and a checksum long, has arrived whole.
+     * Returns true if the checksum of a packet is correct. The packet must have at least the length
+     * of a base transport header and a checksum.
      */
     public boolean matches(PacketBuffer packet) {
         var covered = packet.length() - BYTES;
@@ -60,14 +61,14 @@ public final class InvariantCrc {
     }
 
     /**
-     * Whether some identification makes up for {@code difference}.
+     * Returns true if an identification other than 0 explains the difference.
      *
-     * <p>CRC is linear: a change of the message changes its remainder by the remainder of the
-     * change alone, which is the 16 bits changed times a power of x that grows with the bytes
-     * behind. Multiplied by the inverse of that power, the difference must be 16 bits again.
+     * <p>CRC is linear: a change of the message changes the CRC by the CRC of the change alone.
+     * That is the 16 changed bits times a power of x that depends on the number of bytes that
+     * follow. Multiplied by the inverse of that power, the difference must be 16 bits again.
      */
     private static boolean isIdentification(int difference, int covered) {
-        return multiply(difference, BACK[covered + IDENTIFICATION_TO_PACKET]) >>> 16 == 0;
+        return multiply(difference, INVERSE_POWERS[covered + IDENTIFICATION_TO_PACKET]) >>> 16 == 0;
     }
 
     private int compute(PacketBuffer packet, int covered) {
@@ -82,7 +83,10 @@ public final class InvariantCrc {
         return (int) crc.getValue();
     }
 
-    /** Writes what stands in front of a packet over IPv4. Returns where it begins. */
+    /**
+     * Writes the IPv4 and UDP headers before a packet. Returns the offset of the first byte that
+     * the checksum covers.
+     */
     private static int ipv4(PacketBuffer packet, int covered) {
         var memory = packet.memory();
         var ip = PacketBuffer.START - UDP_BYTES - IPV4_BYTES;
@@ -97,7 +101,10 @@ public final class InvariantCrc {
         return ip - 8;
     }
 
-    /** Writes what stands in front of a packet over IPv6. Returns where it begins. */
+    /**
+     * Writes the IPv6 and UDP headers before a packet. Returns the offset of the first byte that
+     * the checksum covers.
+     */
     private static int ipv6(PacketBuffer packet, int covered) {
         var memory = packet.memory();
         var ip = PacketBuffer.START - UDP_BYTES - IPV6_BYTES;
@@ -119,7 +126,10 @@ public final class InvariantCrc {
         BigEndian.putInteger(memory, PacketBuffer.START - 4, length << 16 | 0xffff);
     }
 
-    /** The product of two polynomials, lowest power in the highest bit, in constant time. */
+    /**
+     * Returns the product of two polynomials, the lowest power in the highest bit, in constant
+     * time.
+     */
     private static int multiply(int a, int b) {
         var product = 0;
         for (var bit = 0; bit < 32; bit++) {

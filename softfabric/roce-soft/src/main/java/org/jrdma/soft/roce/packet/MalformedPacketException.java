@@ -1,8 +1,8 @@
 package org.jrdma.soft.roce.packet;
 
 /**
- * These bytes are no packet. Carries no stack trace: whoever floods a port with rubbish should cost
- * it little.
+ * Thrown for bytes that are not a valid packet. Has no stack trace, so that a flood of invalid
+ * packets costs little.
  */
 public final class MalformedPacketException extends Exception {
 

@@ -1,12 +1,12 @@
 package org.jrdma.soft.roce.packet;
 
-import static org.jrdma.soft.roce.packet.Header.ACKNOWLEDGE;
-import static org.jrdma.soft.roce.packet.Header.ATOMIC;
-import static org.jrdma.soft.roce.packet.Header.ATOMIC_RESULT;
-import static org.jrdma.soft.roce.packet.Header.EXTENDED;
-import static org.jrdma.soft.roce.packet.Header.IMMEDIATE;
-import static org.jrdma.soft.roce.packet.Header.INVALIDATE;
-import static org.jrdma.soft.roce.packet.Header.RDMA;
+import static org.jrdma.soft.roce.packet.HeaderKind.ACKNOWLEDGE;
+import static org.jrdma.soft.roce.packet.HeaderKind.ATOMIC;
+import static org.jrdma.soft.roce.packet.HeaderKind.ATOMIC_RESULT;
+import static org.jrdma.soft.roce.packet.HeaderKind.EXTENDED;
+import static org.jrdma.soft.roce.packet.HeaderKind.IMMEDIATE;
+import static org.jrdma.soft.roce.packet.HeaderKind.INVALIDATE;
+import static org.jrdma.soft.roce.packet.HeaderKind.RDMA;
 import static org.jrdma.soft.roce.packet.Operation.SEND;
 import static org.jrdma.soft.roce.packet.Operation.WRITE;
 import static org.jrdma.soft.roce.packet.Position.FIRST;
@@ -20,7 +20,7 @@ import static org.jrdma.soft.roce.packet.Transport.UNRELIABLE;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The opcodes, and what follows the base transport header under each. */
+/** The opcodes, each with the headers that follow the base transport header. */
 public enum OpCode {
     RC_SEND_FIRST(RELIABLE, 0, SEND, FIRST, true),
     RC_SEND_MIDDLE(RELIABLE, 1, SEND, MIDDLE, true),
@@ -46,7 +46,7 @@ public enum OpCode {
     RC_FETCH_AND_ADD(RELIABLE, 20, Operation.FETCH_AND_ADD, ONLY, false, ATOMIC),
     RC_SEND_LAST_INVALIDATE(RELIABLE, 22, SEND, LAST, true, INVALIDATE),
     RC_SEND_ONLY_INVALIDATE(RELIABLE, 23, SEND, ONLY, true, INVALIDATE),
-    RC_FLUSH(RELIABLE, 28, Operation.FLUSH, ONLY, false, Header.FLUSH, RDMA),
+    RC_FLUSH(RELIABLE, 28, Operation.FLUSH, ONLY, false, HeaderKind.FLUSH, RDMA),
     RC_ATOMIC_WRITE(RELIABLE, 29, Operation.ATOMIC_WRITE, ONLY, true, RDMA),
 
     UC_SEND_FIRST(UNRELIABLE, 0, SEND, FIRST, true),
@@ -62,8 +62,8 @@ public enum OpCode {
     UC_WRITE_ONLY(UNRELIABLE, 10, WRITE, ONLY, true, RDMA),
     UC_WRITE_ONLY_IMMEDIATE(UNRELIABLE, 11, WRITE, ONLY, true, RDMA, IMMEDIATE),
 
-    UD_SEND_ONLY(DATAGRAM, 4, SEND, ONLY, true, Header.DATAGRAM),
-    UD_SEND_ONLY_IMMEDIATE(DATAGRAM, 5, SEND, ONLY, true, Header.DATAGRAM, IMMEDIATE),
+    UD_SEND_ONLY(DATAGRAM, 4, SEND, ONLY, true, HeaderKind.DATAGRAM),
+    UD_SEND_ONLY_IMMEDIATE(DATAGRAM, 5, SEND, ONLY, true, HeaderKind.DATAGRAM, IMMEDIATE),
 
     XRC_SEND_FIRST(Transport.EXTENDED, 0, SEND, FIRST, true, EXTENDED),
     XRC_SEND_MIDDLE(Transport.EXTENDED, 1, SEND, MIDDLE, true, EXTENDED),
@@ -105,16 +105,16 @@ public enum OpCode {
 
     private static final int OPERATIONS = Operation.values().length;
 
-    /** By transport, operation, position, and 1 with immediate data. */
-    private static final @Nullable OpCode[] BY_MEANING =
+    /** The opcodes by transport, operation, position, and presence of immediate data. */
+    private static final @Nullable OpCode[] BY_PROPERTIES =
             new OpCode[Transport.values().length * OPERATIONS * 4 * 2];
 
     static {
         for (var opCode : values()) {
             BY_CODE[opCode.code] = opCode;
             if (!opCode.invalidate) {
-                BY_MEANING[
-                                meaning(
+                BY_PROPERTIES[
+                                index(
                                         opCode.transport,
                                         opCode.operation,
                                         opCode.position,
@@ -130,8 +130,8 @@ public enum OpCode {
     private final Position position;
     private final boolean payload;
 
-    @SuppressWarnings("ImmutableEnumChecker") // made by List.of
-    private final List<Header> headers;
+    @SuppressWarnings("ImmutableEnumChecker") // created by List.of
+    private final List<HeaderKind> headers;
 
     private final int headerBytes;
     private final boolean immediate;
@@ -144,20 +144,20 @@ public enum OpCode {
             Operation operation,
             Position position,
             boolean payload,
-            Header... headers) {
+            HeaderKind... headers) {
         this.code = transport.bits() | operationCode;
         this.transport = transport;
         this.operation = operation;
         this.position = position;
         this.payload = payload;
         this.headers = List.of(headers);
-        this.headerBytes = this.headers.stream().mapToInt(Header::bytes).sum();
+        this.headerBytes = this.headers.stream().mapToInt(HeaderKind::bytes).sum();
         this.immediate = this.headers.contains(IMMEDIATE);
         this.invalidate = this.headers.contains(INVALIDATE);
         this.extended = this.headers.contains(EXTENDED);
     }
 
-    /** The opcode with this number, which is 0 to 255. */
+    /** Returns the opcode with a code of 0 to 255. */
     public static OpCode decode(int code) throws MalformedPacketException {
         var opCode = BY_CODE[code];
         if (opCode == null) {
@@ -166,18 +166,22 @@ public enum OpCode {
         return opCode;
     }
 
-    /** The opcode of such a packet, which must exist. */
+    /**
+     * Returns the opcode for a packet.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
     public static OpCode of(
             Transport transport, Operation operation, Position position, boolean immediate) {
-        var opCode = BY_MEANING[meaning(transport, operation, position, immediate)];
+        var opCode = BY_PROPERTIES[index(transport, operation, position, immediate)];
         if (opCode == null) {
             throw new IllegalArgumentException(
-                    "no opcode for %s %s %s".formatted(transport, operation, position));
+                    "There is no opcode for %s %s %s.".formatted(transport, operation, position));
         }
         return opCode;
     }
 
-    /** The opcode of the last packet of a message that invalidates. */
+    /** Returns the opcode for the last packet of a SEND that invalidates a key. */
     public static OpCode invalidating(Transport transport, Position position) {
         if (transport == Transport.EXTENDED) {
             return position == ONLY ? XRC_SEND_ONLY_INVALIDATE : XRC_SEND_LAST_INVALIDATE;
@@ -185,20 +189,20 @@ public enum OpCode {
         return position == ONLY ? RC_SEND_ONLY_INVALIDATE : RC_SEND_LAST_INVALIDATE;
     }
 
-    /** The opcode of such a packet of one kind only, as an answer is. */
+    /** Returns the opcode for an operation that always has one packet. */
     public static OpCode of(Transport transport, Operation operation) {
         return of(transport, operation, ONLY, false);
     }
 
-    @SuppressWarnings("EnumOrdinal") // an index into a table made in this class, and nowhere else
-    private static int meaning(
+    @SuppressWarnings("EnumOrdinal") // an index into a table of this class only
+    private static int index(
             Transport transport, Operation operation, Position position, boolean immediate) {
         return ((transport.ordinal() * OPERATIONS + operation.ordinal()) * 4 + position.ordinal())
                         * 2
                 + (immediate ? 1 : 0);
     }
 
-    /** Its number on the wire. */
+    /** The code on the wire. */
     public int code() {
         return code;
     }
@@ -215,38 +219,38 @@ public enum OpCode {
         return position;
     }
 
-    /** Whether bytes of the message follow the headers. */
+    /** Whether a payload follows the headers. */
     public boolean hasPayload() {
         return payload;
     }
 
-    /** The headers that follow the base transport header, in their order. */
-    public List<Header> headers() {
+    /** The headers that follow the base transport header, in order. */
+    public List<HeaderKind> headers() {
         return headers;
     }
 
-    /** The length of {@link #headers()} together. */
+    /** The total length of {@link #headers()} in bytes. */
     public int headerBytes() {
         return headerBytes;
     }
 
-    /** Whether {@link Header#IMMEDIATE} is the last header. */
+    /** Whether {@link HeaderKind#IMMEDIATE} is the last header. */
     public boolean hasImmediate() {
         return immediate;
     }
 
-    /** Whether {@link Header#INVALIDATE} is the last header. */
+    /** Whether {@link HeaderKind#INVALIDATE} is the last header. */
     public boolean hasInvalidate() {
         return invalidate;
     }
 
-    /** Whether {@link Header#EXTENDED} is the first header. */
+    /** Whether {@link HeaderKind#EXTENDED} is the first header. */
     public boolean hasExtended() {
         return extended;
     }
 
-    /** Whether {@code header} follows the base transport header. */
-    public boolean announces(Header header) {
+    /** Whether a header follows the base transport header. */
+    public boolean has(HeaderKind header) {
         return headers.contains(header);
     }
 }

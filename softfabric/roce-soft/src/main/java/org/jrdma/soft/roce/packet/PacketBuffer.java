@@ -5,24 +5,24 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * Memory for one packet, with where it comes from and goes to. Reused from packet to packet.
+ * The memory of one packet, with its source and destination. Reused for each packet.
  *
- * <p>In front of the packet there is room for the headers of IP and UDP as the checksum takes them,
- * so that one pass over contiguous bytes computes it. The socket neither sends nor receives that
- * room.
+ * <p>The memory before the packet has space for the IP and UDP headers as the checksum covers them,
+ * so that one pass over contiguous bytes computes the checksum. The socket does not send or receive
+ * these bytes.
  *
- * <p>Addresses are GIDs: an IPv4 address in its IPv4-mapped form.
+ * <p>Addresses are GIDs: an IPv4 address is in its IPv4-mapped form.
  */
 public final class PacketBuffer {
 
-    /** Where the packet begins in {@link #memory()}. */
+    /** The offset of the packet in {@link #memory()}. */
     public static final int START = 64;
 
-    /** The longest packet: all headers, the largest path MTU, the checksum. */
-    public static final int MAXIMUM_BYTES =
+    /** The maximum length of a packet: all headers, the maximum path MTU and the checksum. */
+    public static final int MAX_BYTES =
             BaseTransportHeader.BYTES + AtomicHeader.BYTES + 4096 + 4 + InvariantCrc.BYTES;
 
-    /** How much memory one takes. */
+    /** The size of the memory of a buffer. */
     public static final int MEMORY_BYTES = 4224;
 
     public static final int UDP_PORT = 4791;
@@ -37,44 +37,45 @@ public final class PacketBuffer {
     private long destinationLow;
     private int sourcePort = UDP_PORT;
 
-    /** A buffer in {@code memory}, {@link #MEMORY_BYTES} of native memory. */
+    /** Creates a buffer in {@code memory}, {@link #MEMORY_BYTES} of native memory. */
     public PacketBuffer(MemorySegment memory) {
         if (memory.byteSize() != MEMORY_BYTES || !memory.isNative()) {
-            throw new IllegalArgumentException("not " + MEMORY_BYTES + " bytes of native memory");
+            throw new IllegalArgumentException(
+                    "A packet buffer needs " + MEMORY_BYTES + " bytes of native memory.");
         }
         this.memory = memory;
         this.bytes = memory.asByteBuffer();
     }
 
-    /** A buffer in memory of its own. */
+    /** Creates a buffer in newly allocated memory. */
     public PacketBuffer() {
         this(Arena.ofAuto().allocate(MEMORY_BYTES, 64));
     }
 
-    /** All of its memory; the packet is at {@link #START}. */
+    /** The memory of the buffer; the packet is at {@link #START}. */
     public MemorySegment memory() {
         return memory;
     }
 
-    /** The same bytes for {@link java.util.zip.CRC32}. */
+    /** The memory of the buffer as {@link java.util.zip.CRC32} needs it. */
     ByteBuffer bytes() {
         return bytes;
     }
 
-    /** The length of the packet, checksum included. */
+    /** The length of the packet, including the checksum. */
     public int length() {
         return length;
     }
 
-    /** Says how long the packet is that now stands at {@link #START}. */
+    /** Sets the length of the packet at {@link #START}. */
     public void length(int bytes) {
         if (bytes < 0 || bytes > MEMORY_BYTES - START) {
-            throw new IllegalArgumentException("no room for a packet of " + bytes + " bytes");
+            throw new IllegalArgumentException("Invalid packet length: " + bytes);
         }
         length = bytes;
     }
 
-    /** Says between which addresses it travels. */
+    /** Sets the source and destination addresses. */
     public void addresses(
             long sourceHigh, long sourceLow, long destinationHigh, long destinationLow) {
         this.sourceHigh = sourceHigh;
@@ -99,7 +100,7 @@ public final class PacketBuffer {
         return destinationLow;
     }
 
-    /** The UDP port it comes from. */
+    /** The source UDP port. */
     public int sourcePort() {
         return sourcePort;
     }
@@ -108,12 +109,12 @@ public final class PacketBuffer {
         sourcePort = port;
     }
 
-    /** Whether it travels over IPv4. */
+    /** Whether the packet is transferred over IPv4. */
     public boolean isIpv4() {
         return destinationHigh == 0 && destinationLow >>> 32 == 0xffff;
     }
 
-    /** Copies packet, addresses and port. */
+    /** Copies the packet, its addresses and its source port. */
     public void copyFrom(PacketBuffer other) {
         MemorySegment.copy(other.memory, START, memory, START, other.length);
         length = other.length;

@@ -1,19 +1,23 @@
 package org.jrdma.soft.roce.packet;
 
-/** Packet sequence numbers (PSN): 24 bits that wrap, ordered within half the circle. */
+/** Arithmetic on packet sequence numbers (PSN): 24 bits that wrap around. */
 public final class PacketSequence {
 
     public static final int MASK = 0xff_ffff;
 
     private PacketSequence() {}
 
-    /** The number {@code count} after {@code sequence}; before it, if negative. */
+    /**
+     * Returns the number {@code count} after {@code sequence}, or before it if {@code count} is
+     * negative.
+     */
     public static int plus(int sequence, int count) {
         return sequence + count & MASK;
     }
 
     /**
-     * How far {@code to} lies after {@code from}: negative if it lies before, from -2^23 to 2^23-1.
+     * Returns the distance from one number to another, -2^23 to 2^23-1; negative if {@code to} is
+     * before {@code from}.
      */
     public static int distance(int from, int to) {
         return (to - from) << 8 >> 8;

@@ -1,13 +1,13 @@
 package org.jrdma.soft.roce.packet;
 
-/** Where in its message a packet stands. */
+/** The position of a packet in its message. */
 public enum Position {
     FIRST,
     MIDDLE,
     LAST,
     ONLY;
 
-    /** The position of packet {@code index} of {@code count}. */
+    /** Returns the position of packet {@code index} of {@code count}. */
     public static Position of(int index, int count) {
         if (count == 1) {
             return ONLY;
@@ -15,12 +15,12 @@ public enum Position {
         return index == 0 ? FIRST : index == count - 1 ? LAST : MIDDLE;
     }
 
-    /** Whether a message begins with it. */
+    /** Whether a packet at this position begins a message. */
     public boolean begins() {
         return this == FIRST || this == ONLY;
     }
 
-    /** Whether a message ends with it. */
+    /** Whether a packet at this position ends a message. */
     public boolean ends() {
         return this == LAST || this == ONLY;
     }

@@ -2,12 +2,12 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** Where a WRITE or READ goes, RETH. The length is unsigned. */
+/** The remote memory of a WRITE or READ (RETH). The length is unsigned. */
 public record RdmaHeader(long address, int key, int length) {
 
     public static final int BYTES = 16;
 
-    /** Reads 16 bytes, which must be there; any are valid. */
+    /** Decodes 16 bytes; any value is valid. */
     public static RdmaHeader decode(MemorySegment memory, long offset) {
         return new RdmaHeader(
                 BigEndian.longInteger(memory, offset),

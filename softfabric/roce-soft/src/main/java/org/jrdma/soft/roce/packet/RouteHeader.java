@@ -3,9 +3,9 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The 40 bytes in front of a datagram's message (GRH): the IPv6 header it came with, or 20 zeros
- * and the IPv4 header. Made up from what is known: a UDP socket shows the addresses and the length,
- * not the rest.
+ * The 40 bytes at the start of the buffer of a received datagram (GRH): the IPv6 header of the
+ * packet, or 20 zeros and its IPv4 header. A UDP socket reports only the addresses and the length,
+ * so the other fields are synthesized.
  */
 public final class RouteHeader {
 
@@ -18,7 +18,7 @@ public final class RouteHeader {
 
     private RouteHeader() {}
 
-    /** Writes that of {@code packet} to 40 bytes. */
+    /** Writes the header of a packet to 40 bytes. */
     public static void write(PacketBuffer packet, MemorySegment target) {
         target.fill((byte) 0);
         if (packet.isIpv4()) {
@@ -43,7 +43,7 @@ public final class RouteHeader {
         BigEndian.putByte(target, IPV4_OFFSET + 9, UDP);
         BigEndian.putInteger(target, IPV4_OFFSET + 12, (int) packet.sourceLow());
         BigEndian.putInteger(target, IPV4_OFFSET + 16, (int) packet.destinationLow());
-        // libibverbs tells IPv4 from IPv6 by this checksum.
+        // libibverbs recognizes an IPv4 header by this checksum.
         var sum = 0;
         for (var i = 0; i < 20; i += 2) {
             sum += BigEndian.unsignedShort(target, IPV4_OFFSET + i);
@@ -53,7 +53,7 @@ public final class RouteHeader {
         BigEndian.putShort(target, IPV4_OFFSET + 10, ~sum);
     }
 
-    /** The first half of the address, as a GID, that a header was written for a packet from. */
+    /** The first half of the source GID. */
     public static long sourceHigh(MemorySegment header) {
         return isIpv4(header) ? 0 : BigEndian.longInteger(header, 8);
     }
@@ -66,7 +66,7 @@ public final class RouteHeader {
                 : BigEndian.longInteger(header, 16);
     }
 
-    /** The first half of the address that it was sent to. */
+    /** The first half of the destination GID. */
     public static long destinationHigh(MemorySegment header) {
         return isIpv4(header) ? 0 : BigEndian.longInteger(header, 24);
     }

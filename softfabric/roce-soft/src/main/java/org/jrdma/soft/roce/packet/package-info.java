@@ -1,7 +1,4 @@
-/**
- * The wire format of RoCEv2: the headers behind UDP port 4791, which of them an opcode announces,
- * and the checksum over the packet.
- */
+/** The wire format of RoCEv2: the opcodes, the headers after the UDP header, and the checksum. */
 @NullMarked
 package org.jrdma.soft.roce.packet;
 

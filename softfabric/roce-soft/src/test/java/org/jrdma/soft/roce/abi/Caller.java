@@ -10,12 +10,12 @@ import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.model.NetworkFaults;
 
-/** What every test needs that does as a caller in C would. */
+/** Support for tests that call the functions as a C program would. */
 public final class Caller {
 
     private Caller() {}
 
-    /** A device at the first of many addresses that is free. */
+    /** Creates a device at the first free one of many addresses. */
     public static DeviceObject newDevice() {
         var anywhere =
                 IntStream.rangeClosed(1, 254)
@@ -24,7 +24,7 @@ public final class Caller {
         return new DeviceObject("soft", anywhere, NetworkFaults.NONE, null, new SecureRandom());
     }
 
-    public static void assertRefused(int errno, ThrowingCallable call) {
+    public static void assertRejected(int errno, ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
                         ErrnoException.class,

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How two connection managers make and end connections over a network that is good, or not. */
+/**
+ * Tests how two connection managers establish and end connections, over a reliable and a lossy
+ * network.
+ */
 class ConnectionTest {
 
     private static final long A_WHILE = 20_000;
@@ -23,9 +26,9 @@ class ConnectionTest {
     private final World world = new World();
     private final Ear ear = world.there.listen(8);
 
-    /** Whatever happened, nothing stays that nobody needs. */
+    /** No test may leave connections behind. */
     @AfterEach
-    void shouldHaveForgottenEverything() {
+    void shouldHaveNoConnectionsLeft() {
         world.lose(_ -> false);
         ear.requests.forEach(party -> party.connection().close());
         callers.forEach(party -> party.connection().close());
@@ -42,7 +45,7 @@ class ConnectionTest {
         return caller;
     }
 
-    /** A connection of queue pairs 17 and 34, of programs that answer at once. */
+    /** Establishes a connection of queue pairs 17 and 34 whose programs answer at once. */
     private Party connected() {
         var caller = call(17, "");
         world.passUntil(() -> !ear.requests.isEmpty());
@@ -54,7 +57,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldTellEachSideOfTheOther() {
+    void shouldReportTheParametersOfEachSideToTheOther() {
         var caller = call(17, "who are you?");
         world.deliver();
         var called = request();
@@ -86,9 +89,9 @@ class ConnectionTest {
         assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "RTU");
     }
 
-    /** Who asked would else wait through all repeats. */
+    /** Otherwise the requesting side would wait through all repetitions. */
     @Test
-    void shouldRefuseAnAnswerThatNamesNoQueuePairOfItsKind() {
+    void shouldRejectAReplyWithoutAQueuePairOfTheRequestedKind() {
         var caller = call(17, "");
         world.deliver();
 
@@ -108,7 +111,7 @@ class ConnectionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"REQ", "REP", "RTU", "DREQ", "DREP"})
-    void shouldBearTheLossOfEachMessage(String name) {
+    void shouldTolerateTheLossOfEachMessage(String name) {
         world.lose(World.first(name));
 
         var caller = connected();
@@ -125,7 +128,7 @@ class ConnectionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"REQ", "REP", "RTU", "DREQ", "DREP"})
-    void shouldTakeEachMessageThatComesTwiceOnce(String name) {
+    void shouldIgnoreDuplicateMessages(String name) {
         world.duplicate(message -> message.name().equals(name));
 
         var caller = connected();
@@ -166,7 +169,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldGiveUpOnAPeerThatDoesNotAgreeToTheEnd() {
+    void shouldGiveUpOnAPeerThatDoesNotReplyToADisconnect() {
         var caller = connected();
         world.lose(message -> message.from().equals(world.there.address));
         caller.connection().disconnect();
@@ -177,9 +180,9 @@ class ConnectionTest {
         assertThat(world.count("DREQ")).isEqualTo(16);
     }
 
-    /** A receipt keeps the peer from giving up while a program takes its time. */
+    /** An MRA keeps the peer from giving up while a program delays its answer. */
     @Test
-    void shouldWaitForAProgramThatTakesItsTime() {
+    void shouldWaitForASlowProgram() {
         var caller = call(17, "");
         world.pass(120_000);
         assertThat(caller.events).isEmpty();
@@ -196,7 +199,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldEndWhereBothDisconnectAtTheSameTime() {
+    void shouldEndIfBothSidesDisconnectAtTheSameTime() {
         var caller = connected();
 
         caller.connection().disconnect();
@@ -212,7 +215,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldTakeAPeersEndForTheConfirmation() {
+    void shouldTreatADisconnectRequestAsTheConfirmation() {
         world.lose(World.first("RTU"));
         var caller = call(17, "");
         world.deliver();
@@ -227,7 +230,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldTakeAPacketForTheConfirmation() {
+    void shouldTreatAPacketAsTheConfirmation() {
         world.lose(message -> message.name().equals("RTU"));
         var caller = call(17, "");
         world.deliver();
@@ -243,7 +246,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldRefuseWithTheProgramsData() {
+    void shouldRejectWithTheProgramsData() {
         var caller = call(17, "");
         world.deliver();
 
@@ -259,7 +262,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldRefuseAReplyInsteadOfConfirmingIt() {
+    void shouldRejectAReplyInsteadOfConfirmingIt() {
         var caller = call(17, "");
         world.deliver();
         request().reply(34, "");
@@ -272,7 +275,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldRefuseWhatNobodyListensFor() {
+    void shouldRejectARequestForAServiceWithoutListener() {
         world.there.engine.stopListening(World.SERVICE);
         var caller = call(17, "");
 
@@ -286,13 +289,13 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldRefuseTwoListenersForTheSame() {
+    void shouldRejectASecondListenerOfAService() {
         assertThatThrownBy(() -> world.there.listen(1)).isInstanceOf(IllegalStateException.class);
     }
 
-    /** As with TCP: there may be room later. */
+    /** As with TCP, the backlog may have free slots later. */
     @Test
-    void shouldKeepARequestWaitingThatThereIsNoRoomFor() {
+    void shouldDropARequestThatDoesNotFitTheBacklogUntilItIsRepeated() {
         ear.room = 0;
         var caller = call(17, "");
         world.pass(1_000);
@@ -306,7 +309,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldTellThePeerWhenItIsClosedInWhateverState() {
+    void shouldNotifyThePeerOfACloseInEveryState() {
         var asking = call(1, "");
         world.deliver();
         asking.connection().close();
@@ -357,9 +360,11 @@ class ConnectionTest {
         assertThat(ended.told()).containsExactly("Replied");
     }
 
-    /** The confirmation is lost, and then the peer gives up: the kernel tells of it so, too. */
+    /**
+     * The confirmation is lost and the peer then gives up. The kernel reports this in the same way.
+     */
     @Test
-    void shouldTellThatAConnectionIsRefusedAfterItWasMade() {
+    void shouldReportTheRejectionOfAnEstablishedConnection() {
         var caller = call(17, "");
         world.deliver();
         request().reply(34, "");
@@ -374,7 +379,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldTellThePeerOfItsCloseThoughTheWordIsLost() {
+    void shouldNotifyThePeerOfACloseDespiteMessageLoss() {
         var caller = connected();
         world.lose(World.first("DREQ"));
 
@@ -385,7 +390,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldEndAConnectionWhoseQueuePairThePeerUsesAnew() {
+    void shouldEndAConnectionWhoseQueuePairThePeerReuses() {
         var former = connected();
         world.lose(message -> message.from().equals(world.here.address)); // as if it were killed
         former.connection().close();
@@ -405,9 +410,9 @@ class ConnectionTest {
         assertThat(ear.requests).hasSize(2);
     }
 
-    /** As after a peer has lost its memory: it answers with a queue pair that it had given. */
+    /** As after a restart of the peer: it replies with a queue pair that it has used before. */
     @Test
-    void shouldEndAConnectionWhoseQueuePairThePeerAnswersWith() {
+    void shouldEndAConnectionWhoseQueuePairThePeerRepliesWith() {
         var former = connected();
         var again = call(18, "");
         world.deliver();
@@ -432,7 +437,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldSayThatItDoesNotKnowAConnection() {
+    void shouldRejectAReplyForAnUnknownConnection() {
         var peer = world.here.address;
         world.there.engine.received(
                 peer,
@@ -463,9 +468,9 @@ class ConnectionTest {
                 List.of(
                         new ReadyToUse(1, 2, 3),
                         new DisconnectReply(1, 2, 3),
-                        new ReceiptAcknowledgement(1, 2, 3, AnsweredMessage.REPLY, 20),
-                        new Rejection(1, 2, 3, AnsweredMessage.REQUEST, 28, World.bytes("")),
-                        new Rejection(1, 2, 3, AnsweredMessage.OTHER, 4, World.bytes("")),
+                        new ReceiptAcknowledgement(1, 2, 3, AnsweredKind.REPLY, 20),
+                        new Rejection(1, 2, 3, AnsweredKind.REQUEST, 28, World.bytes("")),
+                        new Rejection(1, 2, 3, AnsweredKind.OTHER, 4, World.bytes("")),
                         new SidrReply(1, 2, 0, 3, 4, 5, World.bytes("")))) {
             world.there.engine.received(peer, message.encode());
         }
@@ -473,7 +478,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldTakeNoMessageOfOthers() {
+    void shouldIgnoreMessagesOfOtherPeers() {
         var caller = connected();
         var request = caller.connection().request();
         var there = request().connection();
@@ -486,13 +491,13 @@ class ConnectionTest {
                                 1,
                                 request.localId(),
                                 there.localId,
-                                AnsweredMessage.OTHER,
+                                AnsweredKind.OTHER,
                                 28,
                                 World.bytes("")),
                         new DisconnectReply(1, request.localId(), there.localId))) {
             world.there.engine.received(stranger, message.encode());
         }
-        // nor one of the peer's about another queue pair
+        // nor a message of the peer about another queue pair
         world.there.engine.received(
                 world.here.address,
                 new DisconnectRequest(1, request.localId(), there.localId, 35).encode());
@@ -501,7 +506,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldRefuseARequestThatNamesOthers() {
+    void shouldRejectARequestWithOtherAddresses() {
         var request = call(17, "").connection().request();
         world.lose(_ -> true);
         var stranger = Address.ipv4(0x0a00_0003);
@@ -513,7 +518,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldRefusePacketsThatItsNetworkCannotCarryAndOtherTransports() {
+    void shouldRejectAnUnsupportedPathMtuOrTransport() {
         var request = call(17, "").connection().request();
         world.lose(_ -> true);
         var datagram = request.encode();
@@ -533,7 +538,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldRefuseStepsOutOfTheirTurn() {
+    void shouldRejectCallsInTheWrongState() {
         var caller = call(17, "");
         assertThat(caller.connection().confirm()).isFalse();
         assertThat(caller.connection().disconnect()).isFalse();

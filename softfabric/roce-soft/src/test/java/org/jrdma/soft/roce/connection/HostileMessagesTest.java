@@ -12,18 +12,19 @@ import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Messages that make no sense, or come when they make none, from peers and strangers. */
+/** Tests malformed and unexpected messages from peers and strangers. */
 class HostileMessagesTest {
 
     private static final int MESSAGES = 40_000;
 
     /**
-     * Neither an exception, nor an answer longer than its cause or more than one (a request may
-     * cost one more, the end of a stale connection), nor anything that stays.
+     * A message must not cause an exception, more than one answer, an answer longer than the
+     * message, or lasting state. A request may cause one additional message, the disconnect of a
+     * stale connection.
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
-    void shouldNeitherFailNorAnswerMuchNorKeepAnything(long seed) {
+    void shouldNeitherFailNorAmplifyNorKeepState(long seed) {
         var random = new Random(seed);
         var world = new World();
         var ear = world.there.listen(64);
@@ -51,12 +52,12 @@ class HostileMessagesTest {
         callers.forEach(party -> party.connection().close());
         ear.requests.forEach(party -> party.connection().close());
         ear.servers.forEach(SidrServer::close);
-        world.pass(2_000_000); // half an hour, though peers ask for days
+        world.pass(2_000_000); // half an hour, although peers request days
         assertThat(world.here.engine.size()).isZero();
         assertThat(world.there.engine.size()).isZero();
     }
 
-    /** What programs do meanwhile. */
+    /** Random actions of programs. */
     private static void act(
             World world, World.Ear ear, List<World.Party> callers, Random random, int queuePair) {
         ear.room = 64;
@@ -84,7 +85,7 @@ class HostileMessagesTest {
         }
     }
 
-    /** One that was sent, damaged or not, or one of nothing but chance. */
+    /** Returns a message that was sent, possibly damaged, or a random message. */
     private static MemorySegment message(List<World.Sent> recorded, Random random) {
         var bytes = new byte[Message.BYTES];
         if (recorded.isEmpty() || random.nextInt(4) == 0) {

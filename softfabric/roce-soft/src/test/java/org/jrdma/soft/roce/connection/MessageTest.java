@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Messages as they stand on the wire. */
+/** Tests the encoding of messages. */
 class MessageTest {
 
     private static final EndpointParameters PLAIN =
@@ -48,10 +48,9 @@ class MessageTest {
                 reply(false),
                 reply(true),
                 new ReadyToUse(1, 2, 3),
-                new Rejection(
-                        1, 2, 3, AnsweredMessage.REPLY, 0x1234, filled(Rejection.PRIVATE_BYTES)),
+                new Rejection(1, 2, 3, AnsweredKind.REPLY, 0x1234, filled(Rejection.PRIVATE_BYTES)),
                 withdrawal(),
-                new ReceiptAcknowledgement(1, 2, 3, AnsweredMessage.OTHER, 24),
+                new ReceiptAcknowledgement(1, 2, 3, AnsweredKind.OTHER, 24),
                 new DisconnectRequest(1, 2, 3, 0xa1b2c3),
                 new DisconnectReply(1, 2, 3),
                 new SidrRequest(1, 2, 0x8001, 0x0111_0007L, filled(SidrRequest.PRIVATE_BYTES)),
@@ -75,7 +74,7 @@ class MessageTest {
                 1,
                 0x0102_0304,
                 0,
-                AnsweredMessage.OTHER,
+                AnsweredKind.OTHER,
                 RejectionReason.TIMEOUT,
                 0x0a0b_0c0d_0e0f_1011L,
                 filled(Rejection.PRIVATE_BYTES));
@@ -87,7 +86,7 @@ class MessageTest {
 
     @ParameterizedTest
     @MethodSource("messages")
-    void shouldBeReadAsItWasWritten(Message message) throws Exception {
+    void shouldDecodeWhatItEncoded(Message message) throws Exception {
         var datagram = message.encode();
 
         assertThat(datagram.byteSize()).isEqualTo(256);
@@ -96,9 +95,9 @@ class MessageTest {
         assertThat(read.encode().mismatch(datagram)).isEqualTo(-1);
     }
 
-    /** The specification's table of the request, byte by byte. */
+    /** Checks the encoded request byte by byte against the table of the specification. */
     @Test
-    void shouldStandWhereTheSpecificationSays() {
+    void shouldEncodeARequestAccordingToTheSpecification() {
         var datagram = messages().getFirst().encode();
         var hex = HexFormat.of().formatHex(datagram.toArray(ValueLayout.JAVA_BYTE));
 
@@ -128,9 +127,12 @@ class MessageTest {
                                 + "5a".repeat(92));
     }
 
-    /** The same of the answer, whose vendor is scattered; of XRC the number stands elsewhere. */
+    /**
+     * Checks the encoded reply in the same way. The bytes of its vendor ID are not contiguous, and
+     * XRC uses another field for the queue pair.
+     */
     @Test
-    void shouldStandInAnAnswerWhereTheSpecificationSays() {
+    void shouldEncodeAReplyAccordingToTheSpecification() {
         assertThat(body(reply(false)))
                 .startsWith(
                         "00000002"
@@ -161,9 +163,9 @@ class MessageTest {
                 .substring(2 * Message.HEADER_BYTES);
     }
 
-    /** What asks there cannot receive, and says nothing of receives. */
+    /** An XRC queue pair that connects cannot receive, so its receive parameters are 0. */
     @Test
-    void shouldAskForAnExtendedConnection() throws Exception {
+    void shouldEncodeARequestForAnXrcConnection() throws Exception {
         var plain = (ConnectRequest) messages().getFirst();
         var extended =
                 new ConnectRequest(
@@ -192,9 +194,9 @@ class MessageTest {
         assertThat(body(extended)).contains("000000a7" + "d4e5f6a8" + "ffff" + "40" + "f1");
     }
 
-    /** Only the last type has extended ones: of others these bits are reserved. */
+    /** Only the last type has extended types; for the others, these bits are reserved. */
     @Test
-    void shouldNotLookAtReservedBitsOfTheKindOfConnection() throws Exception {
+    void shouldIgnoreReservedBitsOfTheTransport() throws Exception {
         var request = messages().getFirst().encode();
         var offset = Message.HEADER_BYTES + 51;
         var reserved = request.get(ValueLayout.JAVA_BYTE, offset) | 3;
@@ -204,21 +206,27 @@ class MessageTest {
         assertThat(read.transport()).isEqualTo(ConnectRequest.UNRELIABLE);
     }
 
-    /** Where the number stands, the request says: the answer may have both. */
+    /**
+     * The requested transport determines the field of the queue pair. A reply may contain both
+     * fields.
+     */
     @Test
-    void shouldReadTheNumberOfAnAnswerByTheKindOfTheRequest() throws Exception {
+    void shouldReadTheQueuePairOfAReplyByTheRequestedTransport() throws Exception {
         var both = with(reply(false).encode(), Message.HEADER_BYTES + 16, 0x77);
         var read = (ConnectReply) Message.decode(both);
 
-        assertThat(read.to(false).offer().queuePair()).isEqualTo(0xa1b2c3);
-        assertThat(read.to(true).offer().queuePair()).isEqualTo(0x770000);
+        assertThat(read.forTransport(false).offer().queuePair()).isEqualTo(0xa1b2c3);
+        assertThat(read.forTransport(true).offer().queuePair()).isEqualTo(0x770000);
         assertThat(read.encode().mismatch(both)).isEqualTo(-1);
-        assertThat(reply(false).to(true).offer().queuePair()).isZero();
+        assertThat(reply(false).forTransport(true).offer().queuePair()).isZero();
     }
 
-    /** Without the adapter, the kernel drops it, and its program waits for a minute. */
+    /**
+     * The kernel drops a rejection without the adapter GUID, and its program would wait for a
+     * minute.
+     */
     @Test
-    void shouldNameTheAdapterWhereARequestIsWithdrawn() {
+    void shouldContainTheAdapterWhenARequestIsAbandoned() {
         var hex = HexFormat.of().formatHex(withdrawal().encode().toArray(ValueLayout.JAVA_BYTE));
 
         assertThat(hex.substring(2 * Message.HEADER_BYTES))
@@ -232,13 +240,13 @@ class MessageTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoSuchMessage() {
+    void shouldRejectMalformedMessages() {
         var good = new ReadyToUse(1, 2, 3).encode();
-        assertRefused(good.asSlice(0, 255), "length");
+        assertRejected(good.asSlice(0, 255), "length");
         for (var offset : new int[] {0, 1, 2, 3}) {
-            assertRefused(with(good, offset, 0x7e), "class");
+            assertRejected(with(good, offset, 0x7e), "class");
         }
-        assertRefused(with(good, 17, 0x19), "attribute");
+        assertRejected(with(good, 17, 0x19), "attribute");
     }
 
     private static MemorySegment with(MemorySegment message, long offset, int value) {
@@ -247,14 +255,14 @@ class MessageTest {
         return copy;
     }
 
-    private static void assertRefused(MemorySegment datagram, String reason) {
+    private static void assertRejected(MemorySegment datagram, String reason) {
         assertThatThrownBy(() -> Message.decode(datagram))
                 .isInstanceOf(MalformedPacketException.class)
                 .hasMessageContaining(reason);
     }
 
     @Test
-    void shouldReadTheHeaderOfBothFamilies() throws Exception {
+    void shouldDecodePrivateDataHeadersOfBothAddressFamilies() throws Exception {
         for (var header :
                 List.of(
                         new PrivateDataHeader(7, Address.ipv4(1), Address.ipv4(2)),

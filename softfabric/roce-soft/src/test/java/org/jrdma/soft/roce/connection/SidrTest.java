@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How one finds where datagrams for a service go. */
+/** Tests the resolution of datagram services. */
 class SidrTest implements SidrClient.Receiver {
 
     private static final long A_WHILE = 20_000;
@@ -30,8 +30,8 @@ class SidrTest implements SidrClient.Receiver {
         unreachable++;
     }
 
-    private SidrClient ask() {
-        return world.here.engine.ask(
+    private SidrClient resolve() {
+        return world.here.engine.resolve(
                 world.there.address,
                 World.SERVICE,
                 0xffff,
@@ -41,7 +41,7 @@ class SidrTest implements SidrClient.Receiver {
     }
 
     @AfterEach
-    void shouldHaveForgottenEverything() {
+    void shouldHaveNoExchangesLeft() {
         world.lose(_ -> false);
         ear.servers.forEach(SidrServer::close);
         world.pass(A_WHILE);
@@ -51,9 +51,9 @@ class SidrTest implements SidrClient.Receiver {
 
     @ParameterizedTest
     @ValueSource(strings = {"none", "SIDR_REQ", "SIDR_REP"})
-    void shouldAnswerThoughAMessageIsLost(String name) {
+    void shouldAnswerDespiteALostMessage(String name) {
         world.lose(World.first(name));
-        ask();
+        resolve();
         world.pass(2_000);
         ear.servers.getFirst().accept(34, 0x0123_4567, World.bytes("here"));
         world.pass(2_000);
@@ -69,9 +69,9 @@ class SidrTest implements SidrClient.Receiver {
 
     @ParameterizedTest
     @ValueSource(strings = {"SIDR_REQ", "SIDR_REP"})
-    void shouldTakeEachMessageThatComesTwiceOnce(String name) {
+    void shouldIgnoreDuplicateMessages(String name) {
         world.duplicate(message -> message.name().equals(name));
-        ask();
+        resolve();
         world.deliver();
         ear.servers.getFirst().accept(34, 1, World.bytes(""));
         world.deliver();
@@ -81,8 +81,8 @@ class SidrTest implements SidrClient.Receiver {
     }
 
     @Test
-    void shouldRefuse() {
-        ask();
+    void shouldReject() {
+        resolve();
         world.deliver();
         var server = ear.servers.getFirst();
 
@@ -96,9 +96,9 @@ class SidrTest implements SidrClient.Receiver {
     }
 
     @Test
-    void shouldSayThatThereIsNoSuchService() {
+    void shouldReportAnUnknownService() {
         world.there.engine.stopListening(World.SERVICE);
-        ask();
+        resolve();
         world.deliver();
 
         assertThat(replies.getFirst().status()).isEqualTo(SidrReply.UNSUPPORTED);
@@ -107,7 +107,7 @@ class SidrTest implements SidrClient.Receiver {
     @Test
     void shouldGiveUpOnASilentPeer() {
         world.lose(_ -> true);
-        ask();
+        resolve();
         world.pass(100_000);
 
         assertThat(unreachable).isEqualTo(1);
@@ -115,8 +115,8 @@ class SidrTest implements SidrClient.Receiver {
     }
 
     @Test
-    void shouldHearNothingOfAQuestionThatIsClosed() {
-        var client = ask();
+    void shouldReportNothingAfterClose() {
+        var client = resolve();
         world.deliver();
         client.close();
         ear.servers.getFirst().accept(34, 1, World.bytes(""));

@@ -15,7 +15,10 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 import org.jspecify.annotations.Nullable;
 
-/** Connection managers of two machines, a network that a test can spoil, and a clock it turns. */
+/**
+ * The connection managers of two machines, a network whose messages a test can drop or duplicate,
+ * and a simulated clock.
+ */
 final class World {
 
     static final int MTU_1024 = 3;
@@ -24,15 +27,15 @@ final class World {
     final Machine here = new Machine(Address.ipv4(0x0a00_0001), 1);
     final Machine there = new Machine(Address.ipv4(0x0a00_0002), 2);
 
-    /** All that was sent, lost or not. */
+    /** All messages that were sent, including lost ones. */
     final List<Sent> sent = new ArrayList<>();
 
-    private final ArrayDeque<Sent> underWay = new ArrayDeque<>();
+    private final ArrayDeque<Sent> inFlight = new ArrayDeque<>();
     private Predicate<Sent> lost = _ -> false;
     private Predicate<Sent> doubled = _ -> false;
     private long now;
 
-    /** A message on its way. */
+    /** A message in flight. */
     record Sent(Address from, Address to, MemorySegment datagram) {
 
         String name() {
@@ -48,7 +51,7 @@ final class World {
         }
     }
 
-    /** One side. */
+    /** One machine. */
     final class Machine implements ManagementTransport {
 
         final Address address;
@@ -71,13 +74,13 @@ final class World {
             if (lost.test(one)) {
                 return;
             }
-            underWay.add(one);
+            inFlight.add(one);
             if (doubled.test(one)) {
-                underWay.add(one);
+                inFlight.add(one);
             }
         }
 
-        /** Asks the other side for a connection. */
+        /** Requests a connection from the other side. */
         Party connect(Machine other, int queuePair, String data) {
             var party = new Party();
             party.connection =
@@ -98,7 +101,7 @@ final class World {
                     new PrivateDataHeader(4711, address, other.address).followedBy(bytes(data)));
         }
 
-        /** Listens, with room for some requests. */
+        /** Listens with a backlog. */
         Ear listen(int room) {
             var ear = new Ear(room);
             engine.listen(SERVICE, ear);
@@ -106,7 +109,7 @@ final class World {
         }
     }
 
-    /** One side of a connection, with what it was told. */
+    /** One side of a connection, with the events that it received. */
     static final class Party {
         final List<ConnectionEvent> events = new ArrayList<>();
         @Nullable Connection connection;
@@ -130,7 +133,7 @@ final class World {
         }
     }
 
-    /** A service, with those who asked for it. */
+    /** A listening service, with the connections requested from it. */
     static final class Ear implements ServiceListener {
         final List<Party> requests = new ArrayList<>();
         final List<SidrServer> servers = new ArrayList<>();
@@ -166,17 +169,17 @@ final class World {
         }
     }
 
-    /** From now on these get lost. */
+    /** Drops messages with these names from now on. */
     void lose(Predicate<Sent> which) {
         lost = which;
     }
 
-    /** From now on these arrive twice. */
+    /** Duplicates messages with these names from now on. */
     void duplicate(Predicate<Sent> which) {
         doubled = which;
     }
 
-    /** The first of a name. */
+    /** Returns the first message with a name. */
     static Predicate<Sent> first(String name) {
         var met = new boolean[1];
         return message -> {
@@ -186,16 +189,16 @@ final class World {
         };
     }
 
-    /** Lets everything arrive that is under way, and all that it causes. */
+    /** Delivers all messages in flight, and all messages that they cause. */
     void deliver() {
-        while (!underWay.isEmpty()) {
-            var next = underWay.remove();
+        while (!inFlight.isEmpty()) {
+            var next = inFlight.remove();
             var target = next.to().equals(here.address) ? here : there;
             target.engine.received(next.from(), next.datagram());
         }
     }
 
-    /** Lets time pass, with all that happens meanwhile. */
+    /** Advances the clock and handles all timers and messages. */
     void pass(long millis) {
         var end = now + millis * 1_000_000;
         deliver();
@@ -208,7 +211,7 @@ final class World {
         now = end;
     }
 
-    /** Lets time pass until something has happened, but no more than ten seconds. */
+    /** Advances the clock until a condition holds, but at most by ten seconds. */
     void passUntil(BooleanSupplier happened) {
         for (var millis = 0; millis < 10_000 && !happened.getAsBoolean(); millis++) {
             pass(1);
@@ -220,7 +223,7 @@ final class World {
         return Math.min(here.engine.nextDeadline(), there.engine.nextDeadline());
     }
 
-    /** How many messages of a name were sent. */
+    /** Returns the number of messages sent with a name. */
     long count(String name) {
         return sent.stream().filter(message -> message.name().equals(name)).count();
     }
@@ -229,7 +232,7 @@ final class World {
         return MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** As it arrives: with zeros behind it. */
+    /** Returns text as it is received, padded with zeros. */
     static String text(MemorySegment data) {
         var bytes = data.toArray(ValueLayout.JAVA_BYTE);
         return new String(bytes, StandardCharsets.UTF_8).replace("\0", "");

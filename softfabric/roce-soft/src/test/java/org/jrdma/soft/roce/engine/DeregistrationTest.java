@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What others see of one who waits for the last access to his region. */
+/** Tests that a deregistration that waits for an access does not block other threads. */
 class DeregistrationTest {
 
     private final MemoryRegistry registry = new MemoryRegistry(new Random(1));
@@ -25,11 +25,11 @@ class DeregistrationTest {
 
     @Test
     @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void shouldNotKeepOthersFromRegisteringWhileItWaits() throws Exception {
+    void shouldNotBlockRegistrationsWhileItWaits() throws Exception {
         var region = register();
         assertThat(region.enter()).isTrue();
         var waiting = Thread.ofPlatform().daemon().start(() -> registry.deregister(region));
-        while (region.enter()) { // until it is closed, and waited for
+        while (region.enter()) { // until the region is closed and its deregistration waits
             region.exit();
         }
 

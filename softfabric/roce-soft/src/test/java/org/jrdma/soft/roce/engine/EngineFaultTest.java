@@ -7,23 +7,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** An exception that nobody foresaw ends one queue pair and no other. */
+/** Tests that an unexpected exception ends only one queue pair. */
 class EngineFaultTest {
 
     private static final long MILLISECOND = 1_000_000;
     private static final String INJECTED = "injected";
 
-    /** When its answer comes in, or when its packet goes out. */
+    /** The exception occurs when an answer arrives or when a packet is sent. */
     @ParameterizedTest
     @EnumSource(names = {"RELIABLE", "UNRELIABLE"})
-    void shouldFailTheOneWhoseCompletionCannotBeToldAndGoOnWithOthers(Transport transport) {
+    void shouldFailOnlyTheQueuePairWhoseCompletionSinkThrows(Transport transport) {
         var pair = new Pair(transport, 1);
         pair.connect(4096, 0);
         var broken = broken(pair.left);
         var other = pair.right.newQueuePair(pair.right.domain);
         pair.left.connect(broken, pair.right, other.number(), 14, 7);
         pair.right.connect(other, pair.left, broken.number(), 14, 7);
-        // The second time, what is posted to one in error cannot be flushed.
+        // The second time, the flush of a queue pair in the error state fails.
         for (var time = 1; time <= 2; time++) {
             pair.left.write(pair.left.queuePair, time, 100, pair.right);
             pair.left.write(broken, 0, 100, pair.right);
@@ -39,7 +39,7 @@ class EngineFaultTest {
     }
 
     @Test
-    void shouldFailTheOneWhoseTimerFailsAndGoOnWithOthers() {
+    void shouldFailOnlyTheQueuePairWhoseTimerThrows() {
         var pair = new Pair(Transport.RELIABLE, 1);
         pair.connect(4096, 0);
         var broken = broken(pair.left);
@@ -55,7 +55,7 @@ class EngineFaultTest {
         assertOnlyInjected(pair);
     }
 
-    /** And not silently. */
+    /** Checks that the failures were reported. */
     private static void assertOnlyInjected(Pair pair) {
         assertThat(pair.faults).extracting(Throwable::getMessage).containsOnly(INJECTED);
     }

@@ -18,7 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Requests that name the receive queue that they are for. The left side sends, the right receives.
+ * Tests XRC connections, whose requests name a receive queue. The left side sends, the right side
+ * receives.
  */
 class ExtendedConnectionTest {
 
@@ -29,7 +30,7 @@ class ExtendedConnectionTest {
     private final Pair.Side left = pair.left;
     private final Pair.Side right = pair.right;
 
-    /** A receive queue beside the one of the side that receives, and what it was told. */
+    /** An additional receive queue of the receiving side, with its completions. */
     private final class Other {
 
         final ProtectionDomain domain = new ProtectionDomain();
@@ -84,7 +85,7 @@ class ExtendedConnectionTest {
     }
 
     @Test
-    void shouldBringEachMessageToTheQueueThatItNames() {
+    void shouldDeliverEachMessageToTheQueueThatItNames() {
         pair.connect(MTU, 0xff_fff0);
         var other = new Other(domain());
         right.receive(11, 0, 5000);
@@ -112,7 +113,7 @@ class ExtendedConnectionTest {
     }
 
     @Test
-    void shouldReachTheMemoryOfTheQueuesProtectionDomain() {
+    void shouldAccessMemoryOfTheQueuesProtectionDomain() {
         pair.connect(MTU, 0);
         var other = new Other(domain());
         left.fill(0, 3000, 1);
@@ -162,11 +163,11 @@ class ExtendedConnectionTest {
         assertThat(right.memory.get(ValueLayout.JAVA_LONG, 16384)).isEqualTo(50);
         assertThat(other.done)
                 .extracting(Pair.Done::kind)
-                .containsExactly(CompletionKind.RECEIVE_WRITE_IMMEDIATE);
+                .containsExactly(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
     }
 
     @Test
-    void shouldNotReachMemoryOfTheDomainOfAnotherQueue() {
+    void shouldRejectMemoryOfTheDomainOfAnotherQueue() {
         pair.connect(MTU, 0);
         var other = new Other(domain());
 
@@ -181,17 +182,17 @@ class ExtendedConnectionTest {
     }
 
     @Test
-    void shouldRefuseAQueueThatThereIsNot() {
+    void shouldRejectAnUnknownQueue() {
         pair.connect(MTU, 0);
         right.receive(11, 0, 100);
 
         post(send(1, 100), right.named.number() ^ 0x1_0000);
 
-        assertRefused();
+        assertRejected();
     }
 
     @Test
-    void shouldRefuseAQueueOfAnotherExtendedDomain() {
+    void shouldRejectAQueueOfAnotherXrcDomain() {
         pair.connect(MTU, 0);
         var stranger = new Other(new ExtendedDomain());
         stranger.receive(12, 0, 100);
@@ -199,11 +200,11 @@ class ExtendedConnectionTest {
 
         post(send(1, 100), stranger.named.number());
 
-        assertRefused();
+        assertRejected();
         assertThat(stranger.done).isEmpty();
     }
 
-    private void assertRefused() {
+    private void assertRejected() {
         assertSent(CompletionStatus.REMOTE_ACCESS_ERROR);
         assertThat(right.queuePair.state()).isEqualTo(QueuePairState.ERROR);
         assertThat(right.events).containsExactly(QueuePairEvent.ACCESS_ERROR);
@@ -211,7 +212,7 @@ class ExtendedConnectionTest {
     }
 
     @Test
-    void shouldRefuseAMessageThatNamesAnotherQueueInItsMidst() {
+    void shouldRejectAMessageWhosePacketsNameDifferentQueues() {
         pair.connect(MTU, 0);
         var other = new Other(domain());
         right.receive(11, 0, 5000);
@@ -234,9 +235,9 @@ class ExtendedConnectionTest {
         assertThat(other.done).isEmpty();
     }
 
-    /** Whoever took the memory back must not hear of it any more. */
+    /** The owner of a destroyed queue must not receive further completions. */
     @Test
-    void shouldEndAMessageWithoutAWordWhoseQueueGoesInItsMidst() {
+    void shouldFailAMessageSilentlyIfItsQueueIsDestroyedMeanwhile() {
         pair.connect(MTU, 0);
         right.receive(11, 0, MTU * 600);
         pair.passes =
@@ -248,7 +249,8 @@ class ExtendedConnectionTest {
                     return true;
                 };
         var number = right.named.number();
-        // A message longer than a window: its first packets are acknowledged, and others follow.
+        // The message is longer than a window, so some of its packets are acknowledged before
+        // others are sent.
         post(send(1, MTU * 600), number);
 
         assertSent(CompletionStatus.REMOTE_ACCESS_ERROR);
@@ -256,7 +258,7 @@ class ExtendedConnectionTest {
     }
 
     @Test
-    void shouldWaitForAReceiveOfTheQueueThatIsNamed() {
+    void shouldWaitForAReceiveOfTheNamedQueue() {
         pair.connect(MTU, 0);
         var other = new Other(domain());
         right.receive(11, 0, 100);
@@ -272,7 +274,7 @@ class ExtendedConnectionTest {
     }
 
     @Test
-    void shouldShowAWindowOfTheFirstTypeAndNeverOneOfTheSecond() {
+    void shouldAccessType1WindowsButNotType2Windows() {
         pair.connect(MTU, 0);
         var region =
                 right.registry.register(
@@ -307,7 +309,7 @@ class ExtendedConnectionTest {
     }
 
     @Test
-    void shouldTakeRequestsAtTheOneEndOnly() {
+    void shouldAcceptRequestsOnlyAtTheReceivingEnd() {
         var sender = right.newQueuePair(Transport.EXTENDED, right.domain, right::add, null, null);
         right.queuePair = sender;
         pair.connect(MTU, 0, 8, 1, 7, 4, Pair.ALL);
@@ -320,13 +322,13 @@ class ExtendedConnectionTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
-    void shouldLoseNothingOnABadNetwork(long seed) {
+    void shouldLoseNothingOverALossyNetwork(long seed) {
         var bad = new Pair(Transport.EXTENDED, seed);
         bad.trouble = new Pair.Trouble(0.02, 0.05, 0.1, 0.01);
         bad.connect(MTU, 0xff_ff00);
         var good = new GoodTraffic(bad, Transport.EXTENDED);
         for (var round = 0; round < 4_000 && good.completed() < 400; round++) {
-            good.goOn();
+            good.proceed();
             bad.run(bad.now + 100 * MILLISECOND);
         }
 

@@ -10,7 +10,7 @@ import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 
-/** Flushes and atomic writes, which the left side asks for. */
+/** Tests FLUSH and ATOMIC WRITE requests of the left side. */
 class FlushTest {
 
     private static final int RIGHTS = Pair.ALL | Access.FLUSH_GLOBAL;
@@ -49,7 +49,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldDoEachOnceAndInOrderWhateverIsLost() {
+    void shouldExecuteEachOnceAndInOrderDespiteLoss() {
         connect(RIGHTS);
         pair.trouble = new Pair.Trouble(0.1, 0.1, 0.2, 0);
         var id = 0L;
@@ -68,7 +68,7 @@ class FlushTest {
             left.work(id++, SendOperation.FETCH_AND_ADD)
                     .buffer(left.start + 8192 + 8L * i, 8, left.region.key())
                     .remote(right.start, region.key())
-                    .atomic(-1000, 0); // an atomic write done again behind it would show
+                    .atomic(-1000, 0); // a repeated atomic write would overwrite a later one
             left.post();
         }
 
@@ -88,7 +88,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldWriteWhatIsPostedInline() {
+    void shouldWriteInlineData() {
         connect(RIGHTS);
         left.memory.set(ValueLayout.JAVA_LONG, 0, 42);
 
@@ -103,7 +103,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldFlushAllOfARegionWhateverRangeIsNamed() {
+    void shouldFlushAWholeRegionForAnyRange() {
         connect(RIGHTS);
 
         assertThat(done(flush(1, FlushHeader.GLOBAL, FlushHeader.REGION, 0, -1)).status())
@@ -111,7 +111,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldRefuseAnAtomicWriteThatIsNotOfEightBytes() {
+    void shouldRejectAnAtomicWriteOfOtherThanEightBytes() {
         for (var bytes : new int[] {0, 4, 16}) {
             connect(RIGHTS);
             assertThat(done(atomicWrite(1, right.start, bytes)).status())
@@ -120,58 +120,58 @@ class FlushTest {
     }
 
     @Test
-    void shouldRefuseAnAtomicWriteThatIsNotPermittedAndLeaveTheMemoryAlone() {
+    void shouldRejectAnAtomicWriteThatIsNotPermittedAndKeepTheMemoryUnchanged() {
         left.memory.set(ValueLayout.JAVA_LONG, 0, -1);
 
-        assertRefused(
+        assertRejected(
                 RIGHTS, right.start + 4, CompletionStatus.REMOTE_INVALID_REQUEST); // unaligned
-        assertRefused(
+        assertRejected(
                 RIGHTS & ~Access.REMOTE_WRITE,
                 right.start,
                 CompletionStatus.REMOTE_INVALID_REQUEST);
-        assertRefused(RIGHTS, right.start + Pair.REGION, CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertRejected(RIGHTS, right.start + Pair.REGION, CompletionStatus.REMOTE_ACCESS_ERROR);
         region = register(RIGHTS & ~Access.REMOTE_WRITE);
-        assertRefused(RIGHTS, right.start, CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertRejected(RIGHTS, right.start, CompletionStatus.REMOTE_ACCESS_ERROR);
 
         assertThat(right.memory.asSlice(0, 64).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
         assertThat(right.guardsAreIntact()).isTrue();
     }
 
-    private void assertRefused(int ofQueuePair, long address, CompletionStatus status) {
+    private void assertRejected(int ofQueuePair, long address, CompletionStatus status) {
         connect(ofQueuePair);
         assertThat(done(atomicWrite(1, address, 8)).status()).isEqualTo(status);
         assertThat(right.queuePair.state()).isEqualTo(QueuePairState.ERROR);
     }
 
     @Test
-    void shouldRefuseAFlushThatIsNotPermitted() {
+    void shouldRejectAFlushThatIsNotPermitted() {
         var global = FlushHeader.GLOBAL;
         var range = FlushHeader.RANGE;
         var invalid = CompletionStatus.REMOTE_INVALID_REQUEST;
         var access = CompletionStatus.REMOTE_ACCESS_ERROR;
         var start = right.start;
 
-        assertFlushRefused(RIGHTS & ~Access.FLUSH_GLOBAL, global, range, start, 8, invalid);
-        assertFlushRefused(RIGHTS, 0, range, start, 8, invalid);
-        assertFlushRefused(RIGHTS, 4, range, start, 8, invalid);
-        assertFlushRefused(RIGHTS, global, 2, start, 8, invalid);
-        assertFlushRefused(RIGHTS, FlushHeader.PERSISTENT, range, start, 8, invalid);
-        assertFlushRefused(
+        assertFlushRejected(RIGHTS & ~Access.FLUSH_GLOBAL, global, range, start, 8, invalid);
+        assertFlushRejected(RIGHTS, 0, range, start, 8, invalid);
+        assertFlushRejected(RIGHTS, 4, range, start, 8, invalid);
+        assertFlushRejected(RIGHTS, global, 2, start, 8, invalid);
+        assertFlushRejected(RIGHTS, FlushHeader.PERSISTENT, range, start, 8, invalid);
+        assertFlushRejected(
                 RIGHTS | Access.FLUSH_PERSISTENT,
                 global | FlushHeader.PERSISTENT,
                 range,
                 start,
                 8,
-                access); // no memory here is persistent
-        assertFlushRefused(RIGHTS, global, range, start + Pair.REGION, 8, access);
+                access); // no region is persistent
+        assertFlushRejected(RIGHTS, global, range, start + Pair.REGION, 8, access);
         region = register(Pair.ALL);
-        assertFlushRefused(RIGHTS, global, range, start, 8, access);
-        assertFlushRefused(RIGHTS, global, FlushHeader.REGION, start, 8, access);
+        assertFlushRejected(RIGHTS, global, range, start, 8, access);
+        assertFlushRejected(RIGHTS, global, FlushHeader.REGION, start, 8, access);
         right.registry.deregister(region);
-        assertFlushRefused(RIGHTS, global, FlushHeader.REGION, start, 8, access);
+        assertFlushRejected(RIGHTS, global, FlushHeader.REGION, start, 8, access);
     }
 
-    private void assertFlushRefused(
+    private void assertFlushRejected(
             int ofQueuePair,
             int placement,
             int selectivity,

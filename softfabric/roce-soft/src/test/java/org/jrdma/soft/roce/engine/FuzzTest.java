@@ -32,7 +32,7 @@ class FuzzTest {
     private static final ValueLayout.OfLong BIG_ENDIAN_LONG =
             ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-    // Where these stand in a packet.
+    // The offsets of these fields in a packet.
     private static final long DESTINATION = PacketBuffer.START + 4;
     private static final long SEQUENCE = PacketBuffer.START + 8;
     private static final long REMOTE_ADDRESS = PacketBuffer.START + 12;
@@ -40,13 +40,15 @@ class FuzzTest {
 
     private static final OpCode[] OP_CODES = OpCode.values();
 
-    /** A short form in every build; {@code -Djrdma.fuzz.packets=1000000} for the long one. */
+    /**
+     * The number of packets: small by default, {@code -Djrdma.fuzz.packets=1000000} for a long run.
+     */
     private static final int PACKETS = Integer.getInteger("jrdma.fuzz.packets", 60_000);
 
     private static final int MTU = 256;
     private static final int QUEUE_KEY = 0x1234;
 
-    /** As many packets fly by while good traffic must get at least so much done. */
+    /** The maximum number of packets during which regular traffic must make some progress. */
     private static final int SPELL = 64;
 
     private static final int DONE_IN_A_SPELL = 10;
@@ -60,19 +62,20 @@ class FuzzTest {
     private long damaged;
     private long sealed;
 
-    /** About where in its sequence the victim is. */
+    /** The approximate packet sequence number of the victim. */
     private int near;
 
     /**
-     * Packets with a right checksum from the right peer and nonsense in between; and, of each good
-     * packet, a damaged one before it: to the same queue pair, which its checksum protects, or to
-     * the victim, with a right one.
+     * Tests random packets from the right peer with a valid checksum. Before each regular packet, a
+     * damaged copy is also delivered: either to the same queue pair, which the checksum protects,
+     * or to the victim with a valid checksum.
      */
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void shouldTouchNothingElseAndHinderNobodyWhateverAPeerSends(Transport transport) {
+    void shouldNeitherTouchOtherMemoryNorBlockOtherTrafficForAnyPackets(Transport transport) {
         var start = System.nanoTime();
-        // Over IPv6: the checksum covers all of the packet, and finds all damage but by chance.
+        // Over IPv6, because the checksum covers the whole packet and detects all damage except by
+        // chance.
         var pair = new Pair(transport, 1, new Address(0, 1), new Address(0, 2));
         pair.connect(MTU, 0);
         var victim = pair.right;
@@ -104,7 +107,7 @@ class FuzzTest {
             giveWork(victim, i);
             forge(pair.left, victim, good.get(random.nextInt(good.size())));
             victim.engine.receive(packet);
-            good.forEach(GoodTraffic::goOn);
+            good.forEach(GoodTraffic::proceed);
             pair.run(pair.now + 1_000);
             if (i % SPELL == SPELL - 1) {
                 assertThat(pair.faults).isEmpty();
@@ -116,7 +119,7 @@ class FuzzTest {
             }
         }
         assertThat(victim.guardsAreIntact()).isTrue();
-        // Else the nonsense was no danger.
+        // Otherwise the random packets were never accepted.
         assertThat(resets).isGreaterThan(PACKETS / 100);
         assertThat(victim.done)
                 .filteredOn(done -> done.status() == CompletionStatus.SUCCESS)
@@ -124,7 +127,7 @@ class FuzzTest {
         assertThat(sealed).isBetween(damaged * 2 / 5, damaged * 3 / 5);
         System.out.printf(
                 Locale.ROOT,
-                "%s attacked: %,d packets made up, %,d damaged, %,d of these with a right checksum; beside them %s operations done; in %.1f s%n",
+                "%s: %,d random packets, %,d damaged packets (%,d with a valid checksum), %s regular operations in %.1f s%n",
                 transport,
                 PACKETS,
                 damaged,
@@ -152,7 +155,7 @@ class FuzzTest {
             victim.receive(i, random.nextInt(4) * 256L, random.nextInt(700));
         }
         if (victim.transport == Transport.EXTENDED) {
-            return; // it sends nothing
+            return; // the receiving end sends nothing
         }
         if (!window.isBound() && victim.queuePair.sends().claim() != null) {
             victim.work(i, SendOperation.BIND)
@@ -179,7 +182,7 @@ class FuzzTest {
         return OP_CODES[random.nextInt(OP_CODES.length)];
     }
 
-    /** What a peer gone mad might send: the more of it is right, the further it gets. */
+    /** Creates a random packet. The more of its fields are valid, the further it is processed. */
     private void forge(Pair.Side peer, Pair.Side victim, GoodTraffic good) {
         var opCode = anyOpCode();
         while (random.nextBoolean() && opCode.transport() != victim.transport) {
@@ -254,7 +257,7 @@ class FuzzTest {
         checksum.seal(packet);
     }
 
-    /** As a rule, that of the victim. */
+    /** Returns a receive queue number, usually that of the victim. */
     private int receiveQueue(Pair.Side victim, GoodTraffic good) {
         return switch (random.nextInt(16)) {
             case 0 -> random.nextInt(1 << 24);
@@ -263,14 +266,14 @@ class FuzzTest {
         };
     }
 
-    /** A length that suits, as often as not. */
+    /** Returns a payload length that is valid in about half of the cases. */
     private int bytes(OpCode opCode) {
         return opCode == OpCode.RC_ATOMIC_WRITE && random.nextInt(4) > 0
                 ? Long.BYTES
                 : random.nextInt(3) * 256;
     }
 
-    /** Lets the victim's engine have a copy with a bit turned or its end cut off. */
+    /** Delivers a copy with an inverted bit or a truncated end to the victim's engine. */
     private void damage(PacketBuffer genuine, Pair.Side victim, List<GoodTraffic> good) {
         damaged++;
         copy.copyFrom(genuine);
@@ -288,14 +291,14 @@ class FuzzTest {
         }
         if (forVictim) {
             sealed++;
-            // Again: with a right checksum, nobody could tell it from a good one.
+            // Computes the checksum again, so that the copy is accepted.
             memory.set(BIG_ENDIAN_INT, DESTINATION, victim.queuePair.number());
             checksum.seal(copy);
         }
         victim.engine.receive(copy);
     }
 
-    /** Makes the copy one that the victim may wait for, but takes its checksum off. */
+    /** Changes the copy so that the victim may expect it, and removes its checksum. */
     private void redirect(Pair.Side victim, List<GoodTraffic> good) {
         var memory = copy.memory();
         copy.length(copy.length() - InvariantCrc.BYTES);

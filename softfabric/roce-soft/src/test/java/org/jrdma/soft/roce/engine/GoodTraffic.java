@@ -14,8 +14,8 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two queue pairs of a {@link Pair}'s engines that mind their own business, in a protection domain
- * and memory of their own: one operation after the other, each looked at when it completes.
+ * Regular traffic between two other queue pairs of a {@link Pair}, with a protection domain and
+ * memory of their own. One operation runs at a time, and is verified when it completes.
  */
 final class GoodTraffic {
 
@@ -25,7 +25,9 @@ final class GoodTraffic {
     private final Transport transport;
     private final List<SendOperation> operations;
 
-    /** Of all messages but atomics, and where in its buffer the receiver finds one. */
+    /**
+     * The length of all messages except atomics, and the offset at which the receiver expects them.
+     */
     private final int bytes;
 
     private final int offset;
@@ -60,7 +62,7 @@ final class GoodTraffic {
         right.connect(left);
     }
 
-    /** A queue pair with memory between two guards. */
+    /** A queue pair with memory between two guard areas. */
     private final class End {
 
         final Pair.Side side;
@@ -69,7 +71,7 @@ final class GoodTraffic {
         final MemoryRegion region;
         final QueuePair queuePair;
 
-        /** Where messages go; over extended connections, who sends names it. */
+        /** The receive queue, which the sender names on XRC connections. */
         final ReceiveQueue receives;
 
         final int receiveQueue;
@@ -115,22 +117,22 @@ final class GoodTraffic {
         }
     }
 
-    /** The memory that nobody else may touch, at the side that the attack is on. */
+    /** The memory of the attacked side, which other peers may not access. */
     long start() {
         return right.memory.address();
     }
 
-    /** Its key, of no use to others. */
+    /** The key of the memory, which is not valid for other peers. */
     int key() {
         return right.region.key();
     }
 
-    /** The number of its receive queue, of no use to others. */
+    /** The number of the receive queue, which is not valid for other peers. */
     int receiveQueue() {
         return right.receiveQueue;
     }
 
-    /** How many operations are done, and right in every byte. */
+    /** The number of operations that completed with correct data. */
     long completed() {
         return completed;
     }
@@ -144,13 +146,13 @@ final class GoodTraffic {
         return operations.get((int) (number % operations.size()));
     }
 
-    /** Also a WRITE that nobody acknowledges: how else would its end be known? */
+    /** Includes a WRITE over an unreliable connection, whose arrival would otherwise be unknown. */
     private boolean takesReceive(SendOperation operation) {
         return operation == SendOperation.SEND || transport == Transport.UNRELIABLE;
     }
 
-    /** Begins the next operation if the last is done. */
-    void goOn() {
+    /** Starts the next operation if the last one is complete. */
+    void proceed() {
         if (posted > completed) {
             return;
         }

@@ -11,7 +11,7 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Queue pair 1: what comes from another's, and from others. */
+/** Tests queue pair 1 with datagrams from queue pair 1 of a peer and from other queue pairs. */
 class ManagementQueuePairTest {
 
     private static final long MILLISECOND = 1_000_000;
@@ -21,7 +21,7 @@ class ManagementQueuePairTest {
     private final Manager left = new Manager();
     private final Manager right = new Manager();
 
-    /** Remembers what it is told. */
+    /** An agent that records its calls. */
     private static final class Manager implements ManagementAgent {
         final List<Address> sources = new ArrayList<>();
         final List<byte[]> datagrams = new ArrayList<>();
@@ -33,7 +33,7 @@ class ManagementQueuePairTest {
         public void received(Address source, MemorySegment datagram) {
             sources.add(source);
             datagrams.add(datagram.toArray(ValueLayout.JAVA_BYTE));
-            failIfTold();
+            failIfRequested();
         }
 
         @Override
@@ -45,10 +45,10 @@ class ManagementQueuePairTest {
         public void expire(long now) {
             expired.add(now);
             deadline = Long.MAX_VALUE;
-            failIfTold();
+            failIfRequested();
         }
 
-        private void failIfTold() {
+        private void failIfRequested() {
             if (fails) {
                 throw new IllegalStateException("injected");
             }
@@ -71,7 +71,7 @@ class ManagementQueuePairTest {
     }
 
     @Test
-    void shouldHandOnWhatComesFromAnothers() {
+    void shouldPassDatagramsFromQueuePair1ToTheAgent() {
         send(256);
 
         assertThat(right.sources).containsExactly(pair.left.address);
@@ -81,7 +81,7 @@ class ManagementQueuePairTest {
     }
 
     @Test
-    void shouldDropWhatAProgramsQueuePairSendsThoughItHasTheKey() {
+    void shouldDropDatagramsOfOtherQueuePairsDespiteTheRightKey() {
         pair.left.queuePair.initialize(Pair.ALL, PARTITION, ManagementAgent.QUEUE_KEY);
         pair.left.queuePair.readyToReceive(
                 new ReceiveParameters(pair.left.address, pair.left.address, 0, 1024, 0, 0, 12));
@@ -98,7 +98,7 @@ class ManagementQueuePairTest {
     }
 
     @Test
-    void shouldDropWhatIsDamaged() {
+    void shouldDropDamagedDatagrams() {
         pair.passes =
                 (_, packet) -> {
                     packet.memory().set(ValueLayout.JAVA_BYTE, 200, (byte) 0);
@@ -111,7 +111,7 @@ class ManagementQueuePairTest {
     }
 
     @Test
-    void shouldDropWhatComesWhereNobodyManages() {
+    void shouldDropDatagramsWithoutAnAgent() {
         var nobody = new Pair(Transport.DATAGRAM, 2);
         nobody.left.engine.management(nobody.left.address, left);
 
@@ -125,7 +125,7 @@ class ManagementQueuePairTest {
     }
 
     @Test
-    void shouldDoWhatIsTimed() {
+    void shouldExpireTheTimersOfTheAgent() {
         right.deadline = 5 * MILLISECOND;
 
         pair.run(10 * MILLISECOND);
@@ -134,7 +134,7 @@ class ManagementQueuePairTest {
     }
 
     @Test
-    void shouldGoOnWhenManagementFails() {
+    void shouldContinueWhenTheAgentThrows() {
         right.fails = true;
         right.deadline = MILLISECOND;
         send(256);
@@ -145,9 +145,9 @@ class ManagementQueuePairTest {
         assertThat(pair.faults).isEmpty();
     }
 
-    /** A flood of answers must not take all of the memory. */
+    /** A flood of answers must not exhaust the memory. */
     @Test
-    void shouldKeepNoMoreWaitingThanHasAnEnd() {
+    void shouldLimitTheNumberOfQueuedDatagrams() {
         for (var i = 0; i < 10_000; i++) {
             pair.left.engine.sendManagement(pair.right.address, datagram(4));
         }

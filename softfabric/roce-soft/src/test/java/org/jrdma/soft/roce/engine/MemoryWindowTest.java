@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Windows on the memory of the left side. */
+/** Tests memory windows on the memory of the left side. */
 class MemoryWindowTest {
 
     private static final int ROUNDS = 60;
@@ -45,7 +45,7 @@ class MemoryWindowTest {
                                 Access.REMOTE_WRITE | Access.REMOTE_READ));
     }
 
-    /** The key some binds later. */
+    /** Returns the key after some binds. */
     private static int next(int key, int binds) {
         return (key & ~0xff) | (key + binds & 0xff);
     }
@@ -70,13 +70,13 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldDoWhatIsLocalOnceAndInOrderWhateverIsLost() {
+    void shouldExecuteLocalOperationsOnceAndInOrderDespiteLoss() {
         pair.connect(256, 0);
         pair.trouble = new Pair.Trouble(0.1, 0.05, 0.2, 0);
         var window = window(MemoryWindow.Type.TWO);
         left.fill(0, 700, 3);
         var id = 0L;
-        for (var i = 0; i < ROUNDS; i++) { // each bind and invalidation succeeds once only
+        for (var i = 0; i < ROUNDS; i++) { // each bind and invalidation succeeds only once
             var key = next(window.key(), i);
             left.work(id++, SendOperation.WRITE)
                     .buffer(left.start, 700, left.region.key())
@@ -109,7 +109,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldCompleteWhatIsLocalBehindWhatIsNotAnswered() {
+    void shouldCompleteLocalOperationsAfterUnansweredRequests() {
         pair.connect(256, 0);
         pair.passes = (to, _) -> to == right; // no answer
         left.work(1, SendOperation.WRITE)
@@ -130,7 +130,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldHaveNoKeyForThisSidesMemory() {
+    void shouldRejectAWindowKeyForLocalMemory() {
         for (var operation : List.of(SendOperation.WRITE, SendOperation.READ)) {
             reconnect();
             var window = window(MemoryWindow.Type.ONE);
@@ -148,7 +148,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldRefuseABindAndChangeNothing() {
+    void shouldRejectABindAndChangeNothing() {
         var two = window(MemoryWindow.Type.TWO);
         var one = window(MemoryWindow.Type.ONE);
         var elsewhere = left.registry.newWindow(new ProtectionDomain(), MemoryWindow.Type.TWO);
@@ -169,27 +169,27 @@ class MemoryWindowTest {
                         new ProtectionDomain(), left.memory, left.start, Access.WINDOW_BIND);
         var read = Access.REMOTE_READ;
 
-        assertBindRefused(two, two.key() ^ 1, region, left.start, 8, read);
-        assertBindRefused(elsewhere, elsewhere.key(), region, left.start, 8, read);
-        assertBindRefused(freed, freed.key(), region, left.start, 8, read);
-        assertBindRefused(two, two.key(), closed, left.start, 8, read);
-        assertBindRefused(two, two.key(), zeroBased, 0, 8, read);
-        assertBindRefused(two, two.key(), readOnly, left.start, 8, Access.REMOTE_WRITE);
-        assertBindRefused(two, two.key(), readOnly, left.start, 8, Access.REMOTE_ATOMIC);
-        assertBindRefused(two, two.key(), gone, left.start, 8, read);
-        assertBindRefused(two, two.key(), foreign, left.start, 8, read);
-        assertBindRefused(two, two.key(), null, left.start, 8, read);
-        assertBindRefused(two, two.key(), region, left.start - 1, 8, read);
-        assertBindRefused(two, two.key(), region, left.start, Pair.REGION + 1, read);
-        assertBindRefused(two, two.key(), region, left.start + Pair.REGION, 1, read);
-        assertBindRefused(two, two.key(), region, left.start, -1, read);
-        assertBindRefused(two, two.key(), region, left.start, Long.MIN_VALUE, read);
-        assertBindRefused(two, two.key(), region, left.start, 8, read | Access.WINDOW_BIND);
-        assertBindRefused(two, two.key(), region, left.start, 0, read);
-        assertBindRefused(one, one.key(), region, left.start, 8, read | Access.ZERO_BASED);
+        assertBindRejected(two, two.key() ^ 1, region, left.start, 8, read);
+        assertBindRejected(elsewhere, elsewhere.key(), region, left.start, 8, read);
+        assertBindRejected(freed, freed.key(), region, left.start, 8, read);
+        assertBindRejected(two, two.key(), closed, left.start, 8, read);
+        assertBindRejected(two, two.key(), zeroBased, 0, 8, read);
+        assertBindRejected(two, two.key(), readOnly, left.start, 8, Access.REMOTE_WRITE);
+        assertBindRejected(two, two.key(), readOnly, left.start, 8, Access.REMOTE_ATOMIC);
+        assertBindRejected(two, two.key(), gone, left.start, 8, read);
+        assertBindRejected(two, two.key(), foreign, left.start, 8, read);
+        assertBindRejected(two, two.key(), null, left.start, 8, read);
+        assertBindRejected(two, two.key(), region, left.start - 1, 8, read);
+        assertBindRejected(two, two.key(), region, left.start, Pair.REGION + 1, read);
+        assertBindRejected(two, two.key(), region, left.start + Pair.REGION, 1, read);
+        assertBindRejected(two, two.key(), region, left.start, -1, read);
+        assertBindRejected(two, two.key(), region, left.start, Long.MIN_VALUE, read);
+        assertBindRejected(two, two.key(), region, left.start, 8, read | Access.WINDOW_BIND);
+        assertBindRejected(two, two.key(), region, left.start, 0, read);
+        assertBindRejected(one, one.key(), region, left.start, 8, read | Access.ZERO_BASED);
     }
 
-    private void assertBindRefused(
+    private void assertBindRejected(
             MemoryWindow window, int key, MemoryRegion shown, long at, long bytes, int rights) {
         reconnect();
         var before = window.key();
@@ -215,7 +215,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldRefuseToTakeAwayWhatIsNotItsOwn() {
+    void shouldRejectInvalidationOfAWindowOfAnotherQueuePair() {
         reconnect();
         var one = window(MemoryWindow.Type.ONE);
         assertDone(bind(1, one, one.key(), one.key() + 1));
@@ -265,7 +265,7 @@ class MemoryWindowTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldShowNothingOfARegionThatIsGone(MemoryWindow.Type type) {
+    void shouldRejectAccessAfterTheRegionIsDeregistered(MemoryWindow.Type type) {
         reconnect();
         var window = window(type);
         assertDone(bind(1, window, window.key(), window.key() + 1));
@@ -285,7 +285,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldShareNoKeyWithAnotherWhateverItsOwnerChooses() {
+    void shouldHaveAUniqueKeyForAnyOwnerBits() {
         reconnect();
         var window = window(MemoryWindow.Type.ONE);
         for (var i = 0; i < 100_000; i++) {
@@ -301,7 +301,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldBeBoundAmongTheMessagesOfAnUnreliableConnection() {
+    void shouldBeBoundOverAnUnreliableConnection() {
         var unreliable = new Pair(Transport.UNRELIABLE, 1);
         unreliable.connect(256, 0);
         var side = unreliable.left;

@@ -8,7 +8,7 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A completion that finds no room ends its queue pair, and no other. */
+/** Tests that a completion queue overrun ends only its queue pair. */
 class OverrunTest {
 
     private static final long MILLISECOND = 1_000_000;
@@ -17,7 +17,7 @@ class OverrunTest {
 
     @ParameterizedTest
     @EnumSource(names = {"RELIABLE", "UNRELIABLE"})
-    void shouldFailTheSenderWhoMissesACompletionAndGoOnWithOthers(Transport transport) {
+    void shouldFailOnlyTheSenderWhoseCompletionQueueOverruns(Transport transport) {
         var pair = new Pair(transport, 1);
         pair.connect(4096, 0);
         var crowded = pair.left.newQueuePair(pair.left.domain, this::takeOne);
@@ -40,7 +40,8 @@ class OverrunTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EXTENDED")
-    void shouldFailTheReceiverWhoMissesACompletionAndAcknowledgeNothingOfIt(Transport transport) {
+    void shouldFailTheReceiverWhoseCompletionQueueOverrunsWithoutAcknowledgement(
+            Transport transport) {
         var pair = new Pair(transport, 1);
         var crowded = pair.right.newQueuePair(pair.right.domain, this::takeOne);
         pair.right.queuePair = crowded;
@@ -65,7 +66,7 @@ class OverrunTest {
         }
     }
 
-    /** A completion queue for one that nobody polls. */
+    /** A completion queue that is not polled. */
     private boolean takeOne(Completion completion) {
         told.add(completion.id());
         return told.size() == 1;

@@ -19,7 +19,7 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
-/** Two engines, a link between them that does what it is told to packets, and a clock of theirs. */
+/** Two engines with a simulated link and clock. */
 final class Pair {
 
     static final byte CANARY = 0x5a;
@@ -28,7 +28,7 @@ final class Pair {
     static final int ALL =
             Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ | Access.REMOTE_ATOMIC;
 
-    /** What the link does, each with a probability. */
+    /** The faults of the link, each with a probability. */
     record Trouble(double loss, double duplication, double reordering, double corruption) {
 
         static final Trouble NONE = new Trouble(0, 0, 0, 0);
@@ -52,10 +52,10 @@ final class Pair {
     final Side right;
     Trouble trouble = Trouble.NONE;
 
-    /** Which packets pass, before there is trouble. */
+    /** Selects the packets that pass, before other faults are applied. */
     BiPredicate<Side, PacketBuffer> passes = (to, packet) -> true;
 
-    /** What the engines met that nobody foresaw. */
+    /** The unexpected exceptions of the engines. */
     final List<Throwable> faults = new ArrayList<>();
 
     long now;
@@ -78,7 +78,7 @@ final class Pair {
         right = new Side(rightAddress, transport, 0x8000_0000L, new ExtendedDomain());
     }
 
-    /** One engine with a queue pair, and a region between two guards full of canaries. */
+    /** One engine with a queue pair, and a region between two guard areas with a known pattern. */
     final class Side implements PacketLink {
 
         final Address address;
@@ -94,7 +94,7 @@ final class Pair {
         MemoryRegion region;
         QueuePair queuePair;
 
-        /** Where {@link #receive} posts, if not to the queue pair: who sends names it. */
+        /** The queue that {@link #receive} posts to, if not that of the queue pair; for XRC. */
         @Nullable ReceiveQueue shared;
 
         @Nullable ExtendedReceiveQueue named;
@@ -102,7 +102,7 @@ final class Pair {
         private final PacketBuffer outgoing = new PacketBuffer();
 
         /**
-         * @param extendedDomain of the side that receives over extended connections
+         * @param extendedDomain the XRC domain of the receiving side
          */
         Side(
                 Address address,
@@ -212,7 +212,7 @@ final class Pair {
             engine.doorbell(queuePair);
         }
 
-        /** Posts a WRITE by any queue pair. */
+        /** Posts a WRITE to a queue pair. */
         void write(QueuePair from, long id, int bytes, Side peer) {
             from.sends()
                     .claim()
@@ -224,7 +224,7 @@ final class Pair {
             engine.doorbell(from);
         }
 
-        /** Connects a queue pair to whoever has a number at the peer. */
+        /** Connects a queue pair to a queue pair number of the peer. */
         void connect(QueuePair one, Side peer, int number, int timeout, int retries) {
             one.initialize(ALL, 0xffff, 0x1234);
             one.readyToReceive(
@@ -326,7 +326,9 @@ final class Pair {
         }
     }
 
-    /** Lets packets fly and time pass until nothing more happens, or the moment is reached. */
+    /**
+     * Delivers packets and advances the clock until nothing more happens or a deadline is reached.
+     */
     void run(long until) {
         while (true) {
             left.engine.transmit();

@@ -10,7 +10,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Who may talk to whom: the highest bit of a partition key says that its holder is a full member.
+ * Tests which partitions can communicate. The highest bit of a partition key indicates full
+ * membership.
  */
 class PartitionTest {
 
@@ -18,17 +19,17 @@ class PartitionTest {
     private static final int QUEUE_KEY = 0x1234;
     private static final int NO_TIMEOUT = 0;
 
-    static Stream<Arguments> ofOnePartition() {
+    static Stream<Arguments> matchingKeys() {
         return everyTransport(
                 new int[][] {
                     {0xffff, 0xffff}, {0x7fff, 0xffff}, {0xffff, 0x7fff}, {0x8001, 0x0001}
                 });
     }
 
-    static Stream<Arguments> strangers() {
+    static Stream<Arguments> mismatchingKeys() {
         return everyTransport(
                 new int[][] {
-                    {0x7fff, 0x7fff}, // limited members both
+                    {0x7fff, 0x7fff}, // both limited members
                     {0x8001, 0xffff},
                     {0xffff, 0x8001},
                     {0x0001, 0xffff}
@@ -43,8 +44,8 @@ class PartitionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("ofOnePartition")
-    void shouldTakeWhatComesFromTheSamePartition(Transport transport, int sender, int receiver) {
+    @MethodSource("matchingKeys")
+    void shouldAcceptPacketsOfTheSamePartition(Transport transport, int sender, int receiver) {
         var pair = sent(transport, sender, receiver);
 
         assertThat(pair.right.done)
@@ -56,8 +57,8 @@ class PartitionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("strangers")
-    void shouldDropWhatComesFromElsewhereWithoutAWord(
+    @MethodSource("mismatchingKeys")
+    void shouldSilentlyDropPacketsOfAnotherPartition(
             Transport transport, int sender, int receiver) {
         var pair = sent(transport, sender, receiver);
 

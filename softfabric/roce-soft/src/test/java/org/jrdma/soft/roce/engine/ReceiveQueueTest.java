@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Receives in a queue that is shared: in their order, whatever its size; and how few are left. */
+/** Tests the order of receives, resizing and the limit of a receive queue. */
 class ReceiveQueueTest {
 
     private final AtomicInteger told = new AtomicInteger();
@@ -54,7 +54,7 @@ class ReceiveQueueTest {
     }
 
     @Test
-    void shouldStayAsItIsWhenItHasMoreThanTheNewSize() {
+    void shouldRejectASizeBelowTheNumberOfReceives() {
         post(3);
 
         assertThat(queue.resize(2)).isFalse();
@@ -65,7 +65,7 @@ class ReceiveQueueTest {
     }
 
     @Test
-    void shouldTellOnceWhenFewerAreLeftThanTheLimit() {
+    void shouldReportTheLimitOnce() {
         post(4);
         queue.limit(3);
 
@@ -84,7 +84,7 @@ class ReceiveQueueTest {
     }
 
     @Test
-    void shouldTellNothingWithoutALimit() {
+    void shouldReportNothingWithoutALimit() {
         post(4);
         queue.limit(4);
         queue.limit(0);

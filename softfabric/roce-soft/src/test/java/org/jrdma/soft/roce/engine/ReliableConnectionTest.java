@@ -70,7 +70,7 @@ class ReliableConnectionTest {
             var kind =
                     operation == SendOperation.SEND
                             ? CompletionKind.RECEIVE
-                            : CompletionKind.RECEIVE_WRITE_IMMEDIATE;
+                            : CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE;
             assertThat(right.done)
                     .containsExactly(
                             new Pair.Done(
@@ -88,7 +88,7 @@ class ReliableConnectionTest {
     }
 
     @Test
-    void shouldCarryOutAtomicsAndReturnWhatWasThere() {
+    void shouldExecuteAtomicsAndReturnThePreviousValue() {
         pair.connect(1024, NEAR_THE_WRAP);
         right.memory.set(ValueLayout.JAVA_LONG, 64, 40);
         atomic(1, SendOperation.FETCH_AND_ADD, 2, 0, 0);
@@ -111,10 +111,10 @@ class ReliableConnectionTest {
         left.post();
     }
 
-    /** Losses, duplicates, late and damaged packets: none may be seen in what arrives. */
+    /** Losses, duplicates, and delayed or damaged packets must not affect the result. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
-    void shouldCarryOutThousandsOfOperationsOnceAndInOrderOverABadLink(long seed) {
+    void shouldExecuteThousandsOfOperationsOnceAndInOrderOverALossyLink(long seed) {
         var operations = 4_000;
         var bad = new Pair(Transport.RELIABLE, seed);
         bad.connect(seed % 2 == 0 ? 256 : 1024, 0xfffff0, 8, 7, 7, seed == 3 ? 1 : 4, Pair.ALL);
@@ -185,7 +185,7 @@ class ReliableConnectionTest {
 
     @ParameterizedTest
     @ValueSource(longs = {11, 12, 13})
-    void shouldLoseNoByteOfLongMessagesOverABadLink(long seed) {
+    void shouldLoseNoByteOfLongMessagesOverALossyLink(long seed) {
         var bad = new Pair(Transport.RELIABLE, seed);
         bad.connect(1024, 0xfffff0, 8, 7, 7, 2, Pair.ALL);
         bad.trouble = new Pair.Trouble(0.05, 0.05, 0.05, 0.01);
@@ -227,7 +227,7 @@ class ReliableConnectionTest {
     }
 
     @Test
-    void shouldGiveUpAReceiverThatIsNeverReady() {
+    void shouldGiveUpOnAReceiverThatIsNeverReady() {
         pair.connect(1024, 0, 14, 7, 3, 4, Pair.ALL);
         send(1, 100);
         send(2, 100);
@@ -242,7 +242,7 @@ class ReliableConnectionTest {
     }
 
     @Test
-    void shouldGiveUpASilentPeerInTheTimeThatTimeoutAndRetriesPromise() {
+    void shouldGiveUpOnASilentPeerAfterTimeoutAndRetries() {
         pair.connect(1024, 0, 10, 3, 7, 4, Pair.ALL);
         pair.trouble = new Pair.Trouble(1, 0, 0, 0);
         send(1, 100);
@@ -251,14 +251,14 @@ class ReliableConnectionTest {
         assertThat(left.done)
                 .extracting(Pair.Done::status)
                 .containsExactly(CompletionStatus.RETRIES_EXCEEDED, CompletionStatus.FLUSHED);
-        // Four tries: the first waits as long as was asked for, the others longer.
+        // Four attempts: the first waits for the timeout, the others longer.
         assertThat(pair.now).isEqualTo((1 + 2 + 4 + 4) * (4_096L << 10));
     }
 
-    /** The path's window closes before the queue pair's, and before a message ends. */
+    /** The window of the path is full before that of the queue pair, and before a message ends. */
     @ParameterizedTest
     @EnumSource(names = {"WRITE", "READ"})
-    void shouldWaitForNoTimeoutOverAGoodLink(SendOperation operation) {
+    void shouldNotTimeOutOverAReliableLink(SendOperation operation) {
         pair.connect(4096, 0);
         left.fill(0, TARGET, 1);
         left.work(1, operation)
@@ -272,7 +272,7 @@ class ReliableConnectionTest {
     }
 
     @Test
-    void shouldFlushWhatIsPostedInError() {
+    void shouldFlushWorkPostedInTheErrorState() {
         pair.connect(1024, 0);
         left.receive(1, 0, 64);
         left.queuePair.fail();
@@ -286,25 +286,25 @@ class ReliableConnectionTest {
     @Test
     void shouldAnswerAWriteWithAWrongKeyWithAnAccessError() {
         writeTo(right.start, 3_000, right.region.key() + 1);
-        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+        assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
     }
 
     @Test
     void shouldAnswerAWriteBeyondTheRegionWithAnAccessErrorAndWriteNothing() {
         writeTo(right.start + Pair.REGION - 2_999, 3_000, right.region.key());
-        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+        assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
     }
 
     @Test
     void shouldAnswerAWriteBeforeTheRegionWithAnAccessError() {
         writeTo(right.start - 1, 16, right.region.key());
-        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+        assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
     }
 
     @Test
     void shouldAnswerAWriteWhoseEndOverflowsWithAnAccessError() {
         writeTo(-8, 16, right.region.key());
-        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+        assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
     }
 
     @Test
@@ -313,7 +313,7 @@ class ReliableConnectionTest {
                 right.registry.register(
                         right.domain, right.memory, right.start, Access.REMOTE_READ);
         writeTo(right.start, 16, region.key());
-        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+        assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
     }
 
     @Test
@@ -322,32 +322,32 @@ class ReliableConnectionTest {
                 right.registry.register(
                         new ProtectionDomain(), right.memory, right.start, Pair.ALL);
         writeTo(right.start, 16, region.key());
-        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+        assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
     }
 
     @Test
     void shouldAnswerAWriteToADeregisteredRegionWithAnAccessError() {
         right.registry.deregister(right.region);
         writeTo(right.start, 16, right.region.key());
-        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+        assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
     }
 
     @Test
-    void shouldNotLookAtTheKeyOfAWriteOfNoLength() {
+    void shouldIgnoreTheKeyOfAnEmptyWrite() {
         pair.connect(1024, 0);
         writeTo(12345, 0, 6789);
         assertThat(left.done.getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
     }
 
     @Test
-    void shouldRefuseOperationsThatTheQueuePairDoesNotAllow() {
+    void shouldRejectOperationsThatTheQueuePairDoesNotPermit() {
         pair.connect(1024, 0, 14, 7, 7, 4, Access.LOCAL_WRITE);
         writeTo(right.start, 16, right.region.key());
-        assertRefused(CompletionStatus.REMOTE_INVALID_REQUEST, QueuePairEvent.REQUEST_ERROR);
+        assertRejected(CompletionStatus.REMOTE_INVALID_REQUEST, QueuePairEvent.REQUEST_ERROR);
     }
 
     @Test
-    void shouldRefuseAnUnalignedAtomic() {
+    void shouldRejectAnUnalignedAtomic() {
         pair.connect(1024, 0);
         left.work(1, SendOperation.FETCH_AND_ADD)
                 .buffer(left.start, 8, left.region.key())
@@ -355,22 +355,22 @@ class ReliableConnectionTest {
                 .atomic(1, 0);
         left.post();
         pair.run();
-        assertRefused(CompletionStatus.REMOTE_INVALID_REQUEST, QueuePairEvent.REQUEST_ERROR);
+        assertRejected(CompletionStatus.REMOTE_INVALID_REQUEST, QueuePairEvent.REQUEST_ERROR);
     }
 
     @Test
-    void shouldRefuseAReadBeyondTheRegion() {
+    void shouldRejectAReadBeyondTheRegion() {
         pair.connect(1024, 0);
         left.work(1, SendOperation.READ)
                 .buffer(left.start, 64, left.region.key())
                 .remote(right.start + Pair.REGION - 63, right.region.key());
         left.post();
         pair.run();
-        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+        assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
     }
 
     @Test
-    void shouldRefuseAMessageLongerThanTheReceiveAndLeaveTheBytesBehindItAlone() {
+    void shouldRejectAMessageLongerThanTheReceiveAndKeepTheBytesAfterItUnchanged() {
         pair.connect(1024, 0);
         right.receive(9, 0, 2_000);
         left.fill(0, 3_000, 1);
@@ -385,7 +385,7 @@ class ReliableConnectionTest {
     }
 
     @Test
-    void shouldReportAReceiveThatMayNotBeWritten() {
+    void shouldReportAReceiveIntoReadOnlyMemory() {
         pair.connect(1024, 0);
         right.queuePair.receives().claim().begin(9).buffer(right.start, 100, 4711);
         right.queuePair.receives().post();
@@ -398,7 +398,7 @@ class ReliableConnectionTest {
     }
 
     @Test
-    void shouldCompleteWhatCameBeforeALocalErrorAndFlushWhatComesAfter() {
+    void shouldCompleteEarlierWorkAndFlushLaterWorkAfterALocalError() {
         pair.connect(1024, 0);
         right.receive(1, 0, 4_000);
         send(1, 4_000);
@@ -415,7 +415,7 @@ class ReliableConnectionTest {
     }
 
     @Test
-    void shouldHoldAFencedWriteBackUntilTheReadIsDone() {
+    void shouldDelayAFencedWriteUntilTheReadIsComplete() {
         pair.connect(1024, 0);
         right.fill(0, 200_000, 5);
         left.work(1, SendOperation.READ)
@@ -434,7 +434,7 @@ class ReliableConnectionTest {
     }
 
     @Test
-    void shouldCompleteOnlyWhatIsSignaled() {
+    void shouldCompleteOnlySignaledRequests() {
         pair.connect(1024, 0);
         left.queuePair
                 .sends()
@@ -464,7 +464,7 @@ class ReliableConnectionTest {
         pair.run();
     }
 
-    private void assertRefused(CompletionStatus status, QueuePairEvent event) {
+    private void assertRejected(CompletionStatus status, QueuePairEvent event) {
         assertThat(left.done).hasSize(1);
         assertThat(left.done.getFirst().status()).isEqualTo(status);
         assertThat(right.events).contains(event);
@@ -475,7 +475,7 @@ class ReliableConnectionTest {
     }
 
     @Test
-    void shouldTellEachTimeThatItsSendQueueIsDrained() {
+    void shouldReportEachDrainOfTheSendQueue() {
         for (var time = 1; time <= 3; time++) {
             left.queuePair.drain();
             assertThat(left.events)
@@ -485,9 +485,12 @@ class ReliableConnectionTest {
         }
     }
 
-    /** The network delivers a READ twice; its answer has come, and its memory is taken back. */
+    /**
+     * The network duplicates a READ whose response has arrived and whose memory was deregistered
+     * since.
+     */
     @Test
-    void shouldSurviveARepeatedReadOfWhatIsDeregisteredSince() {
+    void shouldTolerateARepeatedReadOfDeregisteredMemory() {
         for (var seed = 1; seed <= 50; seed++) {
             var twice = new Pair(Transport.RELIABLE, seed);
             twice.connect(1024, 0);

@@ -13,7 +13,7 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is answered to requests that come again, though they were carried out. */
+/** Tests the answers to repeated requests that were executed before. */
 class RepetitionTest {
 
     private static final long MILLISECOND = 1_000_000;
@@ -27,11 +27,11 @@ class RepetitionTest {
     }
 
     /**
-     * The kernel's rxe, which has some of a READ's responses, would take the next for an error
-     * after an acknowledgement of what was before.
+     * The kernel's rxe, after some responses to a READ, would treat the next response as an error
+     * if it followed an acknowledgement of earlier requests.
      */
     @Test
-    void shouldAcknowledgeAWriteThatComesAgainByTheAnswerToTheReadBehindIt() {
+    void shouldAcknowledgeARepeatedWriteByTheResponseToTheReadAfterIt() {
         pair.passes = (to, packet) -> to == pair.right || isLost(packet);
         write();
         read(2048);
@@ -49,7 +49,7 @@ class RepetitionTest {
     }
 
     @Test
-    void shouldAcknowledgeAWriteThatComesAgainAndAgainWithoutTheReadBehindIt() {
+    void shouldAcknowledgeAWriteThatIsRepeatedTwiceWithoutTheReadAfterIt() {
         pair.passes =
                 (to, packet) ->
                         to == pair.right

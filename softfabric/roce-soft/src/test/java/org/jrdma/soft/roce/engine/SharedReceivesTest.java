@@ -9,7 +9,10 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whose memory the receives of a shared queue may name: that of its domain, whoever takes them. */
+/**
+ * Tests that receives of a shared receive queue access memory of the queue's protection domain,
+ * regardless of the queue pair.
+ */
 class SharedReceivesTest {
 
     private static final long MILLISECOND = 1_000_000;
@@ -18,7 +21,7 @@ class SharedReceivesTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EXTENDED")
-    void shouldReachMemoryOfTheDomainOfTheirQueue(Transport transport) {
+    void shouldAccessMemoryOfTheDomainOfTheQueue(Transport transport) {
         var pair = new Pair(transport, 1);
         var elsewhere = new ProtectionDomain();
         var region = pair.right.registry.register(elsewhere, pair.right.memory, 0, Pair.ALL);
@@ -28,7 +31,7 @@ class SharedReceivesTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EXTENDED")
-    void shouldNotReachMemoryOfTheDomainOfTheQueuePair(Transport transport) {
+    void shouldRejectMemoryOfTheDomainOfTheQueuePair(Transport transport) {
         var pair = new Pair(transport, 1);
         var start = pair.right.start;
 
@@ -36,7 +39,7 @@ class SharedReceivesTest {
                 .isEqualTo(CompletionStatus.LOCAL_PROTECTION_ERROR);
     }
 
-    /** How a receive from a shared queue of a domain ends, into a region. */
+    /** Returns the status of a receive into a region through a shared receive queue of a domain. */
     private static CompletionStatus received(
             Pair pair, ProtectionDomain domain, long start, MemoryRegion region) {
         var right = pair.right;

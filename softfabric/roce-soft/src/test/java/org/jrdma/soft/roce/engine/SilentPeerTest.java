@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What one that has no answer takes from others to the same address. */
+/** Tests the effect of an unanswered queue pair on other queue pairs to the same address. */
 class SilentPeerTest {
 
     private static final long MILLISECOND = 1_000_000;
@@ -19,7 +19,7 @@ class SilentPeerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 8, 14, 20})
-    void shouldNotHoldOthersUpForLongWhereOneIsNotAnswered(int timeout) {
+    void shouldNotBlockOtherQueuePairsForLongIfOneIsUnanswered(int timeout) {
         pair.connect(PACKET, 0);
         var unanswered = left.newQueuePair(left.domain);
         left.connect(unanswered, right, right.newQueuePair(right.domain).number(), timeout, 7);
@@ -43,10 +43,10 @@ class SilentPeerTest {
         }
     }
 
-    /** It takes what was sent when it goes on; what is sent beyond that is lost. */
+    /** A suspended peer receives what fits its socket buffer; further packets are lost. */
     @ParameterizedTest
     @ValueSource(ints = {1, 30, 80, 150})
-    void shouldNotFloodAPeerThatStandsStill(int milliseconds) {
+    void shouldNotFloodASuspendedPeer(int milliseconds) {
         pair.trouble = new Pair.Trouble(1, 0, 0, 0);
         for (var i = 0; i < 500; i++) {
             var queuePair = left.newQueuePair(left.domain);
@@ -62,10 +62,10 @@ class SilentPeerTest {
         assertThat(pair.packets - window).isLessThanOrEqualTo(milliseconds / 30);
     }
 
-    /** As many as never find room beside the others, too. */
+    /** Includes queue pairs that never obtain free capacity. */
     @ParameterizedTest
     @ValueSource(ints = {1, 50, 1_000})
-    void shouldGiveAllUpInTheTimeOfOneWhereThePeerIsDead(int queuePairs) {
+    void shouldGiveUpOnADeadPeerWithAllQueuePairsInTheTimeOfOne(int queuePairs) {
         pair.trouble = new Pair.Trouble(1, 0, 0, 0);
         for (var i = 0; i < queuePairs; i++) {
             var queuePair = left.newQueuePair(left.domain);
@@ -81,9 +81,9 @@ class SilentPeerTest {
                 .containsOnly(CompletionStatus.RETRIES_EXCEEDED);
     }
 
-    /** For ever without a timeout: the next message shows the peer that it lacks one. */
+    /** Without a timeout, only the next message reveals the loss to the peer. */
     @Test
-    void shouldFindOutWithMoreWorkWhatWasLostWithoutATimeout() {
+    void shouldDetectALossByLaterWorkWithoutATimeout() {
         pair.connect(PACKET, 0, 0, 7, 7, 4, Pair.ALL);
         pair.trouble = new Pair.Trouble(1, 0, 0, 0);
         left.write(left.queuePair, 1, PACKET, right);
@@ -95,7 +95,7 @@ class SilentPeerTest {
     }
 
     @Test
-    void shouldGoOnAtOnceWhenAPeerComesBack() {
+    void shouldContinueImmediatelyWhenAPeerResumes() {
         pair.connect(PACKET, 0);
         pair.trouble = new Pair.Trouble(1, 0, 0, 0);
         left.write(left.queuePair, 1, 100 * PACKET, right);

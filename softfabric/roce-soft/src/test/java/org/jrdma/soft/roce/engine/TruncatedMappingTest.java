@@ -20,7 +20,7 @@ class TruncatedMappingTest {
     private static final int BYTES = 1 << 20;
 
     @Test
-    void shouldRefuseMemoryWhoseFileIsNoMoreThere(@TempDir Path folder) throws IOException {
+    void shouldRejectMemoryOfATruncatedFile(@TempDir Path folder) throws IOException {
         try (var arena = Arena.ofShared();
                 var file =
                         FileChannel.open(

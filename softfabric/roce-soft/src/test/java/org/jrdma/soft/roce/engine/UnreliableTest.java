@@ -28,7 +28,7 @@ class UnreliableTest {
     }
 
     @Test
-    void shouldDeliverWholeMessagesOnlyOverABadUnreliableConnection() {
+    void shouldDeliverOnlyWholeMessagesOverALossyUnreliableConnection() {
         var pair = new Pair(Transport.UNRELIABLE, 2);
         pair.connect(256, 0xfffff0);
         pair.trouble = new Pair.Trouble(0.05, 0, 0, 0.01);
@@ -49,7 +49,7 @@ class UnreliableTest {
     }
 
     @Test
-    void shouldDropAWriteThatIsNotPermittedWithoutAWord() {
+    void shouldSilentlyDropAWriteThatIsNotPermitted() {
         var pair = new Pair(Transport.UNRELIABLE, 1);
         pair.connect(1024, 0);
         pair.left
@@ -93,7 +93,7 @@ class UnreliableTest {
     }
 
     @Test
-    void shouldRefuseADatagramLongerThanThePathMtuAndGoOnReceiving() {
+    void shouldRejectADatagramLongerThanThePathMtuAndContinueReceiving() {
         var pair = new Pair(Transport.DATAGRAM, 1);
         pair.connect(1024, 0);
         datagram(pair, 1, 1_025, 0x1234);

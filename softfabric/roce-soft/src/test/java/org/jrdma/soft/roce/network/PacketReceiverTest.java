@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What comes in before anybody looks into it. */
+/** Tests receiving while many datagrams wait in the socket. */
 class PacketReceiverTest {
 
     private static final int PACKETS_A_ROUND = 128;
@@ -28,7 +28,7 @@ class PacketReceiverTest {
 
     private final SystemCalls calls = new SystemCalls();
 
-    /** Of datagrams with nothing in them, too: others wait for its end. */
+    /** Includes empty datagrams: a round must end so that other threads obtain the lock. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 100})
     void shouldEndARoundHoweverManyDatagramsWait(int bytes) throws Exception {
@@ -58,7 +58,7 @@ class PacketReceiverTest {
                 rounds++;
             }
 
-            // The kernel may have combined some, which then come together.
+            // The kernel may have combined some of them.
             assertThat(rounds).isBetween(bytes == 0 ? DATAGRAMS / PACKETS_A_ROUND : 2, DATAGRAMS);
         } finally {
             socket.close();
@@ -88,7 +88,7 @@ class PacketReceiverTest {
 
         @Override
         public void send(PacketBuffer packet) {
-            throw new AssertionError("nobody answers these");
+            throw new AssertionError("no queue pair answers these");
         }
     }
 }

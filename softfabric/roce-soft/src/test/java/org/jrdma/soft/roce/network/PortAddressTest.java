@@ -31,7 +31,7 @@ class PortAddressTest {
     }
 
     @Test
-    void shouldServeAllLoopbackAddressesOnTheirInterface() throws Exception {
+    void shouldSupportAllLoopbackAddresses() throws Exception {
         try (var station = Station.anywhere()) {
             assertThat(station.port.interfaceName()).isEqualTo("lo");
             assertThat(station.port.interfaceIndex()).isPositive();
@@ -40,14 +40,14 @@ class PortAddressTest {
     }
 
     @Test
-    void shouldSayWhichAddressThisMachineLacks() {
+    void shouldReportAnAddressThatThisMachineLacks() {
         assertThatThrownBy(() -> Station.at(Address.of(InetAddress.ofLiteral("192.0.2.1"))))
                 .isInstanceOf(FabricException.class)
                 .hasMessageContaining("192.0.2.1");
     }
 
     @Test
-    void shouldSpeakIpv6() throws Exception {
+    void shouldSupportIpv6() throws Exception {
         try (var station = at(Address.of(InetAddress.ofLiteral("::1")))) {
             var pair = Station.connected(station, station, 4096);
             station.receive(pair[1], 1, 50_000, 20_000);
@@ -63,7 +63,7 @@ class PortAddressTest {
         }
     }
 
-    /** There is one such address only, and another build may have it. */
+    /** There is only one such address, and another build may use it. */
     private static Station at(Address address) throws FabricException {
         try {
             return Station.at(address);
@@ -76,7 +76,7 @@ class PortAddressTest {
     }
 
     @Test
-    void shouldReachTheMembersOfAGroupAndNobodyElse() throws Exception {
+    void shouldReachOnlyTheMembersOfAGroup() throws Exception {
         try (var sender = Station.anywhere();
                 var member = Station.anywhere();
                 var former = Station.anywhere()) {

@@ -10,14 +10,14 @@ import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.junit.jupiter.api.Test;
 
-/** Who drives a port, and what that costs. */
+/** Tests which threads drive a port, and the cost. */
 class PortDrivingTest {
 
     private static final int BYTES = 64;
 
-    /** Work whose doorbell is lost is never sent, and no timer finds it. */
+    /** Work whose doorbell is lost would never be sent, because no timer is running for it. */
     @Test
-    void shouldHearEveryDoorbellWhoeverDrives() throws Exception {
+    void shouldProcessEveryDoorbellRegardlessOfTheDrivingThread() throws Exception {
         var posters = 4;
         var each = 3_000;
         try (var left = Station.anywhere();
@@ -50,7 +50,7 @@ class PortDrivingTest {
             for (var thread : posting) {
                 thread.join();
             }
-            // Half of the time without those who help by accident.
+            // Half of the time without threads that would process the doorbell by accident.
             stop.set(true);
             for (var thread : others) {
                 thread.join();
@@ -73,9 +73,11 @@ class PortDrivingTest {
         }
     }
 
-    /** Nobody else would answer: the peer would try again until it has had enough. */
+    /**
+     * No other thread would acknowledge the message, and the peer would retry until it gives up.
+     */
     @Test
-    void shouldAcknowledgeTheLastMessageOfWhoPollsAndThenDestroys() throws Exception {
+    void shouldAcknowledgeTheLastMessageBeforeTheQueuePairIsDestroyed() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             for (var round = 0; round < 200; round++) {
@@ -116,7 +118,7 @@ class PortDrivingTest {
             left.receive(pair[0], 0, 0, BYTES);
             var messages = 2_000;
             var allocated = Long.MAX_VALUE;
-            // Until the compiler has seen that nothing escapes, there is something.
+            // Allocations remain until the compiler has eliminated them.
             var deadline = System.nanoTime() + 60_000_000_000L;
             while (allocated > messages / 10 && System.nanoTime() < deadline) {
                 var before = ThreadMeter.allocatedBytes();

@@ -37,15 +37,15 @@ class PortFaultsTest {
                     .withDelay(0.02, Duration.ofMillis(1));
 
     @Test
-    void shouldDecideTheSameWithTheSameSeed() {
+    void shouldMakeTheSameDecisionsForTheSameSeed() {
         var first = decisions(BAD);
         assertThat(decisions(BAD)).isEqualTo(first);
         assertThat(decisions(NetworkFaults.seeded(8).withLoss(0.05))).isNotEqualTo(first);
         assertThat(first).contains("PASS", "PASS_TWICE", "HELD_BACK", "LOST");
     }
 
-    /** Each alone: of a tenth of the packets. */
-    private static Stream<Arguments> troubles() {
+    /** Each fault alone, with a probability of one tenth. */
+    private static Stream<Arguments> singleFaults() {
         var good = NetworkFaults.seeded(3);
         return Stream.of(
                 arguments(0, good.withLoss(0.1)),
@@ -56,8 +56,8 @@ class PortFaultsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("troubles")
-    void shouldCountAsMuchTroubleAsWasAskedForAndNoOther(int kind, NetworkFaults trouble) {
+    @MethodSource("singleFaults")
+    void shouldInjectOnlyTheConfiguredFaultAtItsProbability(int kind, NetworkFaults trouble) {
         var maker = new FaultInjector(trouble);
         var packet = new PacketBuffer();
         packet.length(64);
@@ -84,9 +84,9 @@ class PortFaultsTest {
         assertThat(each).containsOnly(0L);
     }
 
-    /** Nobody overtakes the only one. */
+    /** The only packet is not overtaken. */
     @Test
-    void shouldCountAsOvertakenOnlyWhatWas() {
+    void shouldCountOnlyOvertakenPackets() {
         var maker = new FaultInjector(NetworkFaults.seeded(3).withReordering(1));
         var packet = new PacketBuffer();
         packet.length(64);
@@ -98,7 +98,7 @@ class PortFaultsTest {
     }
 
     @Test
-    void shouldCountWhatAListenerSees() throws Exception {
+    void shouldCountTheSamePacketsAsAListener() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             var pair = Station.connected(left, right, 1024);
@@ -134,9 +134,9 @@ class PortFaultsTest {
         return decisions;
     }
 
-    /** Nobody sends again what an unreliable connection has lost. */
+    /** An unreliable connection does not retransmit. */
     @Test
-    void shouldHandOnWhatIsLateThoughTheNetworkIsGoodAgain() throws Exception {
+    void shouldSendDelayedPacketsAfterTheFaultsAreRemoved() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             var one = left.newQueuePair(Transport.UNRELIABLE);
@@ -155,7 +155,7 @@ class PortFaultsTest {
     }
 
     @Test
-    void shouldBringEveryByteThroughABadNetwork() throws Exception {
+    void shouldTransferEveryByteOverALossyNetwork() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             var one = left.newQueuePair(Transport.RELIABLE);
@@ -179,7 +179,7 @@ class PortFaultsTest {
     }
 
     @Test
-    void shouldLetNothingThroughWhileTheLinkIsDown() throws Exception {
+    void shouldTransferNothingWhileTheLinkIsDown() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             var pair = Station.connected(left, right, 1024);
@@ -193,7 +193,7 @@ class PortFaultsTest {
     }
 
     @Test
-    void shouldExhaustTheRetriesOfAPeerThatIsGoneAndOfNobodyElse() throws Exception {
+    void shouldExhaustOnlyTheRetriesOfTheLostPeer() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere();
                 var third = Station.anywhere()) {
@@ -213,7 +213,7 @@ class PortFaultsTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoProbability() {
+    void shouldRejectInvalidProbabilities() {
         assertThatThrownBy(() -> NetworkFaults.NONE.withLoss(1.5))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("loss");

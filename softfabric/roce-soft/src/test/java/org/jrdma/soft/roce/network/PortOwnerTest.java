@@ -15,7 +15,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is said of who has RoCE's port, by the kernel's table of sockets. */
+/**
+ * Tests the description of the process that holds the RoCE UDP port, according to the kernel's
+ * table of sockets.
+ */
 class PortOwnerTest {
 
     private static final Pattern SPACES = Pattern.compile("\\s+");
@@ -41,20 +44,19 @@ class PortOwnerTest {
     }
 
     @Test
-    void shouldTakeASocketOfAllAddressesWithoutAProcessForTheKernels() throws IOException {
+    void shouldSuspectTheKernelIfAWildcardSocketHasNoProcess() throws IOException {
         assertThat(describe("00000000:12B7", 1)).contains("rmmod rdma_rxe", "network namespace");
     }
 
     @Test
-    void shouldNotAdviseAnotherAddressWhereAProcessHoldsAll() throws Exception {
+    void shouldNotAdviseAnotherAddressIfAProcessHoldsAllAddresses() throws Exception {
         try (var socket = new DatagramSocket(0)) {
             var inode = inodeOf(socket.getLocalPort());
 
             assertThat(describe("00000000:12B7", inode))
-                    .isEqualTo(
-                            "It is held by this process, of all addresses: that must end first.");
+                    .isEqualTo("The port is held at all addresses by this process: end it first.");
             assertThat(describe("0100007F:12B7", inode))
-                    .isEqualTo("It is held by this process: take another address.");
+                    .isEqualTo("The port is held by this process: use another address.");
         }
     }
 
@@ -73,11 +75,11 @@ class PortOwnerTest {
 
     @ParameterizedTest
     @CsvSource({
-        "0100007F:12B7, this user may not look at", // its process is not seen
-        "0200007F:12B7, this user may not look at", // not its address
-        "00000000:12B8, this user may not look at", // not its port
+        "0100007F:12B7, this user may not inspect", // a process that this user cannot see
+        "0200007F:12B7, this user may not inspect", // a different address
+        "00000000:12B8, this user may not inspect", // a different port
     })
-    void shouldOtherwiseSupposeAProcessOfSomeoneElse(String local, String said) throws IOException {
-        assertThat(describe(local, 1)).contains(said, "take another address");
+    void shouldOtherwiseReportAProcessOfAnotherUser(String local, String said) throws IOException {
+        assertThat(describe(local, 1)).contains(said, "use another address");
     }
 }

@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 
 class PortTest {
 
-    /** What the kernel doubles to its usual default, 212,992. */
+    /** A buffer size that the kernel doubles to its usual default, 212,992. */
     private static final int SMALLEST_USUAL_BUFFER = 106_496;
 
     @Test
-    void shouldCarryMessagesThatNobodyPollsFor() throws Exception {
+    void shouldTransferMessagesWithoutPolling() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             var pair = Station.connected(left, right, left.port.pathMtu());
@@ -59,7 +59,7 @@ class PortTest {
     }
 
     @Test
-    void shouldExhaustNoRetryOfHundredsOfQueuePairsThatShareSmallBuffers() throws Exception {
+    void shouldNotExhaustRetriesOfHundredsOfQueuePairsWithSmallBuffers() throws Exception {
         try (var left = Station.anywhere(SMALLEST_USUAL_BUFFER);
                 var right = Station.anywhere(SMALLEST_USUAL_BUFFER)) {
             var count = 300;
@@ -82,14 +82,14 @@ class PortTest {
     }
 
     @Test
-    void shouldBeClosedByWhoeverComesFirst() throws Exception {
+    void shouldBeClosedByTheFirstOfSeveralThreads() throws Exception {
         try (var station = Station.anywhere();
                 var closers = Executors.newVirtualThreadPerTaskExecutor()) {
             var closings =
                     closers.invokeAll(
                             Collections.nCopies(8, Executors.callable(station.port::close)));
             for (var closing : closings) {
-                closing.get(); // throws what it met
+                closing.get(); // throws the exception of the thread
             }
             station.port.close();
             Station.at(station.port.address()).close();
@@ -97,7 +97,7 @@ class PortTest {
     }
 
     @Test
-    void shouldTakeTheFirstAddressThatIsFree() throws Exception {
+    void shouldUseTheFirstFreeAddress() throws Exception {
         try (var taken = Station.anywhere();
                 var once = Station.anywhere()) {
             once.port.close();
@@ -112,7 +112,7 @@ class PortTest {
     }
 
     @Test
-    void shouldNameTheAddressAndItsOwnerWhenItIsTaken() throws Exception {
+    void shouldReportTheOwnerOfAnAddressInUse() throws Exception {
         try (var station = Station.anywhere()) {
             assertThatThrownBy(() -> Station.at(station.port.address()))
                     .isInstanceOf(FabricException.class)

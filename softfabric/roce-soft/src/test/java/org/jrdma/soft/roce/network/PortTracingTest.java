@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PortTracingTest {
 
     @Test
-    void shouldShowEachPacketDecoded() throws Exception {
+    void shouldTraceEachPacketDecoded() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             var pair = Station.connected(left, right, 1024);
@@ -63,7 +63,7 @@ class PortTracingTest {
     }
 
     @Test
-    void shouldSayWhatIsWrongWithBytesThatAreNoPacketAndNothingOfTheOneBefore() throws Exception {
+    void shouldTraceTheErrorOfAMalformedPacketWithoutFieldsOfThePreviousOne() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere();
                 var stranger = new DatagramSocket()) {
@@ -92,7 +92,7 @@ class PortTracingTest {
     }
 
     @Test
-    void shouldGoOnWhereAListenerThrowsAnError() throws Exception {
+    void shouldContinueWhenAListenerThrows() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             var pair = Station.connected(left, right, 1024);
@@ -103,7 +103,7 @@ class PortTracingTest {
             left.port.listen(failing);
             right.port.listen(failing);
             left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
-            // Nobody polls: the threads of both ports must have survived.
+            // No thread polls, so the threads of both ports must still run.
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
             left.move(pair[0], 2, SendOperation.READ, 0, 1500, right);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
@@ -111,7 +111,7 @@ class PortTracingTest {
     }
 
     @Test
-    void shouldWriteWhatWiresharkOpens(@TempDir Path folder) throws Exception {
+    void shouldWriteAPcapFile(@TempDir Path folder) throws Exception {
         var file = folder.resolve("trace.pcap");
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
@@ -141,7 +141,7 @@ class PortTracingTest {
     }
 
     @Test
-    void shouldWriteWhatWiresharkOpensOverIpv6(@TempDir Path folder) throws Exception {
+    void shouldWriteAPcapFileOverIpv6(@TempDir Path folder) throws Exception {
         var file = folder.resolve("trace.pcap");
         var source = InetAddress.ofLiteral("fd00::1");
         var destination = InetAddress.ofLiteral("fd00::2");
@@ -167,7 +167,7 @@ class PortTracingTest {
         var ip = read(file).getFirst();
         assertThat(ip.limit()).isEqualTo(40 + 8 + 4);
         assertThat(ip.getInt(0)).as("version, class and flow").isEqualTo(0x6000_0000);
-        assertThat(ip.getShort(4)).as("length behind the header").isEqualTo((short) (8 + 4));
+        assertThat(ip.getShort(4)).as("length after the header").isEqualTo((short) (8 + 4));
         assertThat(ip.get(6)).as("UDP").isEqualTo((byte) 17);
         assertThat(ip.get(7)).as("hops").isPositive();
         assertThat(bytes(ip, 8, 16)).isEqualTo(source.getAddress());
@@ -187,9 +187,9 @@ class PortTracingTest {
         return bytes;
     }
 
-    /** A capture shows what was on the wire. */
+    /** A capture contains only packets that were on the wire. */
     @Test
-    void shouldShowWhatIsLostButNotWriteIt(@TempDir Path folder) throws Exception {
+    void shouldTraceLostPacketsButNotCaptureThem(@TempDir Path folder) throws Exception {
         var file = folder.resolve("trace.pcap");
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {

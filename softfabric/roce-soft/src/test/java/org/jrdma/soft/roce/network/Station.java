@@ -24,7 +24,7 @@ import org.jrdma.soft.roce.memory.MemoryRegion;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.packet.Transport;
 
-/** A port at an address that nobody else has, with registered memory. */
+/** A port at an address of its own, with registered memory. */
 final class Station implements AutoCloseable {
 
     static final long REGION = 4 << 20;
@@ -41,12 +41,12 @@ final class Station implements AutoCloseable {
     final MemoryRegion region;
     final Queue<Done> done = new ConcurrentLinkedQueue<>();
 
-    /** Counted instead of kept, for tests that must not allocate. */
+    /** The number of completions, for tests that must not allocate. */
     final AtomicLong completions = new AtomicLong();
 
     boolean keeping = true;
 
-    // For those who count: what the thread that drives the port sees.
+    // For tests that count: called by the thread that drives the port.
     private final AtomicLong receives = new AtomicLong();
     volatile CompletionStatus failed = CompletionStatus.SUCCESS;
 
@@ -55,12 +55,12 @@ final class Station implements AutoCloseable {
         this.region = port.memory().register(domain, memory, START, ALL);
     }
 
-    /** At some address of the loopback interface: several builds may run on one machine. */
+    /** Opens a port at a random loopback address, because several builds may run on one machine. */
     static Station anywhere() throws FabricException {
         return anywhere(PortOptions.at(Address.ipv4(0)).socketBuffer());
     }
 
-    /** The same with a socket's buffer of that size. */
+    /** Opens a port at a random loopback address with a socket buffer size. */
     static Station anywhere(int socketBuffer) throws FabricException {
         while (true) {
             try {
@@ -109,7 +109,7 @@ final class Station implements AutoCloseable {
         return true;
     }
 
-    /** How many messages have come. */
+    /** The number of messages that have arrived. */
     long received() {
         return receives.getAcquire();
     }
@@ -131,7 +131,7 @@ final class Station implements AutoCloseable {
         });
     }
 
-    /** A queue pair of each, connected. */
+    /** Creates and connects a queue pair of each station. */
     static QueuePair[] connected(Station left, Station right, int mtu) {
         var one = left.newQueuePair(Transport.RELIABLE);
         var other = right.newQueuePair(Transport.RELIABLE);
@@ -142,7 +142,9 @@ final class Station implements AutoCloseable {
 
     void receive(QueuePair queuePair, long id, long offset, int bytes) {
         queuePair.receives().claim().begin(id).buffer(START + offset, bytes, region.key());
-        queuePair.receives().post(); // no doorbell: the engine looks when a message comes
+        queuePair
+                .receives()
+                .post(); // no doorbell: the engine reads the queue when a message arrives
     }
 
     void send(QueuePair queuePair, long id, long offset, int bytes) {
@@ -156,7 +158,7 @@ final class Station implements AutoCloseable {
         port.ring(queuePair);
     }
 
-    /** Moves memory at an offset here to the same offset there, or back. */
+    /** Transfers memory at an offset to the same offset of the other side, or back. */
     void move(
             QueuePair queuePair,
             long id,
@@ -175,7 +177,7 @@ final class Station implements AutoCloseable {
         port.ring(queuePair);
     }
 
-    /** The next completion, without polling the port. */
+    /** Waits for the next completion without polling the port. */
     Done await() throws InterruptedException {
         var deadline = System.nanoTime() + 20_000_000_000L;
         while (done.isEmpty()) {

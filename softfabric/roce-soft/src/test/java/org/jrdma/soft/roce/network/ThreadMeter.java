@@ -3,8 +3,8 @@ package org.jrdma.soft.roce.network;
 import java.lang.reflect.Method;
 
 /**
- * What the current thread has used so far. By reflection, since the module under test does not read
- * the one of management.
+ * The resources that the current thread has used. By reflection, because the module under test does
+ * not read java.management.
  */
 final class ThreadMeter {
 

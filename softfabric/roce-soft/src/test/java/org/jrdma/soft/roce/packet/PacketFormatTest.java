@@ -9,7 +9,10 @@ import java.util.HexFormat;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** The packets written out here were made by another program, that talks with the kernel's rxe. */
+/**
+ * Tests the wire format. The literal packets were created by another implementation that
+ * interoperates with the kernel's rxe.
+ */
 class PacketFormatTest {
 
     private static final long IPV4 = 0xffff_0000_0000L;
@@ -41,36 +44,36 @@ class PacketFormatTest {
     private final InvariantCrc checksum = new InvariantCrc();
 
     @Test
-    void shouldMakeTheChecksumOfAPacketOverIpv4() {
+    void shouldComputeTheChecksumOverIpv4() {
         assertThat(sealed(SEND, ipv4(new PacketBuffer()))).isEqualTo(SEND);
         assertThat(sealed(READ, ipv4(new PacketBuffer()))).isEqualTo(READ);
     }
 
     @Test
-    void shouldMakeTheChecksumOfAPacketOverIpv6() {
+    void shouldComputeTheChecksumOverIpv6() {
         assertThat(sealed(SEND_OVER_IPV6, ipv6(new PacketBuffer()))).isEqualTo(SEND_OVER_IPV6);
     }
 
     @Test
-    void shouldAcceptWhateverIdentificationAnIpv4SenderUsed() {
+    void shouldAcceptAnyIdentificationOverIpv4() {
         assertThat(checksum.matches(ipv4(packet(SEND)))).isTrue();
         assertThat(checksum.matches(ipv4(packet(SEND_WITH_IDENTIFICATION)))).isTrue();
     }
 
     @Test
-    void shouldRefuseEveryDamagedBitOverIpv6() throws Exception {
+    void shouldRejectEveryInvertedBitOverIpv6() throws Exception {
         assertThat(checksum.matches(ipv6(packet(SEND_OVER_IPV6)))).isTrue();
         assertThat(undetected(SEND_OVER_IPV6, true)).isZero();
     }
 
     @Test
-    void shouldRefuseEveryDamagedBitOverIpv4() throws Exception {
+    void shouldRejectEveryInvertedBitOverIpv4() throws Exception {
         assertThat(undetected(SEND, false)).isZero();
         assertThat(undetected(SEND_WITH_IDENTIFICATION, false)).isZero();
     }
 
     @Test
-    void shouldAcceptOneOfSomeSixtyThousandRandomChecksumsOverIpv4() {
+    void shouldAcceptAboutOneOf65536RandomChecksumsOverIpv4() {
         var random = new SplittableRandom(1);
         var packet = ipv4(packet(SEND));
         var accepted = 0;
@@ -86,7 +89,7 @@ class PacketFormatTest {
     }
 
     @Test
-    void shouldTakeASendApart() throws Exception {
+    void shouldDecodeASend() throws Exception {
         var packet = decoded(SEND);
         assertThat(packet.opCode()).isEqualTo(OpCode.RC_SEND_ONLY);
         assertThat(packet.solicited()).isTrue();
@@ -99,7 +102,7 @@ class PacketFormatTest {
     }
 
     @Test
-    void shouldReadEveryHeader() throws Exception {
+    void shouldDecodeEveryHeader() throws Exception {
         assertThat(decoded(ACKNOWLEDGE).acknowledgement())
                 .isEqualTo(new AcknowledgeHeader(0x1f, 7));
         assertThat(decoded(WRITE).rdma())
@@ -115,9 +118,9 @@ class PacketFormatTest {
         assertThat(payload(decoded(DATAGRAM))).containsExactly('x');
     }
 
-    /** As the annex of memory placement extensions has them; the checksums are not looked at. */
+    /** Packets from the annex on memory placement extensions; the checksums are not verified. */
     @Test
-    void shouldTakeAFlushAndAnAtomicWriteApart() throws Exception {
+    void shouldDecodeAFlushAndAnAtomicWrite() throws Exception {
         var flush =
                 decoded(
                         "1c40ffff0065432180000005"
@@ -139,9 +142,9 @@ class PacketFormatTest {
         assertThat(payload(write)).containsExactly(8, 7, 6, 5, 4, 3, 2, 1);
     }
 
-    /** As rxe's patches for extended connections have them; the checksums are not looked at. */
+    /** Packets in the format of rxe's patches for XRC; the checksums are not verified. */
     @Test
-    void shouldTakeRequestsOverAnExtendedConnectionApart() throws Exception {
+    void shouldDecodeRequestsOverAnXrcConnection() throws Exception {
         var send =
                 decoded("a4d0ffff0000012380000abc" + "00123456" + "53616c75746f6e00" + "00000000");
         assertThat(send.opCode()).isEqualTo(OpCode.XRC_SEND_ONLY);
@@ -179,7 +182,7 @@ class PacketFormatTest {
     }
 
     @Test
-    void shouldWriteEveryHeaderAsItReadsIt() throws Exception {
+    void shouldEncodeEveryHeaderAsDecoded() throws Exception {
         var memory = MemorySegment.ofArray(new byte[64]);
         BaseTransportHeader.encode(
                 memory, 0, OpCode.RC_SEND_ONLY, true, 1, 0xffff, 0x123, true, 0xabc);
@@ -201,7 +204,7 @@ class PacketFormatTest {
     }
 
     @Test
-    void shouldGiveEveryOpCodeBackForItsNumber() throws Exception {
+    void shouldDecodeEveryOpCode() throws Exception {
         for (var opCode : OpCode.values()) {
             assertThat(OpCode.decode(opCode.code())).isEqualTo(opCode);
         }
@@ -211,19 +214,19 @@ class PacketFormatTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoPacket() {
-        assertRefused("");
-        assertRefused(SEND.substring(0, 30)); // no room for the checksum
-        assertRefused("15" + SEND.substring(2)); // no such opcode
-        assertRefused("04d1" + SEND.substring(4)); // another version
-        assertRefused(SEND + "00"); // not padded
-        assertRefused(READ.substring(0, 48)); // its header cut off
-        assertRefused(ACKNOWLEDGE + "00000000"); // a payload where none can be
-        assertRefused("1170" + ACKNOWLEDGE.substring(4)); // more padding than payload
+    void shouldRejectMalformedPackets() {
+        assertRejected("");
+        assertRejected(SEND.substring(0, 30)); // too short for the checksum
+        assertRejected("15" + SEND.substring(2)); // unknown opcode
+        assertRejected("04d1" + SEND.substring(4)); // unsupported version
+        assertRejected(SEND + "00"); // not padded
+        assertRejected(READ.substring(0, 48)); // truncated header
+        assertRejected(ACKNOWLEDGE + "00000000"); // unexpected payload
+        assertRejected("1170" + ACKNOWLEDGE.substring(4)); // more padding than payload
     }
 
     @Test
-    void shouldThrowNothingButTheRefusalWhateverTheBytes() {
+    void shouldOnlyThrowMalformedPacketExceptionForRandomBytes() {
         var random = new SplittableRandom(42);
         var packet = ipv4(new PacketBuffer());
         var incoming = new IncomingPacket();
@@ -265,7 +268,7 @@ class PacketFormatTest {
     }
 
     @Test
-    void shouldMakeAnIpv4RouteHeaderWhoseChecksumIsRight() {
+    void shouldWriteAnIpv4RouteHeaderWithAValidChecksum() {
         var target = MemorySegment.ofArray(new byte[RouteHeader.BYTES]);
         RouteHeader.write(ipv4(packet(SEND)), target);
         assertThat(hex(target, 20)).isEqualTo("00".repeat(20));
@@ -276,7 +279,9 @@ class PacketFormatTest {
         assertThat((sum & 0xffff) + (sum >>> 16)).isEqualTo(0xffff);
     }
 
-    /** How many changes of one bit outside the fields that routers may change go through. */
+    /**
+     * Counts the inverted bits, outside the fields that routers may change, that are not detected.
+     */
     private int undetected(String hex, boolean overIpv6) {
         var count = 0;
         for (var bit = 0; bit < hex.length() * 4; bit++) {
@@ -300,7 +305,7 @@ class PacketFormatTest {
         return hex(packet.memory().asSlice(PacketBuffer.START), packet.length());
     }
 
-    private static void assertRefused(String hex) {
+    private static void assertRejected(String hex) {
         assertThatThrownBy(() -> decoded(hex)).isInstanceOf(MalformedPacketException.class);
     }
 

@@ -12,11 +12,8 @@ import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 
-/** DMA queues and channels. */
-final class DmaExports extends Exports {
-
-    /** How many channels an engine has. */
-    static final int CHANNELS = DmaChannel.NUMBER;
+/** The functions for DMA queues and channels. */
+final class DmaExports extends AbstractExports {
 
     DmaExports(Library library) {
         super(library);
@@ -34,7 +31,7 @@ final class DmaExports extends Exports {
     void create(long descriptor, long queue, int adapter, int maxEntries, int flags) {
         Flags.checkNone(flags);
         var owner = descriptor(descriptor);
-        var _ = handles.make(queue, _ -> DmaQueue.create(owner, adapter, maxEntries));
+        var _ = handles.create(queue, _ -> DmaQueue.create(owner, adapter, maxEntries));
     }
 
     @Exported("SCIRemoveDMAQueue")
@@ -123,7 +120,7 @@ final class DmaExports extends Exports {
             long callback,
             long argument,
             int flags) {
-        throwIf(length <= 0 || length > DmaQueue.MOST_PIECES, SCI_ERR_MAX_ENTRIES());
+        throwIf(length <= 0 || length > DmaQueue.MAX_PIECES, SCI_ERR_MAX_ENTRIES());
         var elements = Memory.at(vector, length * dis_dma_vec_t.layout().byteSize());
         var pieces = new ArrayList<DmaQueue.Piece>();
         for (var i = 0; i < length; i++) {
@@ -141,12 +138,14 @@ final class DmaExports extends Exports {
     void requestChannel(
             long descriptor, long channel, int adapter, int type, int number, int flags) {
         var owner = descriptor(descriptor);
-        var _ = handles.make(channel, _ -> DmaChannel.request(owner, adapter, type, number, flags));
+        var _ =
+                handles.create(
+                        channel, _ -> DmaChannel.request(owner, adapter, type, number, flags));
     }
 
     @Exported("SCIReturnDMAChannel")
     void returnChannel(long channel) {
-        channel(channel).giveBack();
+        channel(channel).release();
         handles.release(channel);
     }
 

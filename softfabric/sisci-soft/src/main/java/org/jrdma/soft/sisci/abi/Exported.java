@@ -7,17 +7,17 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks a method that C can call. Pointers are longs. C passes one more, behind all others, for the
- * error code, unless it says otherwise.
+ * Marks a method that is exported as a C function. Pointers have the type {@code long}. The C
+ * function has an additional last argument for the error code, unless {@link #reports()} is false.
  */
 @Documented
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
 @interface Exported {
 
-    /** Its name in C, without prefix. */
+    /** The name of the C function, without prefix. */
     String value();
 
-    /** Whether there is a place for the error code. */
+    /** Returns true if the C function has an argument for the error code. */
     boolean reports() default true;
 }

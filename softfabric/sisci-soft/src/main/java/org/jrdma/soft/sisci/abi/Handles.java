@@ -10,41 +10,39 @@ import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What C knows objects by. A handle is no address, and is never given out twice, so that a stale
- * one is refused. Safe for use by multiple threads.
+ * The handles by which a program refers to objects. A handle is not an address and is never reused,
+ * so that stale handles are rejected. Safe for use by multiple threads.
  */
 final class Handles {
 
-    private static final long TAG = 0x51C1L << 48; // no address of a program
+    private static final long TAG = 0x51C1L << 48; // not a valid address
     private static final int INDEX_BITS = 20;
-    private static final int MOST = 1 << INDEX_BITS;
+    private static final int MAX_HANDLES = 1 << INDEX_BITS;
 
     private record Slot(long handle, Object object) {}
 
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
-    private long given;
+    private long handleCount;
     private int used;
 
-    /** Replaced when it grows; read without a lock. */
+    /** The objects by index. The array is replaced when it grows, and is read without a lock. */
     private volatile @Nullable Slot[] slots = new @Nullable Slot[64];
 
-    /** A handle for an object to come. */
+    /** Allocates a handle for an object that does not exist yet. */
     private synchronized long reserve() {
-        throwIf(free.isEmpty() && used == MOST, SCI_ERR_API_NOSPC());
+        throwIf(free.isEmpty() && used == MAX_HANDLES, SCI_ERR_API_NOSPC());
         var index = free.isEmpty() ? used++ : free.removeFirst();
         if (index == slots.length) {
             slots = Arrays.copyOf(slots, 2 * index);
         }
-        given++;
-        return TAG | (given << INDEX_BITS & ~TAG) | index;
+        handleCount++;
+        return TAG | (handleCount << INDEX_BITS & ~TAG) | index;
     }
 
-    /** Gives a reserved handle its object. */
     private synchronized void set(long handle, Object object) {
         slots[index(handle)] = new Slot(handle, object);
     }
 
-    /** A handle for an object. */
     long add(Object object) {
         var handle = reserve();
         set(handle, object);
@@ -52,26 +50,25 @@ final class Handles {
     }
 
     /**
-     * Makes an object that must know its handle, and leaves that for the program.
+     * Creates an object that needs its handle, and stores the handle for the program.
      *
-     * @param place where
+     * @param place the address at which the handle is stored
      */
-    <T> T make(long place, LongFunction<T> maker) {
+    <T> T create(long place, LongFunction<T> factory) {
         Memory.at(place, Long.BYTES);
         var handle = reserve();
-        T made;
+        T created;
         try {
-            made = maker.apply(handle);
-            set(handle, made);
+            created = factory.apply(handle);
+            set(handle, created);
         } catch (RuntimeException e) {
             release(handle);
             throw e;
         }
         Memory.setLong(place, handle);
-        return made;
+        return created;
     }
 
-    /** Ends a handle. */
     synchronized void release(long handle) {
         slots[index(handle)] = null;
         free.addLast(index(handle));
@@ -84,14 +81,14 @@ final class Handles {
     }
 
     private static int index(long handle) {
-        return (int) handle & (MOST - 1);
+        return (int) handle & (MAX_HANDLES - 1);
     }
 
-    /** What a handle stands for. Allocates nothing. */
+    /** The object of a handle. Allocates no memory. */
     <T> T object(long handle, Class<T> type) {
         var object = find(handle);
         if (!type.isInstance(object)) {
-            throw new SciException(SCI_ERR_ILLEGAL_PARAMETER(), "The handle is stale, or wrong.");
+            throw new SciException(SCI_ERR_ILLEGAL_PARAMETER(), "The handle is stale or invalid.");
         }
         return type.cast(object);
     }

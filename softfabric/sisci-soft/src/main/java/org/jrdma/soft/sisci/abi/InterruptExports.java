@@ -13,8 +13,8 @@ import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteInterrupt;
 import org.jspecify.annotations.Nullable;
 
-/** Interrupts, and those that carry data. */
-final class InterruptExports extends Exports {
+/** The functions for interrupts, data interrupts and interrupt flags. */
+final class InterruptExports extends AbstractExports {
 
     private static final byte[] NO_DATA = {};
 
@@ -67,37 +67,36 @@ final class InterruptExports extends Exports {
             int adapter,
             long number,
             int flags,
-            LongFunction<EventQueue.@Nullable Callback<LocalInterrupt.Triggered>> callback) {
+            LongFunction<EventQueue.@Nullable Callback<LocalInterrupt.Trigger>> callback) {
         var interrupts = library.member().interrupts();
         var owner = descriptor(descriptor);
-        var wanted = Memory.integer(number);
-        var made =
-                handles.make(
+        var requestedNumber = Memory.integer(number);
+        var created =
+                handles.create(
                         interrupt,
                         handle ->
                                 interrupts.create(
                                         owner,
                                         carriesData,
                                         adapter,
-                                        wanted,
+                                        requestedNumber,
                                         callback.apply(handle),
                                         flags));
-        Memory.setInteger(number, made.number());
+        Memory.setInteger(number, created.number());
     }
 
     private LocalInterrupt local(long handle, boolean carriesData) {
-        var found = handles.object(handle, LocalInterrupt.class);
-        throwIf(found.carriesData() != carriesData, SCI_ERR_ILLEGAL_PARAMETER());
-        return found;
+        var object = handles.object(handle, LocalInterrupt.class);
+        throwIf(object.carriesData() != carriesData, SCI_ERR_ILLEGAL_PARAMETER());
+        return object;
     }
 
     private RemoteInterrupt remote(long handle, boolean carriesData) {
-        var found = handles.object(handle, RemoteInterrupt.class);
-        throwIf(found.carriesData() != carriesData, SCI_ERR_ILLEGAL_PARAMETER());
-        return found;
+        var object = handles.object(handle, RemoteInterrupt.class);
+        throwIf(object.carriesData() != carriesData, SCI_ERR_ILLEGAL_PARAMETER());
+        return object;
     }
 
-    /** A flag is an interrupt too. */
     @Exported("SCIRegisterInterruptFlag")
     void register(
             int adapter,
@@ -107,13 +106,13 @@ final class InterruptExports extends Exports {
             long callback,
             long argument,
             int flags) {
-        var place = handles.object(segment, LocalSegment.class);
+        var target = handles.object(segment, LocalSegment.class);
         var _ =
-                handles.make(
+                handles.create(
                         interrupt,
                         handle ->
                                 InterruptFlag.register(
-                                        place,
+                                        target,
                                         adapter,
                                         offset,
                                         ProgramCallbacks.ofInterrupt(
@@ -171,19 +170,19 @@ final class InterruptExports extends Exports {
         }
     }
 
-    /** The length is of the room first, then of the data. */
+    /** The length is the size of the buffer on entry, and of the data on return. */
     @Exported("SCIWaitForDataInterrupt")
     void awaitData(long interrupt, long data, long length, int timeout, int flags) {
         Flags.checkNone(flags);
-        var room = Integer.toUnsignedLong(Memory.integer(length));
-        var bytes = local(interrupt, true).awaitData(timeout, room);
+        var capacity = Integer.toUnsignedLong(Memory.integer(length));
+        var bytes = local(interrupt, true).awaitData(timeout, capacity);
         if (bytes.length > 0) {
             Memory.at(data, bytes.length).asByteBuffer().put(bytes);
         }
         Memory.setInteger(length, bytes.length);
     }
 
-    /** Answers at once: no release waits for the timeout. */
+    /** Connects without waiting: no release implements the timeout. */
     @Exported("SCIConnectInterrupt")
     void connect(
             long descriptor,
@@ -196,7 +195,7 @@ final class InterruptExports extends Exports {
         connect(descriptor, interrupt, false, node, adapter, number, flags);
     }
 
-    /** Answers at once: no release waits for the timeout. */
+    /** Connects without waiting: no release implements the timeout. */
     @Exported("SCIConnectDataInterrupt")
     void connectWithData(
             long descriptor,
@@ -220,7 +219,7 @@ final class InterruptExports extends Exports {
         Flags.checkNone(flags);
         var owner = descriptor(descriptor);
         var _ =
-                handles.make(
+                handles.create(
                         interrupt,
                         _ -> RemoteInterrupt.connect(owner, carriesData, node, adapter, number));
     }
@@ -249,7 +248,7 @@ final class InterruptExports extends Exports {
     void triggerWithData(long interrupt, long data, int length, int flags) {
         Flags.checkNone(flags);
         throwIf(
-                Integer.compareUnsigned(length, RemoteInterrupt.MOST_DATA) > 0,
+                Integer.compareUnsigned(length, RemoteInterrupt.MAX_DATA) > 0,
                 SCI_ERR_OUT_OF_RANGE());
         remote(interrupt, true)
                 .trigger(

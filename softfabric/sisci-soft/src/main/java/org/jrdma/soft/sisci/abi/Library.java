@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jrdma.ffi.linkage.FunctionStubs;
-import org.jrdma.soft.sisci.fabric.Member;
+import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The symbols of a libsisci in software. It is in the fabric from its initialisation on until its
- * termination, as a process of its own, even where several are in one JVM. Safe for use by multiple
+ * The symbols of the software libsisci. A library is part of the fabric while it is initialized.
+ * Each library acts as a separate process, even if a JVM has several. Safe for use by multiple
  * threads.
  */
 public final class Library implements SymbolLookup {
@@ -27,19 +27,19 @@ public final class Library implements SymbolLookup {
             List.of("_SISCI_PUBLIC_FUNC_MT_", "_SISCI_PUBLIC_FUNC_ST_", "");
     private static final String CONSTANT_PREFIX = "_SISCI_PUBLIC_CONST_";
 
-    private final Supplier<Member> fabric;
+    private final Supplier<FabricProcess> fabric;
     private final Handles handles = new Handles();
     private final FunctionStubs functions;
-    private volatile @Nullable Member member;
+    private volatile @Nullable FabricProcess member;
     private @Nullable Thread hook;
-    private int initialisations;
+    private int initializations;
 
     /**
-     * A library that joins a fabric when it is initialised.
+     * A library that joins a fabric when it is initialized.
      *
      * @param fabric joins the fabric
      */
-    public Library(Supplier<Member> fabric) {
+    public Library(Supplier<FabricProcess> fabric) {
         this.fabric = fabric;
         var methods = new HashMap<String, Supplier<MethodHandle>>();
         for (var exports : exports()) {
@@ -67,7 +67,7 @@ public final class Library implements SymbolLookup {
     private static MethodHandle function(Object exports, Method method, Exported exported) {
         try {
             var handle = MethodHandles.lookup().unreflect(method).bindTo(exports);
-            return exported.reports() ? ErrorCode.reported(handle) : ErrorCode.silent(handle);
+            return exported.reports() ? ErrorReport.reported(handle) : ErrorReport.silent(handle);
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         }
@@ -83,38 +83,38 @@ public final class Library implements SymbolLookup {
                 return functions.find(symbol.substring(prefix.length()));
             }
         }
-        throw new AssertionError("the last prefix is of every symbol");
+        throw new AssertionError("The empty prefix matches every symbol");
     }
 
-    /** What is to be said of the current thread's last failure beside its number. */
+    /** The explanation of the current thread's last failure, in addition to its code. */
     public String explanation() {
-        return ErrorCode.explanation();
+        return ErrorReport.explanation();
     }
 
     Handles handles() {
         return handles;
     }
 
-    /** Joins the fabric, the first time. */
-    synchronized void initialise() {
+    /** Initializes the library. The first call joins the fabric. */
+    synchronized void initialize() {
         if (member == null) {
             member = fabric.get();
-            // So that nothing stays behind of a program that ends without saying so.
+            // removes the files of a program that exits without terminating the library
             hook = new Thread(member::leave, "sisci-soft-leave");
             Runtime.getRuntime().addShutdownHook(hook);
         }
-        initialisations++;
+        initializations++;
     }
 
-    /** Leaves the fabric, the last time. */
+    /** Terminates the library. The last call leaves the fabric. */
     synchronized void terminate() {
-        if (member == null || --initialisations > 0) {
+        if (member == null || --initializations > 0) {
             return;
         }
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            return; // the hook does it
+            return; // the JVM exits, and the hook leaves the fabric
         }
         member.leave();
         member = null;
@@ -122,16 +122,16 @@ public final class Library implements SymbolLookup {
     }
 
     /**
-     * This process in the fabric.
+     * The member of the fabric that this library is.
      *
-     * @throws SciException if the library is not initialised
+     * @throws SciException if the library is not initialized
      */
-    public Member member() {
+    public FabricProcess member() {
         var found = member;
         if (found == null) {
             throw new SciException(
                     SCI_ERR_NOT_INITIALIZED(),
-                    "This library is in no fabric: initialise it first, by opening a node.");
+                    "The library is not initialized. Open a node first.");
         }
         return found;
     }

@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.Flags;
 
-/** The library itself, descriptors, and texts. */
-final class LibraryExports extends Exports {
+/** The functions for the library, descriptors and texts. */
+final class LibraryExports extends AbstractExports {
 
     private static final Map<Integer, String> ERRORS = errors();
 
@@ -16,9 +16,9 @@ final class LibraryExports extends Exports {
     }
 
     @Exported("SCIInitialize")
-    void initialise(int flags) {
+    void initialize(int flags) {
         Flags.checkNone(flags);
-        library.initialise();
+        library.initialize();
     }
 
     @Exported(value = "SCITerminate", reports = false)
@@ -50,7 +50,7 @@ final class LibraryExports extends Exports {
         return Memory.text("software");
     }
 
-    /** The names in the header, in words. */
+    /** The texts of the error codes, derived from the names in the header. */
     private static Map<Integer, String> errors() {
         var errors = new HashMap<Integer, String>();
         Constants.published("SCI_ERR_")

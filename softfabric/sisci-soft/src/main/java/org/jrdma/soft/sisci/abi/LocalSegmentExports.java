@@ -10,8 +10,8 @@ import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.LocalSegment.Operation;
 import org.jrdma.soft.sisci.fabric.SciException;
 
-/** Segments of this node. */
-final class LocalSegmentExports extends Exports {
+/** The functions for local segments. */
+final class LocalSegmentExports extends AbstractExports {
 
     LocalSegmentExports(Library library) {
         super(library);
@@ -33,7 +33,7 @@ final class LocalSegmentExports extends Exports {
         var segments = library.member().segments();
         var owner = handles.object(descriptor, Descriptor.class);
         var _ =
-                handles.make(
+                handles.create(
                         segment,
                         handle ->
                                 segments.create(
@@ -56,7 +56,7 @@ final class LocalSegmentExports extends Exports {
             int flags) {
         var owner = descriptor(descriptor);
         var attached =
-                handles.make(
+                handles.create(
                         segment,
                         handle ->
                                 AttachedSegment.attach(
@@ -110,15 +110,15 @@ final class LocalSegmentExports extends Exports {
     int await(long segment, long node, long adapter, int timeout, int flags) {
         Flags.checkNone(flags);
         var event = segment(segment).events().await(timeout, true);
-        Memory.setIfWanted(node, event.node());
-        Memory.setIfWanted(adapter, event.adapter());
+        Memory.setIfNotNull(node, event.node());
+        Memory.setIfNotNull(adapter, event.adapter());
         return event.reason();
     }
 
     @Exported("SCIRegisterSegmentMemory")
     void register(long address, long bytes, long segment, int flags) {
-        if (segment(segment) instanceof CreatedSegment own) {
-            own.register(address, bytes, flags);
+        if (segment(segment) instanceof CreatedSegment created) {
+            created.register(address, bytes, flags);
         } else {
             throw new SciException(SCI_ERR_ILLEGAL_OPERATION());
         }

@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci.abi;
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
-import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
@@ -11,8 +11,8 @@ import org.jrdma.soft.sisci.fabric.SegmentMap;
 import org.jrdma.soft.sisci.fabric.Sequence;
 import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
 
-/** Maps, and what sees to it that stores arrive. Nothing on the hot path allocates. */
-final class MapExports extends Exports {
+/** The functions for maps, sequences, flushes and copies. The hot path allocates no memory. */
+final class MapExports extends AbstractExports {
 
     MapExports(Library library) {
         super(library);
@@ -34,7 +34,7 @@ final class MapExports extends Exports {
             long bytes,
             @SuppressWarnings("unused") long address,
             int flags) {
-        return give(map, handles.object(segment, LocalSegment.class).map(offset, bytes, flags));
+        return register(map, handles.object(segment, LocalSegment.class).map(offset, bytes, flags));
     }
 
     @Exported("SCIMapRemoteSegment")
@@ -45,15 +45,16 @@ final class MapExports extends Exports {
             long bytes,
             @SuppressWarnings("unused") long address,
             int flags) {
-        return give(map, handles.object(segment, RemoteSegment.class).map(offset, bytes, flags));
+        return register(
+                map, handles.object(segment, RemoteSegment.class).map(offset, bytes, flags));
     }
 
-    private long give(long place, SegmentMap made) {
+    private long register(long place, SegmentMap map) {
         if (place == 0) {
-            made.unmap();
+            map.unmap();
         }
-        Memory.setLong(place, handles.add(made));
-        return made.address();
+        Memory.setLong(place, handles.add(map));
+        return map.address();
     }
 
     @Exported("SCIUnmapSegment")
@@ -75,7 +76,7 @@ final class MapExports extends Exports {
 
     @Exported("SCICreateMapSequence")
     void createSequence(long map, long sequence, int flags) {
-        var _ = handles.make(sequence, _ -> Sequence.create(map(map), flags));
+        var _ = handles.create(sequence, _ -> Sequence.create(map(map), flags));
     }
 
     @Exported("SCIRemoveSequence")
@@ -107,7 +108,7 @@ final class MapExports extends Exports {
         drain(sequence);
     }
 
-    /** NULL is for whatever this processor holds. */
+    /** Flushes the map of a sequence, or all maps of this process for NULL. */
     private void drain(long sequence) {
         if (sequence == 0) {
             library.member().flush();
@@ -119,17 +120,20 @@ final class MapExports extends Exports {
     @Exported("SCIMemCpy")
     void copy(long sequence, long memory, long map, long offset, long bytes, int flags) {
         Flags.checkAllowed(flags, UnpublishedFlags.BLOCK_READ | UnpublishedFlags.ERROR_CHECK);
-        var found = map(map);
+        var mapped = map(map);
         var checked = (flags & UnpublishedFlags.ERROR_CHECK) == UnpublishedFlags.ERROR_CHECK;
         throwIf(memory == 0 || (checked && sequence == 0), SCI_ERR_ILLEGAL_PARAMETER());
         throwIf(
-                offset < 0 || bytes < 0 || bytes > found.bytes() || offset > found.bytes() - bytes,
+                offset < 0
+                        || bytes < 0
+                        || bytes > mapped.bytes()
+                        || offset > mapped.bytes() - bytes,
                 SCI_ERR_OUT_OF_RANGE());
         if ((flags & UnpublishedFlags.BLOCK_READ) == UnpublishedFlags.BLOCK_READ) {
-            AddressSpace.copy(found.address() + offset, memory, bytes);
+            UncheckedMemory.copy(mapped.address() + offset, memory, bytes);
         } else {
-            found.copyFrom(memory, offset, bytes);
-            found.flush();
+            mapped.copyFrom(memory, offset, bytes);
+            mapped.flush();
         }
         if (checked) {
             throwIf(sequence(sequence).check(0) != SCI_SEQ_OK(), SCI_ERR_TRANSFER_FAILED());
@@ -141,19 +145,19 @@ final class MapExports extends Exports {
         Flags.checkNone(flags);
         throwIf(memory == 0 || remote == 0, SCI_ERR_ILLEGAL_PARAMETER());
         throwIf(bytes < 0, SCI_ERR_OUT_OF_RANGE());
-        AddressSpace.copy(memory, remote, bytes);
+        UncheckedMemory.copy(memory, remote, bytes);
         library.member().flush();
     }
 
-    /** For processors whose caches do not see the bus; this one's do. */
+    /** Checks the arguments only: caches are coherent here. */
     @Exported("SCICacheSync")
     void syncCache(long map, long address, long bytes, int flags) {
         Flags.checkAllowed(flags, SCI_FLAG_CACHE_FLUSH() | SCI_FLAG_CACHE_INVALIDATE());
-        var found = map(map);
+        var mapped = map(map);
         throwIf(
-                address < found.address()
+                address < mapped.address()
                         || bytes < 0
-                        || address - found.address() > found.bytes() - bytes,
+                        || address - mapped.address() > mapped.bytes() - bytes,
                 SCI_ERR_OUT_OF_RANGE());
     }
 }

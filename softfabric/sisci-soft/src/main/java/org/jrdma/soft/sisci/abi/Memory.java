@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.fabric.SciException;
 
-/** Memory that C passes by its address, and texts that it gets. */
+/** Access to the memory of the program, and constant texts for it. */
 final class Memory {
 
     private static final Map<String, MemorySegment> TEXTS = new ConcurrentHashMap<>();
@@ -37,14 +37,14 @@ final class Memory {
         at(address, Integer.BYTES).set(JAVA_INT, 0, value);
     }
 
-    /** The same where C may pass NULL for what it does not want to know. */
-    static void setIfWanted(long address, int value) {
+    /** Stores an {@code int}, unless the address is NULL. */
+    static void setIfNotNull(long address, int value) {
         if (address != 0) {
             setInteger(address, value);
         }
     }
 
-    /** The address of a text that stays. */
+    /** The address of a text that is never freed. */
     static long text(String text) {
         return TEXTS.computeIfAbsent(text, Arena.global()::allocateFrom).address();
     }

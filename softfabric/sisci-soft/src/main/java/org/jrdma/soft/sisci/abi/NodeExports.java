@@ -20,16 +20,17 @@ import org.jrdma.abi.sisci.sci_query_system_t;
 import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.fabric.Descriptor;
+import org.jrdma.soft.sisci.fabric.DmaChannel;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
+import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
-import org.jrdma.soft.sisci.fabric.Member;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 import org.jrdma.soft.sisci.fabric.SciException;
 import org.jrdma.soft.sisci.fabric.SegmentMap;
 
-/** Nodes, adapters, and whatever can be asked of anything. */
-final class NodeExports extends Exports {
+/** The functions for nodes, adapters, PCIe requesters and queries. */
+final class NodeExports extends AbstractExports {
 
     private static final String NODE_NAME = "node";
     private static final int ADAPTER_TYPE = 0x50F7;
@@ -62,33 +63,33 @@ final class NodeExports extends Exports {
         Memory.setInteger(node, member.node());
     }
 
-    /** Nodes are called node4, node8, ... here, and this one localhost too. */
+    /** Finds a node by its name. The names are node4, node8 and so on; localhost is this node. */
     @Exported("SCIGetNodeIdByAdapterName")
     void nodeByName(long name, long nodes, long type, int flags) {
         Flags.checkNone(flags);
         var member = library.member();
         Memory.at(name, 1);
-        var wanted = Downcalls.textAt(MemorySegment.ofAddress(name));
-        var found =
-                wanted.equals("localhost")
+        var nodeName = Downcalls.textAt(MemorySegment.ofAddress(name));
+        var nodeId =
+                nodeName.equals("localhost")
                         ? member.node()
                         : member.nodes().stream()
-                                .filter(node -> wanted.equals(NODE_NAME + node))
+                                .filter(node -> nodeName.equals(NODE_NAME + node))
                                 .findFirst()
                                 .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_NODEID()));
         var list = Memory.at(nodes, 2 * Integer.BYTES);
-        list.setAtIndex(JAVA_INT, 0, found);
+        list.setAtIndex(JAVA_INT, 0, nodeId);
         list.setAtIndex(JAVA_INT, 1, 0);
-        Memory.setIfWanted(type, ADAPTER_TYPE);
+        Memory.setIfNotNull(type, ADAPTER_TYPE);
     }
 
     @Exported("SCIGetNodeInfoByAdapterName")
     void nodeInfoByName(long name, long adapter, long nodes, long type, int flags) {
         nodeByName(name, nodes, type, flags);
-        Memory.setIfWanted(adapter, 0);
+        Memory.setIfNotNull(adapter, 0);
     }
 
-    /** There is no bus here, so this only sees to it that the calls match. */
+    /** Registers a requester. Only checks that the calls match, because there is no bus. */
     @Exported("SCIRegisterPCIeRequester")
     void register(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
         Flags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
@@ -107,9 +108,9 @@ final class NodeExports extends Exports {
     @Exported("SCIQuery")
     void query(int command, long data, int flags) {
         var member = library.member();
-        switch (Queries.of(command)) {
-            case SCI_Q_VENDORID -> answer(data, "jrdma");
-            case SCI_Q_API -> answer(data, "2, in software");
+        switch (QueryNumbers.of(command)) {
+            case SCI_Q_VENDORID -> setText(data, "jrdma");
+            case SCI_Q_API -> setText(data, "2, in software");
             case SCI_Q_ADAPTER ->
                     queryAdapter(member, Memory.at(data, sci_query_adapter_t.layout().byteSize()));
             case SCI_Q_SYSTEM ->
@@ -121,19 +122,19 @@ final class NodeExports extends Exports {
             case SCI_Q_REMOTE_SEGMENT ->
                     queryRemote(Memory.at(data, sci_query_remote_segment_t.layout().byteSize()));
             case SCI_Q_MAP -> queryMap(Memory.at(data, sci_query_map_t.layout().byteSize()));
-            default -> throw illegal();
+            default -> throw illegalQuery();
         }
     }
 
-    private static SciException illegal() {
+    private static SciException illegalQuery() {
         return new SciException(SCI_ERR_ILLEGAL_QUERY());
     }
 
-    private static void answer(long data, String text) {
+    private static void setText(long data, String text) {
         var query = Memory.at(data, sci_query_string_t.layout().byteSize());
         var bytes = (text + "\0").getBytes(UTF_8);
-        var room = Integer.toUnsignedLong(sci_query_string_t.length(query));
-        throwIf(room < bytes.length, SCI_ERR_OUT_OF_RANGE());
+        var capacity = Integer.toUnsignedLong(sci_query_string_t.length(query));
+        throwIf(capacity < bytes.length, SCI_ERR_OUT_OF_RANGE());
         MemorySegment.copy(
                 bytes,
                 0,
@@ -143,19 +144,19 @@ final class NodeExports extends Exports {
                 bytes.length);
     }
 
-    private void queryAdapter(Member member, MemorySegment query) {
+    private void queryAdapter(FabricProcess member, MemorySegment query) {
         var adapter = sci_query_adapter_t.localAdapterNo(query);
         member.checkAdapter(adapter);
         var up = member.isLinkOperational(adapter) ? 1 : 0;
         var seconds = (int) ((System.nanoTime() - started) / 1_000_000_000);
         var value =
-                switch (Queries.of(sci_query_adapter_t.subcommand(query))) {
+                switch (QueryNumbers.of(sci_query_adapter_t.subcommand(query))) {
                     case SCI_Q_ADAPTER_SERIAL_NUMBER -> member.node();
                     case SCI_Q_ADAPTER_CARD_TYPE -> ADAPTER_TYPE;
                     case SCI_Q_ADAPTER_NODEID -> member.node();
                     case SCI_Q_ADAPTER_CONFIGURED -> 1;
                     case SCI_Q_ADAPTER_DMA_MTU -> Integer.MAX_VALUE;
-                    case SCI_Q_ADAPTER_MCAST_MAX_GROUPS -> Member.MOST_GROUPS;
+                    case SCI_Q_ADAPTER_MCAST_MAX_GROUPS -> FabricProcess.MAX_GROUPS;
                     case SCI_Q_ADAPTER_BDF -> adapter << 8;
                     case SCI_Q_ADAPTER_NUMBER_OF_LINKS -> 1;
                     case SCI_Q_ADAPTER_LINK_OPERATIONAL, SCI_Q_ADAPTER_LINK_CABLE_INSERTED -> up;
@@ -165,37 +166,37 @@ final class NodeExports extends Exports {
                     case SCI_Q_ADAPTER_LINK_UPTIME -> up * seconds;
                     case SCI_Q_ADAPTER_LINK_DOWNTIME -> (1 - up) * seconds;
                     case SCI_Q_ADAPTER_LINK_PARTNER_PORT_NO -> 0;
-                    default -> throw illegal();
+                    default -> throw illegalQuery();
                 };
         Memory.setInteger(sci_query_adapter_t.data(query).address(), value);
     }
 
     private static void querySystem(MemorySegment query) {
         throwIf(
-                Queries.of(sci_query_system_t.subcommand(query))
+                QueryNumbers.of(sci_query_system_t.subcommand(query))
                         != sisci_query.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE,
                 SCI_ERR_ILLEGAL_QUERY());
         Memory.setInteger(sci_query_system_t.data(query).address(), CACHE_LINE_BYTES);
     }
 
-    private static void queryDma(Member member, MemorySegment query, int flags) {
+    private static void queryDma(FabricProcess member, MemorySegment query, int flags) {
         member.checkAdapter(sci_query_dma_t.localAdapterNo(query));
         DmaQueue.checkEngine(flags);
         var data = sci_query_dma_t.data(query).address();
-        switch (Queries.of(sci_query_dma_t.subcommand(query))) {
+        switch (QueryNumbers.of(sci_query_dma_t.subcommand(query))) {
             case SCI_Q_DMA_AVAILABLE -> Memory.setInteger(data, 1);
             case SCI_Q_DMA_CAPABILITIES -> {
                 var capabilities = Memory.at(data, sci_dma_capabilities_t.layout().byteSize());
-                sci_dma_capabilities_t.num_channels(capabilities, DmaExports.CHANNELS);
+                sci_dma_capabilities_t.num_channels(capabilities, DmaChannel.NUMBER);
                 sci_dma_capabilities_t.max_transfer_size(capabilities, Integer.MAX_VALUE);
-                sci_dma_capabilities_t.max_vector_length(capabilities, DmaQueue.MOST_PIECES);
+                sci_dma_capabilities_t.max_vector_length(capabilities, DmaQueue.MAX_PIECES);
                 sci_dma_capabilities_t.support_mem2io(capabilities, 1);
                 sci_dma_capabilities_t.support_io2mem(capabilities, 1);
                 sci_dma_capabilities_t.support_io2io(capabilities, 0);
                 sci_dma_capabilities_t.min_align_bytes(capabilities, DMA_ALIGNMENT);
                 sci_dma_capabilities_t.suggested_align_bytes(capabilities, CACHE_LINE_BYTES);
             }
-            default -> throw illegal();
+            default -> throw illegalQuery();
         }
     }
 
@@ -203,7 +204,7 @@ final class NodeExports extends Exports {
         var segment =
                 handles.object(
                         sci_query_local_segment_t.segment(query).address(), LocalSegment.class);
-        switch (Queries.of(sci_query_local_segment_t.subcommand(query))) {
+        switch (QueryNumbers.of(sci_query_local_segment_t.subcommand(query))) {
             case SCI_Q_LOCAL_SEGMENT_IOADDR,
                     SCI_Q_LOCAL_SEGMENT_PHYS_ADDR,
                     SCI_Q_LOCAL_SEGMENT_VIRTUAL_KERNEL_ADDR -> {
@@ -212,7 +213,7 @@ final class NodeExports extends Exports {
                 sci_query_local_segment_t.data.ioaddr(
                         sci_query_local_segment_t.data(query), address);
             }
-            default -> throw illegal();
+            default -> throw illegalQuery();
         }
     }
 
@@ -221,7 +222,7 @@ final class NodeExports extends Exports {
                 handles.object(
                         sci_query_remote_segment_t.segment(query).address(), RemoteSegment.class);
         throwIf(
-                Queries.of(sci_query_remote_segment_t.subcommand(query))
+                QueryNumbers.of(sci_query_remote_segment_t.subcommand(query))
                         != sisci_query.SCI_Q_REMOTE_SEGMENT_IOADDR,
                 SCI_ERR_ILLEGAL_QUERY());
         sci_query_remote_segment_t.data.ioaddr(
@@ -232,10 +233,10 @@ final class NodeExports extends Exports {
         var map = handles.object(sci_query_map_t.map(query).address(), SegmentMap.class);
         sci_query_map_t.data(
                 query,
-                switch (Queries.of(sci_query_map_t.subcommand(query))) {
+                switch (QueryNumbers.of(sci_query_map_t.subcommand(query))) {
                     case SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET -> map.isLocal() ? 1 : 0;
                     case SCI_Q_MAP_IOADDR, SCI_Q_MAP_PHYS_ADDR -> map.address();
-                    default -> throw illegal();
+                    default -> throw illegalQuery();
                 });
     }
 }

@@ -16,7 +16,7 @@ import org.jrdma.soft.sisci.fabric.LocalInterrupt;
 import org.jrdma.soft.sisci.fabric.SegmentEvent;
 import org.jspecify.annotations.Nullable;
 
-/** Functions of the program's, as what calls them. */
+/** Adapters for the callback functions of the program. */
 final class ProgramCallbacks {
 
     private static final MethodHandle LOCAL_SEGMENT =
@@ -42,7 +42,7 @@ final class ProgramCallbacks {
         int invoke(MemorySegment function, E event) throws Throwable;
     }
 
-    /** The callback; null unless the flags say that the program wants one. */
+    /** The callback; null if the flags do not request one. */
     private static <E> EventQueue.@Nullable Callback<E> of(
             long function, int flags, Invocation<E> invocation) {
         if (!Flags.has(flags, SCI_FLAG_USE_CALLBACK())) {
@@ -90,7 +90,7 @@ final class ProgramCallbacks {
                         (int) STATUS.invokeExact(address, argument, handle, (int) status));
     }
 
-    static EventQueue.@Nullable Callback<LocalInterrupt.Triggered> ofInterrupt(
+    static EventQueue.@Nullable Callback<LocalInterrupt.Trigger> ofInterrupt(
             long function, long argument, long handle, int flags) {
         return of(
                 function,
@@ -98,16 +98,16 @@ final class ProgramCallbacks {
                 (address, _) -> (int) STATUS.invokeExact(address, argument, handle, SCI_ERR_OK()));
     }
 
-    static EventQueue.@Nullable Callback<LocalInterrupt.Triggered> ofDataInterrupt(
+    static EventQueue.@Nullable Callback<LocalInterrupt.Trigger> ofDataInterrupt(
             long function, long argument, long handle, int flags) {
         return of(
                 function,
                 flags,
-                (address, triggered) -> {
+                (address, trigger) -> {
                     try (var arena = Arena.ofConfined()) {
-                        var length = triggered.data().length;
+                        var length = trigger.data().length;
                         var data = arena.allocate(Math.max(1, length), Long.BYTES);
-                        data.copyFrom(MemorySegment.ofArray(triggered.data()));
+                        data.copyFrom(MemorySegment.ofArray(trigger.data()));
                         return (int)
                                 DATA.invokeExact(
                                         address,
@@ -117,7 +117,7 @@ final class ProgramCallbacks {
                                         length,
                                         SCI_ERR_OK());
                     } finally {
-                        triggered.taken().run();
+                        trigger.taken().run();
                     }
                 });
     }

@@ -5,8 +5,8 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 
-/** Segments of other nodes. */
-final class RemoteSegmentExports extends Exports {
+/** The functions for remote segments. */
+final class RemoteSegmentExports extends AbstractExports {
 
     RemoteSegmentExports(Library library) {
         super(library);
@@ -16,7 +16,7 @@ final class RemoteSegmentExports extends Exports {
         return handles.object(handle, RemoteSegment.class);
     }
 
-    /** Answers at once: no release waits for the timeout. */
+    /** Connects without waiting: no release implements the timeout. */
     @Exported("SCIConnectSegment")
     void connect(
             long descriptor,
@@ -30,7 +30,7 @@ final class RemoteSegmentExports extends Exports {
             int flags) {
         var owner = descriptor(descriptor);
         var _ =
-                handles.make(
+                handles.create(
                         segment,
                         handle ->
                                 RemoteSegment.connect(
@@ -44,19 +44,21 @@ final class RemoteSegmentExports extends Exports {
     }
 
     /**
-     * The address is a structure of 8 bytes, which C passes as a number of 64 bits: the node's id,
-     * the upper 16 bits of the address, the lower 32.
+     * Connects to a physical address. The address is a structure of 8 bytes, which C passes as a
+     * 64-bit integer: the id of the node, the upper 16 bits of the address, and the lower 32 bits.
      */
     @Exported("SCIConnectSCISpace")
     void connectSpace(
             long descriptor, int adapter, long segment, long address, long bytes, int flags) {
         var owner = descriptor(descriptor);
         var node = (int) (address & 0xFFFF);
-        var place = (address >>> 16 & 0xFFFF) << Integer.SIZE | address >>> Integer.SIZE;
+        var physicalAddress = (address >>> 16 & 0xFFFF) << Integer.SIZE | address >>> Integer.SIZE;
         var _ =
-                handles.make(
+                handles.create(
                         segment,
-                        _ -> RemoteSegment.connectSpace(owner, node, adapter, place, bytes, flags));
+                        _ ->
+                                RemoteSegment.connectSpace(
+                                        owner, node, adapter, physicalAddress, bytes, flags));
     }
 
     @Exported("SCIDisconnectSegment")
@@ -85,7 +87,7 @@ final class RemoteSegmentExports extends Exports {
     int await(long segment, long status, int timeout, int flags) {
         Flags.checkNone(flags);
         var event = segment(segment).events().await(timeout, true);
-        Memory.setIfWanted(status, SCI_ERR_OK());
+        Memory.setIfNotNull(status, SCI_ERR_OK());
         return event.reason();
     }
 }

@@ -1,4 +1,4 @@
-/** What C sees of the fabric: the functions of libsisci, its handles and its constants. */
+/** The ABI of libsisci: its functions, handles and constants. */
 @NullMarked
 package org.jrdma.soft.sisci.abi;
 

@@ -9,17 +9,17 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.sisci.host.PacketSocket;
 
 /**
- * One end of a connection to another process, or to this one. Messages arrive in their order. Safe
- * for use by several threads, none of which ever waits.
+ * One end of a connection to another process, or to this process. Messages arrive in order. Safe
+ * for use by multiple threads. No method blocks.
  */
 public final class Connection {
 
     private final ConnectionManager manager;
     private final int socket;
-    private final MemorySegment buffer = Arena.ofAuto().allocate(Message.MOST_BYTES, 8);
+    private final MemorySegment buffer = Arena.ofAuto().allocate(Message.MAX_BYTES, 8);
     private final ArrayDeque<Message> waiting = new ArrayDeque<>();
 
-    /** How often the triggers that wait are to trigger, by their subject. */
+    /** The number of triggers that each waiting trigger message stands for, by subject. */
     private final Map<Integer, Integer> triggers = new HashMap<>();
 
     private boolean closed;
@@ -31,17 +31,17 @@ public final class Connection {
         this.socket = socket;
     }
 
-    /** The node at the other end; 0 while it has not said hello. */
+    /** The node at the other end; 0 before its HELLO message. */
     public int node() {
         return node;
     }
 
-    /** Which process of that node. */
+    /** The number of the process at the other end, among those of its node. */
     public int member() {
         return member;
     }
 
-    void isOf(int newNode, int newMember) {
+    void identify(int newNode, int newMember) {
         node = newNode;
         member = newMember;
     }
@@ -50,7 +50,7 @@ public final class Connection {
         return socket;
     }
 
-    /** Sends a message, as soon as there is room. To a process that has gone it sends nothing. */
+    /** Sends a message, queued if the socket is full. Does nothing if the peer has ended. */
     public synchronized void send(Message message) {
         if (!closed) {
             add(message);
@@ -58,8 +58,8 @@ public final class Connection {
     }
 
     /**
-     * Sends a trigger; one that finds another of the same subject still waiting goes with that, so
-     * that whoever triggers a process that has stopped neither waits nor fills this one's memory.
+     * Sends a trigger. If a trigger of the same subject is still queued, the two are combined.
+     * Triggers for a process that is stopped therefore neither block nor accumulate in memory.
      */
     public synchronized void trigger(int subject) {
         var times = triggers.getOrDefault(subject, 0);
@@ -79,22 +79,19 @@ public final class Connection {
         }
     }
 
-    /** Answers a request. */
-    public void answer(Message request, int error, long value) {
-        send(Message.of(Message.Kind.ANSWER, error, 0, 0, value).numbered(request.correlation()));
+    public void respond(Message request, int error, long value) {
+        send(Message.of(Message.Kind.RESPONSE, error, 0, 0, value).numbered(request.correlation()));
     }
 
-    /** Whether the other has gone. */
     public synchronized boolean isClosed() {
         return closed;
     }
 
-    /** How many messages have found no room yet. */
     public synchronized int backlog() {
         return waiting.size();
     }
 
-    /** False if some could not be sent for want of room. */
+    /** Sends queued messages. Returns false if the socket has no space for all of them. */
     synchronized boolean sendWaiting() {
         while (!waiting.isEmpty()) {
             var message = waiting.getFirst();
@@ -105,7 +102,7 @@ public final class Connection {
             if (PacketSocket.send(socket, buffer.asSlice(0, length)) == Errno.EAGAIN) {
                 return false;
             }
-            waiting.removeFirst(); // sent, or the peer has gone, which its hang-up tells
+            waiting.removeFirst(); // sent, or the peer has ended, which poll reports
             if (message.kind() == Message.Kind.TRIGGER) {
                 triggers.remove(message.subject());
             }
@@ -113,7 +110,7 @@ public final class Connection {
         return true;
     }
 
-    /** Nothing is sent any more. */
+    /** Drops queued and further messages. */
     synchronized void close() {
         closed = true;
         waiting.clear();

@@ -25,22 +25,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections of a process, and the one thread that receives from them. The listener must not
- * block on that thread, so that requests are answered at once whatever the process does.
+ * The connections of a process, and the thread that receives from all of them. The listener must
+ * not block on that thread, so that other processes receive responses without delay.
  */
 public final class ConnectionManager implements AutoCloseable {
 
     /** Receives messages. Called on the receiving thread. */
     public interface Listener {
-        /** A message has arrived that is not an answer. */
+        /** Handles a message other than HELLO and RESPONSE. */
         void received(Connection from, Message message);
 
-        /** The process at the other end has ended or was killed. */
+        /** Handles the end of the process at the other end. */
         void lost(Connection connection);
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionManager.class);
-    private static final long ANSWER_SECONDS = 5;
+    private static final long RESPONSE_TIMEOUT_SECONDS = 5;
     private static final int CONNECT_ATTEMPTS = 1_000;
     private static final long CONNECT_PAUSE_NANOS = 1_000_000;
 
@@ -58,9 +58,9 @@ public final class ConnectionManager implements AutoCloseable {
     private volatile @Nullable Thread thread;
     private volatile boolean closed;
 
-    private record Request(Connection connection, CompletableFuture<Optional<Message>> answer) {}
+    private record Request(Connection connection, CompletableFuture<Optional<Message>> response) {}
 
-    /** Lets other processes connect. Needs the directory's lock. */
+    /** Creates the socket of this process. The caller must hold the lock of the directory. */
     public ConnectionManager(FabricDirectory directory, int node, int member)
             throws FabricException {
         this.directory = directory;
@@ -95,7 +95,7 @@ public final class ConnectionManager implements AutoCloseable {
                 try {
                     var connection =
                             new Connection(this, PacketSocket.connect(directory.path(entry)));
-                    connection.isOf(node, member);
+                    connection.identify(node, member);
                     connection.send(
                             Message.of(Message.Kind.HELLO, self.node(), self.member(), 0, 0));
                     outgoing.put(entry, connection);
@@ -107,7 +107,7 @@ public final class ConnectionManager implements AutoCloseable {
                         case Errno.ECONNREFUSED, Errno.ENOENT -> {
                             return Optional.empty();
                         }
-                        case Errno.EAGAIN -> { // its queue of connections is full
+                        case Errno.EAGAIN -> { // its backlog is full
                             if (attempt == CONNECT_ATTEMPTS) {
                                 return Optional.empty();
                             }
@@ -120,29 +120,29 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** Sends a request and waits for the answer; empty if there is none in time. */
+    /** Sends a request and waits for the response; empty if there is none in time. */
     public Optional<Message> request(Connection connection, Message request) {
         var correlation = lastCorrelation.incrementAndGet();
-        var answer = new CompletableFuture<Optional<Message>>();
-        requests.put(correlation, new Request(connection, answer));
+        var response = new CompletableFuture<Optional<Message>>();
+        requests.put(correlation, new Request(connection, response));
         try {
             if (!connections.contains(connection)) {
                 return Optional.empty();
             }
             connection.send(request.numbered(correlation));
-            return await(answer);
+            return await(response);
         } finally {
             requests.remove(correlation);
         }
     }
 
-    /** An interrupt does not end the wait, and stays set: C has no interrupts. */
-    private static Optional<Message> await(CompletableFuture<Optional<Message>> answer) {
+    /** Waits for a response. An interrupt does not end the wait, and stays set. */
+    private static Optional<Message> await(CompletableFuture<Optional<Message>> response) {
         var interrupted = false;
         try {
             while (true) {
                 try {
-                    return answer.get(ANSWER_SECONDS, TimeUnit.SECONDS);
+                    return response.get(RESPONSE_TIMEOUT_SECONDS, TimeUnit.SECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (TimeoutException e) {
@@ -166,7 +166,7 @@ public final class ConnectionManager implements AutoCloseable {
 
     private void run(Listener receiver) {
         try (var arena = Arena.ofConfined()) {
-            var buffer = arena.allocate(Message.MOST_BYTES, 8);
+            var buffer = arena.allocate(Message.MAX_BYTES, 8);
             while (!closed) {
                 poll(receiver, buffer);
             }
@@ -175,11 +175,11 @@ public final class ConnectionManager implements AutoCloseable {
 
     private void poll(Listener receiver, MemorySegment buffer) {
         try (var arena = Arena.ofConfined()) {
-            var those = new ArrayList<>(connections);
-            var set = new PacketSocket.Set(those.size() + 2, arena);
+            var polled = new ArrayList<>(connections);
+            var set = new PacketSocket.Set(polled.size() + 2, arena);
             var woken = set.add(wakeUp.number(), PacketSocket.READABLE);
             var accepting = set.add(listening, PacketSocket.READABLE);
-            for (var connection : those) {
+            for (var connection : polled) {
                 set.add(
                         connection.socket(),
                         PacketSocket.READABLE
@@ -192,12 +192,12 @@ public final class ConnectionManager implements AutoCloseable {
             if (set.isReady(accepting, PacketSocket.READABLE)) {
                 accept();
             }
-            for (var i = 0; i < those.size() && !closed; i++) {
+            for (var i = 0; i < polled.size() && !closed; i++) {
                 if (set.isReady(accepting + 1 + i, PacketSocket.WRITABLE)) {
-                    those.get(i).sendWaiting();
+                    polled.get(i).sendWaiting();
                 }
                 if (set.isReady(accepting + 1 + i, PacketSocket.READABLE)) {
-                    receive(receiver, those.get(i), buffer);
+                    receive(receiver, polled.get(i), buffer);
                 }
             }
         }
@@ -219,7 +219,7 @@ public final class ConnectionManager implements AutoCloseable {
             if (message.isEmpty()) {
                 if (length > 0) {
                     LOG.warn(
-                            "Node {} sent a malformed message, or one of another release: disconnected",
+                            "Disconnected from node {}: it sent a malformed message, or runs another release of the software fabric",
                             connection.node());
                 }
                 lose(receiver, connection);
@@ -231,18 +231,18 @@ public final class ConnectionManager implements AutoCloseable {
 
     private void dispatch(Listener receiver, Connection connection, Message message) {
         switch (message.kind()) {
-            case HELLO -> connection.isOf(message.subject(), message.first());
-            case ANSWER -> {
+            case HELLO -> connection.identify(message.subject(), message.first());
+            case RESPONSE -> {
                 var request = requests.get(message.correlation());
                 if (request != null) {
-                    request.answer().complete(Optional.of(message));
+                    request.response().complete(Optional.of(message));
                 }
             }
             default -> {
                 try {
                     receiver.received(connection, message);
                 } catch (RuntimeException e) {
-                    LOG.error("{} of {} failed", message, connection.node(), e);
+                    LOG.error("Handling {} of node {} failed", message, connection.node(), e);
                 }
             }
         }
@@ -257,7 +257,7 @@ public final class ConnectionManager implements AutoCloseable {
         Host.close(connection.socket());
         for (var request : requests.values()) {
             if (request.connection() == connection) {
-                request.answer().complete(Optional.empty());
+                request.response().complete(Optional.empty());
             }
         }
         if (connection.node() != 0) {
@@ -269,7 +269,6 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** Closes all connections. */
     @Override
     public void close() {
         closed = true;
@@ -284,7 +283,7 @@ public final class ConnectionManager implements AutoCloseable {
         }
         connections.clear();
         for (var request : requests.values()) {
-            request.answer().complete(Optional.empty());
+            request.response().complete(Optional.empty());
         }
         wakeUp.close();
     }

@@ -4,26 +4,28 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * One file of a fabric's directory: what a process of a node lets others find. Its name says all.
+ * A file in the directory of a fabric, which announces an object of a process. The name of the file
+ * contains all fields.
  *
- * @param node the node's id
- * @param kind what it is
- * @param number which of its kind; of a process the same as {@code member}
- * @param member the process of the node that it belongs to
+ * @param node the id of the node
+ * @param kind the kind of object
+ * @param number the number of the object among those of its kind; for a process equal to {@code
+ *     member}
+ * @param member the number of the process that owns the file, among those of the node
  */
 public record Entry(int node, Kind kind, int number, int member) {
 
-    /** What can be found. */
+    /** The kind of object. */
     public enum Kind {
-        /** A process: a socket. */
+        /** A process. The file is a socket. */
         MEMBER,
-        /** A segment: its memory. */
+        /** A segment. The file is its memory. */
         SEGMENT,
-        /** The number of an interrupt: nothing. */
+        /** The number of an interrupt. The file is empty. */
         INTERRUPT,
-        /** The number of an interrupt that carries data: nothing. */
+        /** The number of a data interrupt. The file is empty. */
         DATA_INTERRUPT,
-        /** An adapter of the node whose link is cut: nothing. */
+        /** An adapter of the node whose link is cut. The file is empty. */
         CUT
     }
 
@@ -46,7 +48,7 @@ public record Entry(int node, Kind kind, int number, int member) {
                             Integer.parseUnsignedInt(parts.group(3)),
                             Integer.parseInt(parts.group(4))));
         } catch (IllegalArgumentException e) {
-            return Optional.empty(); // somebody else's file
+            return Optional.empty(); // a file of another program
         }
     }
 
@@ -54,7 +56,7 @@ public record Entry(int node, Kind kind, int number, int member) {
         return startOfName(node, kind, number) + member;
     }
 
-    /** What a name begins with, whatever process it belongs to. */
+    /** The start of the name of a file, without the number of its process. */
     static String startOfName(int node, Kind kind, int number) {
         return "%s.%s.%s."
                 .formatted(

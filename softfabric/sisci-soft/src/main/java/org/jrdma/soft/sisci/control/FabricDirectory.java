@@ -24,10 +24,10 @@ import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.PacketSocket;
 
 /**
- * The directory that makes processes one fabric. Whoever changes what is in it holds its lock,
- * which ends with the process; a process that was killed is known by its socket, which nobody
- * answers. Numbers of processes say nothing, since containers that share a directory do not share
- * those.
+ * The directory that the processes of a fabric share. A process holds the lock of the directory
+ * while it changes files; the system releases the lock when the process ends. A killed process is
+ * detected by connecting to its socket. Process ids are not used, because containers that share a
+ * directory may have different PID namespaces.
  *
  * <p>Safe for use by multiple threads.
  */
@@ -41,7 +41,7 @@ public final class FabricDirectory implements AutoCloseable {
     private final Path path;
     private final int descriptor;
 
-    /** The file's lock is the process's, this one is the thread's. */
+    /** The lock among threads. The file lock excludes other processes only. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private boolean closed;
@@ -52,35 +52,35 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     /**
-     * Opens a directory, which is made where it is not there, for this user alone.
+     * Opens a directory. If it does not exist, it is created with access for this user only.
      *
-     * @param isOwn whether it must be this user's alone where it is there: in a place where anyone
-     *     can make directories, by a name that anyone knows
+     * @param mustBePrivate true if an existing directory must belong to this user and deny access
+     *     to others, as is necessary for a well-known name in a world-writable directory
      */
-    public static FabricDirectory open(Path path, boolean isOwn) throws FabricException {
+    public static FabricDirectory open(Path path, boolean mustBePrivate) throws FabricException {
         try {
             if (!Files.isDirectory(path)) {
                 Files.createDirectories(path, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
-            } else if (isOwn) {
-                checkOwn(path);
+            } else if (mustBePrivate) {
+                checkPrivate(path);
             }
         } catch (FabricException e) {
             throw e;
         } catch (IOException e) {
             throw new FabricException(
-                    "The fabric's directory %s cannot be made: %s".formatted(path, e));
+                    "Cannot create the directory %s of the fabric: %s".formatted(path, e));
         }
         return new FabricDirectory(path, Host.openDirectory(path.toString()));
     }
 
-    private static void checkOwn(Path path) throws IOException, FabricException {
+    private static void checkPrivate(Path path) throws IOException, FabricException {
         var found = Files.readAttributes(path, PosixFileAttributes.class, NOFOLLOW_LINKS);
         var self = Files.getOwner(Path.of("/proc/self"));
         if (!found.isDirectory()
                 || !found.owner().equals(self)
                 || !found.permissions().equals(OWNER_ONLY)) {
             throw new FabricException(
-                    "%s is not this user's alone (%s, of %s). Say which directory is the fabric, by jrdma.sisci.fabric."
+                    "Cannot use the directory %s for the fabric: its permissions are %s and its owner is %s, but only this user may have access. Set another directory with -Djrdma.sisci.fabric."
                             .formatted(
                                     path,
                                     PosixFilePermissions.toString(found.permissions()),
@@ -88,19 +88,18 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    /** What is done while nobody else changes the directory. */
+    /** An operation that requires the lock of the directory. */
     @FunctionalInterface
     public interface Change<T> {
-        /** Does it. */
         T make() throws FabricException;
     }
 
-    /** Makes a change; a thread that makes one may make another within. */
+    /** Runs an operation while holding the lock. The lock is reentrant. */
     public <T> T locked(Change<T> change) throws FabricException {
         lock.lock();
         try {
             if (closed) {
-                throw new FabricException("This process has left " + path);
+                throw new FabricException("This process has left the fabric " + path);
             }
             if (lock.getHoldCount() == 1) {
                 lockFile();
@@ -121,26 +120,23 @@ public final class FabricDirectory implements AutoCloseable {
         var deadline = Deadline.after(LOCK_TIMEOUT);
         while (!Host.tryLock(descriptor)) {
             if (deadline.hasPassed()) {
-                throw deadline.missed("Another process did not let go of " + path);
+                throw deadline.missed("Another process did not release the lock of " + path);
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
     }
 
-    /** What is there now. */
     public List<Entry> entries() throws FabricException {
         try (var files = Files.list(path)) {
             return files.map(file -> Entry.of(file.getFileName().toString()))
                     .flatMap(Optional::stream)
                     .toList();
         } catch (IOException e) {
-            throw new FabricException("%s cannot be read: %s".formatted(path, e));
+            throw new FabricException("Cannot read the directory %s: %s".formatted(path, e));
         }
     }
 
-    /**
-     * What is there of that number, whosever it is. Reads names, of which there may be thousands.
-     */
+    /** Finds an object by its number. Reads all names, which may be thousands. */
     public Optional<Entry> find(int node, Entry.Kind kind, int number) throws FabricException {
         var start = Entry.startOfName(node, kind, number);
         try (var files = Files.newDirectoryStream(path)) {
@@ -155,16 +151,16 @@ public final class FabricDirectory implements AutoCloseable {
             }
             return Optional.empty();
         } catch (IOException | DirectoryIteratorException e) {
-            throw new FabricException("%s cannot be read: %s".formatted(path, e));
+            throw new FabricException("Cannot read the directory %s: %s".formatted(path, e));
         }
     }
 
-    /** A path that is short enough for a socket, however deep the directory is. */
+    /** A path that is short enough for a socket, even if the directory's path is long. */
     String path(Entry entry) {
         return "/proc/self/fd/%s/%s".formatted(descriptor, entry.name());
     }
 
-    /** Makes a file with memory; its descriptor. Needs the lock. */
+    /** Creates a file with memory and returns its descriptor. The caller must hold the lock. */
     public int create(Entry entry, long bytes) throws FabricException {
         var file = Host.createFile(path(entry));
         try {
@@ -179,27 +175,27 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    /** Makes a file that says something by being there. Needs the lock. */
+    /** Creates an empty file. The caller must hold the lock. */
     public void mark(Entry entry) throws FabricException {
         Host.close(create(entry, 0));
     }
 
     /**
-     * Opens a file's memory; its descriptor. One that is shorter than it should be is another's:
-     * who touched what it lacks would get a SIGBUS.
+     * Opens a file with memory and returns its descriptor. Rejects a file that is too short: access
+     * beyond its end would raise SIGBUS.
      */
-    public int openMemory(Entry entry, long leastBytes) throws FabricException {
+    public int openMemory(Entry entry, long minBytes) throws FabricException {
         var file = Host.openFile(path(entry));
         try {
             var bytes = Host.fileBytes(file);
-            if (bytes < leastBytes) {
+            if (bytes < minBytes) {
                 throw new FabricException(
                         String.format(
                                 Locale.ROOT,
-                                "%s has %,d bytes instead of %,d",
+                                "The file %s has %,d bytes instead of %,d.",
                                 entry.name(),
                                 bytes,
-                                leastBytes));
+                                minBytes));
             }
             return file;
         } catch (FabricException e) {
@@ -208,16 +204,16 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    /** Makes it unfindable. Memory lasts until the last who has it lets go. */
+    /** Deletes a file. Its memory remains until the last process closes and unmaps it. */
     public void delete(Entry entry) throws FabricException {
         try {
             Files.deleteIfExists(path.resolve(entry.name()));
         } catch (IOException e) {
-            throw new FabricException("%s cannot be deleted: %s".formatted(entry.name(), e));
+            throw new FabricException("Cannot delete %s: %s".formatted(entry.name(), e));
         }
     }
 
-    /** Deletes what belongs to processes that are no more. */
+    /** Deletes the files of processes that have ended. */
     public void sweep() throws FabricException {
         locked(() -> {
             var alive = new HashSet<Entry>();
@@ -229,11 +225,12 @@ public final class FabricDirectory implements AutoCloseable {
                 }
             }
             for (var entry : entries()) {
-                var goes =
-                        entry.kind() == Entry.Kind.CUT // outlives the process that cut it
+                // A cut exists until the last process of the node ends.
+                var isStale =
+                        entry.kind() == Entry.Kind.CUT
                                 ? !nodes.contains(entry.node())
                                 : !alive.contains(Entry.ofMember(entry.node(), entry.member()));
-                if (goes) {
+                if (isStale) {
                     delete(entry);
                 }
             }
@@ -247,7 +244,7 @@ public final class FabricDirectory implements AutoCloseable {
             return true;
         } catch (FabricException e) {
             return switch (e.code()) {
-                case Errno.EAGAIN -> true; // many are waiting to be let in
+                case Errno.EAGAIN -> true; // its backlog is full
                 case Errno.ECONNREFUSED, Errno.ENOENT -> false;
                 default -> throw e;
             };

@@ -9,81 +9,81 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What processes tell each other.
+ * A message between processes of a fabric.
  *
- * @param kind what it is about, which says what the numbers are
- * @param correlation the number of the request that it is, or that it answers; 0 for neither
- * @param subject what it is about: a segment, a number, a connection
- * @param first a number
- * @param second a number
- * @param value a larger number
- * @param data bytes
+ * @param kind the kind, which determines the meaning of the other fields
+ * @param correlation the number that a request and its response have in common; 0 for other
+ *     messages
+ * @param subject the id of a segment, the number of an interrupt or the number of a connection
+ * @param first the first 32-bit argument
+ * @param second the second 32-bit argument
+ * @param value the 64-bit argument
+ * @param data the payload
  */
 @SuppressWarnings("ArrayRecordComponent") // messages are never compared
 public record Message(
         Kind kind, int correlation, int subject, int first, int second, long value, byte[] data) {
 
-    /** The most bytes one can carry. */
-    public static final int MOST_DATA = 4096;
+    /** The maximum size of the payload. */
+    public static final int MAX_DATA = 4096;
 
-    private static final int LEAST_BYTES = 32;
+    private static final int HEADER_BYTES = 32;
 
-    static final long MOST_BYTES = LEAST_BYTES + MOST_DATA;
+    static final long MAX_BYTES = HEADER_BYTES + MAX_DATA;
 
     private static final byte[] NO_DATA = {};
     private static final List<Kind> KINDS = List.of(Kind.values());
 
-    /** What can be told. */
+    /** The kind of a message. */
     public enum Kind {
-        /** The first of a connection. subject: the sender's node. first: its member. */
+        /** The first message of a connection. subject: node of the sender. first: its process. */
         HELLO,
-        /** Answers a request. subject: an error code. value: the requested value. */
-        ANSWER,
-        /** Asks to be connected. subject: segment. first: adapter. second: connection. */
+        /** The response to a request. subject: an error code. value: the result. */
+        RESPONSE,
+        /** Requests a connection. subject: segment. first: adapter. second: connection. */
         CONNECT_SEGMENT,
-        /** Asks which segment begins at an address. value: that. The answer's: its number. */
+        /** Requests the segment at an address. value: the address, or the id in the response. */
         FIND_SPACE,
-        /** subject: connection. */
+        /** Ends a connection to a segment. subject: connection. */
         DISCONNECT_SEGMENT,
-        /** The segment is to be let go. subject: connection. first: whether it already has been. */
+        /** Requests a disconnect, or reports it if first is 1. subject: connection. */
         SEGMENT_GONE,
-        /** Asks for a share. subject: segment. first: connection. */
+        /** Requests to attach to a shared segment. subject: segment. first: connection. */
         ATTACH_SEGMENT,
-        /** subject: connection. */
+        /** Detaches from a shared segment. subject: connection. */
         DETACH_SEGMENT,
-        /** Asks the owner. subject: segment. first: a step. second: adapter. value: flags. */
-        SEGMENT_STEP,
-        /** Something happened to a shared segment. subject: connection; first, second, value. */
+        /** Requests an operation. subject: segment. first: code. second: adapter. value: flags. */
+        SEGMENT_OPERATION,
+        /** Reports an event. subject: connection. first: reason. second: node. value: adapter. */
         SEGMENT_EVENT,
-        /** Asks. subject: number. first: adapter. second: connection. value: 1 with data. */
+        /** Like CONNECT_SEGMENT. subject: interrupt number. value: 1 for a data interrupt. */
         CONNECT_INTERRUPT,
-        /** subject: connection. */
+        /** Ends a connection to an interrupt. subject: connection. */
         DISCONNECT_INTERRUPT,
-        /** subject: connection. */
+        /** Reports that an interrupt was removed. subject: connection. */
         INTERRUPT_GONE,
-        /** subject: connection. first: how often. */
+        /** Triggers an interrupt. subject: connection. first: the number of triggers. */
         TRIGGER,
-        /** subject: connection. data: what goes with it. */
+        /** Triggers a data interrupt. subject: connection. data: the payload. */
         TRIGGER_WITH_DATA,
-        /** A store is to interrupt. subject: connection. first: 1 if counted. value: where. */
+        /** Reports a store at a flag. subject: connection. first: 1 if counted. value: offset. */
         FLAG_STORED,
-        /** The data of a trigger was taken. subject: connection. */
+        /** Reports that the data of a trigger was received. subject: connection. */
         TAKEN,
-        /** Asks to look at the directory anew. */
-        LOOK
+        /** Requests a refresh from the directory. */
+        REFRESH
     }
 
-    /** One without data. */
     public static Message of(Kind kind, int subject, int first, int second, long value) {
         return new Message(kind, 0, subject, first, second, value, NO_DATA);
     }
 
-    /** One about a connection. */
+    /** A message about a connection, without arguments. */
     public static Message about(Kind kind, int connection) {
         return of(kind, connection, 0, 0, 0);
     }
 
-    /** One with data. */
+    /** A message about a connection, with a payload. */
     public static Message carrying(Kind kind, int connection, byte[] data) {
         return new Message(kind, 0, connection, 0, 0, 0, data);
     }
@@ -103,14 +103,14 @@ public record Message(
         target.set(JAVA_INT, 12, first);
         target.set(JAVA_INT, 16, second);
         target.set(JAVA_LONG, 24, value);
-        MemorySegment.copy(data, 0, target, JAVA_BYTE, LEAST_BYTES, data.length);
-        return LEAST_BYTES + data.length;
+        MemorySegment.copy(data, 0, target, JAVA_BYTE, HEADER_BYTES, data.length);
+        return HEADER_BYTES + data.length;
     }
 
-    /** What was sent; empty where that is no message, or one of another release. */
+    /** Decodes a message; empty if it is malformed or of another release. */
     static Optional<Message> read(MemorySegment source, long length) {
         var kind = source.get(JAVA_INT, 0);
-        if (length < LEAST_BYTES || kind < 0 || kind >= KINDS.size()) {
+        if (length < HEADER_BYTES || kind < 0 || kind >= KINDS.size()) {
             return Optional.empty();
         }
         return Optional.of(
@@ -121,6 +121,6 @@ public record Message(
                         source.get(JAVA_INT, 12),
                         source.get(JAVA_INT, 16),
                         source.get(JAVA_LONG, 24),
-                        source.asSlice(LEAST_BYTES, length - LEAST_BYTES).toArray(JAVA_BYTE)));
+                        source.asSlice(HEADER_BYTES, length - HEADER_BYTES).toArray(JAVA_BYTE)));
     }
 }

@@ -1,6 +1,6 @@
 /**
- * How the processes of a fabric find each other and talk: a directory with a file for each thing
- * that others can find, and messages over sockets.
+ * Discovery and communication of the processes of a fabric: a directory with a file for each
+ * object, and messages over sockets.
  */
 @NullMarked
 package org.jrdma.soft.sisci.control;

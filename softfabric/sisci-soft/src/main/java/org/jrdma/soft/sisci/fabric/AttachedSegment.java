@@ -14,7 +14,7 @@ import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
-/** A segment that another process of this node has created and shared, and whose state is there. */
+/** A segment of another process of this node, which holds the state of the segment. */
 public final class AttachedSegment implements LocalSegment, ConnectedObjects.ConnectedObject {
 
     private final Descriptor descriptor;
@@ -64,8 +64,8 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         var segment = new AttachedSegment(descriptor, owner, number, id, events);
         context.objects().add(number, segment); // the next message of the owner must find it
         try {
-            var answer = fabric.request(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0));
-            segment.map(fabric.openMemory(entry, answer.value()), answer.value());
+            var response = fabric.request(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0));
+            segment.map(fabric.openMemory(entry, response.value()), response.value());
             if (owner.isClosed()) { // perhaps before the segment was registered
                 segment.lost();
             }
@@ -94,9 +94,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         }
     }
 
-    /**
-     * Maps a file that was opened after the owner's answer: before, it could be another segment's.
-     */
+    /** Maps the file, which was opened after the owner's response to get the current one. */
     private synchronized void map(int openFile, long length) {
         try {
             memory = Mapping.of(openFile, 0, length, true);
@@ -128,7 +126,11 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
                         .request(
                                 owner,
                                 Message.of(
-                                        Kind.SEGMENT_STEP, id, operation.number(), adapter, flags));
+                                        Kind.SEGMENT_OPERATION,
+                                        id,
+                                        operation.number(),
+                                        adapter,
+                                        flags));
     }
 
     @Override
@@ -163,7 +165,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         users--;
     }
 
-    /** The owner has removed the segment by force, or has ended. Maps read as all ones. */
+    /** Cuts the maps, because the owner has removed the segment by force or has ended. */
     private synchronized void lost() {
         if (lost) {
             return;

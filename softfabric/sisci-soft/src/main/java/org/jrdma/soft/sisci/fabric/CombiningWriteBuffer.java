@@ -34,8 +34,8 @@ final class CombiningWriteBuffer extends WriteBuffer {
      * A buffer in front of a part of a remote memory.
      *
      * @param offset the start of the part
-     * @param reads whether changes of the segment appear in the buffer
-     * @param waitsForFlush whether changes are delivered by a flush only
+     * @param reads true if changes of the segment appear in the buffer
+     * @param waitsForFlush true if only a flush delivers changes
      */
     CombiningWriteBuffer(
             Mapping mapping,
@@ -82,10 +82,7 @@ final class CombiningWriteBuffer extends WriteBuffer {
         }
     }
 
-    /**
-     * Delivers a copy of memory, also where it is equal to the buffer; stores of the program are
-     * delivered first.
-     */
+    /** Delivers earlier stores and then a copy, including bytes that are equal to the buffer. */
     @Override
     synchronized void copyFrom(MemorySegment source, long position) {
         if (closed) {
@@ -93,17 +90,20 @@ final class CombiningWriteBuffer extends WriteBuffer {
         }
         flush();
         for (var connection : target.connections()) {
-            var there = connection.window().memory();
-            var room = there.byteSize() - offset - position; // of a group, not all are as large
-            if (room > 0) {
-                var bytes = Math.min(room, source.byteSize());
-                MemorySegment.copy(source, 0, there, offset + position, bytes);
+            var targetMemory = connection.window().memory();
+            var available =
+                    targetMemory.byteSize()
+                            - offset
+                            - position; // the members of a group can differ in size
+            if (available > 0) {
+                var bytes = Math.min(available, source.byteSize());
+                MemorySegment.copy(source, 0, targetMemory, offset + position, bytes);
             }
         }
         show(source, position);
     }
 
-    /** Shows the copy in this memory, as far as it is mapped. */
+    /** Updates the mapped part of this memory from the copy. */
     @Override
     synchronized void bypassed(MemorySegment source, long targetOffset) {
         var from = Math.max(targetOffset, offset);
@@ -116,20 +116,20 @@ final class CombiningWriteBuffer extends WriteBuffer {
     private void show(MemorySegment source, long position) {
         var end = position + source.byteSize();
         for (var word = position & -Long.BYTES; word < end; word += Long.BYTES) {
-            var then = before.get(JAVA_LONG, word);
+            var previous = before.get(JAVA_LONG, word);
             var from = Math.max(word, position);
             MemorySegment.copy(
                     source, from - position, before, from, Math.min(word + Long.BYTES, end) - from);
-            showWord(word, then, before.get(JAVA_LONG, word));
+            showWord(word, previous, before.get(JAVA_LONG, word));
         }
     }
 
-    /** Except for bytes that the program has stored meanwhile, which are not delivered yet. */
-    private void showWord(long position, long then, long there) {
+    /** Updates a word, except for bytes stored by the program and not delivered yet. */
+    private void showWord(long position, long previous, long current) {
         while (true) {
-            var now = (long) WORD.getVolatile(memory, position);
-            var mask = changedBytes(now ^ then);
-            if (WORD.compareAndSet(memory, position, now, (there & ~mask) | (now & mask))) {
+            var stored = (long) WORD.getVolatile(memory, position);
+            var mask = changedBytes(stored ^ previous);
+            if (WORD.compareAndSet(memory, position, stored, (current & ~mask) | (stored & mask))) {
                 return;
             }
         }
@@ -152,22 +152,22 @@ final class CombiningWriteBuffer extends WriteBuffer {
     }
 
     private void deliverWord(long position) {
-        var now = (long) WORD.getVolatile(memory, position);
-        var then = before.get(JAVA_LONG, position);
-        if (now == then) {
+        var stored = (long) WORD.getVolatile(memory, position);
+        var previous = before.get(JAVA_LONG, position);
+        if (stored == previous) {
             return;
         }
-        before.set(JAVA_LONG, position, now);
-        var mask = changedBytes(now ^ then);
+        before.set(JAVA_LONG, position, stored);
+        var mask = changedBytes(stored ^ previous);
         for (var connection : target.connections()) {
-            var there = connection.window().memory();
-            if (offset + position + Long.BYTES <= there.byteSize()) {
-                merge(there, offset + position, now, mask);
+            var targetMemory = connection.window().memory();
+            if (offset + position + Long.BYTES <= targetMemory.byteSize()) {
+                merge(targetMemory, offset + position, stored, mask);
             }
         }
     }
 
-    /** Bytes of all ones where any bit is set. */
+    /** A mask with all bits set in each byte that has any bit set. */
     private static long changedBytes(long difference) {
         var mask = 0L;
         for (var shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
@@ -180,8 +180,8 @@ final class CombiningWriteBuffer extends WriteBuffer {
 
     private static void merge(MemorySegment memory, long position, long word, long mask) {
         while (true) {
-            var there = (long) WORD.getVolatile(memory, position);
-            if (WORD.compareAndSet(memory, position, there, (there & ~mask) | (word & mask))) {
+            var current = (long) WORD.getVolatile(memory, position);
+            if (WORD.compareAndSet(memory, position, current, (current & ~mask) | (word & mask))) {
                 return;
             }
         }
@@ -202,10 +202,10 @@ final class CombiningWriteBuffer extends WriteBuffer {
 
     private void refreshPage(MemorySegment source, long page) {
         for (var position = page; position < page + PAGE_BYTES; position += Long.BYTES) {
-            var there = (long) WORD.getVolatile(source, offset + position);
-            var then = before.get(JAVA_LONG, position);
-            if (there != then && WORD.compareAndSet(memory, position, then, there)) {
-                before.set(JAVA_LONG, position, there);
+            var current = (long) WORD.getVolatile(source, offset + position);
+            var previous = before.get(JAVA_LONG, position);
+            if (current != previous && WORD.compareAndSet(memory, position, previous, current)) {
+                before.set(JAVA_LONG, position, current);
             }
         }
     }
@@ -216,7 +216,8 @@ final class CombiningWriteBuffer extends WriteBuffer {
         if (closed) {
             return;
         }
-        for (var copy : List.of(before, memory)) { // in this order, for stores that come meanwhile
+        for (var copy :
+                List.of(before, memory)) { // in this order, so that concurrent stores are detected
             if (reads && !target.connections().isEmpty()) {
                 var source = target.connections().getFirst().window().memory();
                 var readable = Math.min(copy.byteSize(), source.byteSize() - offset);

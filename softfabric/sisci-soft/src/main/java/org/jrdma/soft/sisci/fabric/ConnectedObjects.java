@@ -17,13 +17,12 @@ final class ConnectedObjects {
 
     /** An object at this end of a connection. */
     interface ConnectedObject {
-        /** A message to the object, whose subject is its number. */
+        /** Handles a message whose subject is the number of this object. */
         void received(Message message);
 
-        /** A process has ended. */
         void lost(Connection connection);
 
-        /** This process leaves the fabric. */
+        /** Called when this process leaves the fabric. */
         default void abandon() {}
     }
 

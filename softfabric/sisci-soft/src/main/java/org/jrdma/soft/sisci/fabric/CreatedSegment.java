@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.MappedMemory;
+import org.jrdma.ffi.linkage.MappedMemoryCheck;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
@@ -20,7 +20,7 @@ import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
-/** A segment that this process has created: its state, and the processes that are connected. */
+/** A segment that this process has created: its state and the connected processes. */
 public final class CreatedSegment implements LocalSegment, Topology.Listener {
 
     private final Descriptor descriptor;
@@ -82,7 +82,6 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         this.events = events;
     }
 
-    /** Maps the memory of the file. */
     synchronized void map(long length) throws FabricException {
         try {
             memory = Mapping.of(file, 0, length, true);
@@ -100,9 +99,10 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         throwIf(
                 !Flags.has(flags, SCI_FLAG_EMPTY()) || memory != null || removed,
                 SCI_ERR_ILLEGAL_OPERATION());
-        throwIf(length <= 0 || !Mapping.isAtPage(length), SCI_ERR_SIZE_ALIGNMENT());
+        throwIf(length <= 0 || !Mapping.isPageAligned(length), SCI_ERR_SIZE_ALIGNMENT());
         throwIf(
-                !Mapping.isAtPage(address) || !MappedMemory.isThere(address, length, true),
+                !Mapping.isPageAligned(address)
+                        || !MappedMemoryCheck.isMapped(address, length, true),
                 SCI_ERR_ILLEGAL_ADDRESS());
         try {
             Host.reserve(file, length);
@@ -149,11 +149,11 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
                     shared = true;
                 }
                 case REQUIRE_PREPARED, REQUIRE_PREPARED_AS_TARGET -> {
-                    var how = prepared.get(adapter);
-                    throwIf(how == null, SCI_ERR_SEGMENT_NOT_PREPARED());
+                    var prepareFlags = prepared.get(adapter);
+                    throwIf(prepareFlags == null, SCI_ERR_SEGMENT_NOT_PREPARED());
                     throwIf(
                             operation == Operation.REQUIRE_PREPARED_AS_TARGET
-                                    && how == SCI_FLAG_DMA_SOURCE_ONLY(),
+                                    && prepareFlags == SCI_FLAG_DMA_SOURCE_ONLY(),
                             SCI_ERR_ILLEGAL_OPERATION());
                 }
             }
@@ -192,10 +192,10 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         removePeers(peer -> peer.adapter == adapter, SCI_CB_DISCONNECT());
     }
 
-    private void sendGone(int adapter, int forGood) {
+    private void sendGone(int adapter, int disconnected) {
         for (var peer : peers) {
             if (peer.adapter == adapter) {
-                peer.send(Kind.SEGMENT_GONE, forGood);
+                peer.send(Kind.SEGMENT_GONE, disconnected);
             }
         }
     }
@@ -209,7 +209,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         }
     }
 
-    /** Returns true for the segment's address in this process, which is its I/O address. */
+    /** Returns true if the segment has an I/O address, which is its address in this process. */
     synchronized boolean isAt(long address) {
         return memory != null && memory.address() == address;
     }
@@ -246,7 +246,6 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         forget(peer -> peer.connection == from && peer.number == number, SCI_CB_DISCONNECT());
     }
 
-    /** A process has ended. */
     synchronized void lost(Connection connection) {
         forget(peer -> peer.connection == connection, SCI_CB_LOST());
     }
@@ -343,12 +342,14 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         descriptor.remove();
     }
 
-    /** A process that stores to a group continues without a member that leaves. */
+    /**
+     * Returns true if a process is attached or connected. Connections to a group do not count,
+     * because the group continues without this member.
+     */
     private boolean isInUse() {
         return !sharers.isEmpty() || peers.stream().anyMatch(peer -> !peer.toGroup);
     }
 
-    /** Deletes the file. */
     private void deleteFile() {
         try {
             if (foreignMemory != 0) {

@@ -17,16 +17,15 @@ public final class DmaChannel {
     public static final int NUMBER = DmaChannelAllocator.CHANNELS;
 
     private final Descriptor descriptor;
-    private final DmaChannelAllocator.Taken taken;
+    private final DmaChannelAllocator.Allocation allocation;
     private final Set<Object> prepared = new HashSet<>();
     private @Nullable DmaQueue queue;
 
-    private DmaChannel(Descriptor descriptor, DmaChannelAllocator.Taken taken) {
+    private DmaChannel(Descriptor descriptor, DmaChannelAllocator.Allocation allocation) {
         this.descriptor = descriptor;
-        this.taken = taken;
+        this.allocation = allocation;
     }
 
-    /** Takes a channel. In C: {@code SCIRequestDMAChannel}. */
     public static DmaChannel request(
             Descriptor descriptor, int adapter, int type, int number, int flags) {
         Flags.checkAllowed(flags, SCI_FLAG_DMA_CHANNEL_SHARED());
@@ -39,30 +38,26 @@ public final class DmaChannel {
                         && Integer.compareUnsigned(number, NUMBER) >= 0,
                 SCI_ERR_ILLEGAL_PARAMETER());
         var channels = descriptor.context().channels();
-        return descriptor.add(
-                () -> new DmaChannel(descriptor, channels.take(adapter, type, number, flags != 0)));
+        return descriptor.add(() ->
+                new DmaChannel(descriptor, channels.allocate(adapter, type, number, flags != 0)));
     }
 
-    /** Assigns a queue. In C: {@code SCIAssignDMAChannel}. */
     public synchronized void assign(DmaQueue newQueue) {
         throwIf(queue != null, SCI_ERR_ILLEGAL_OPERATION());
         queue = newQueue;
     }
 
-    /** Prepares a segment. In C: {@code SCIPrepareLocalSegmentForDMA}, and of remote ones. */
     public synchronized void prepare(Object segment) {
         throwIf(!prepared.add(segment), SCI_ERR_ILLEGAL_OPERATION());
     }
 
-    /** Ends the preparation of a segment. */
     public synchronized void unprepare(Object segment) {
         throwIf(!prepared.remove(segment), SCI_ERR_ILLEGAL_OPERATION());
     }
 
-    /** Returns the channel. In C: {@code SCIReturnDMAChannel}. */
-    public synchronized void giveBack() {
+    public synchronized void release() {
         throwIf(!prepared.isEmpty(), SCI_ERR_BUSY());
-        descriptor.context().channels().giveBack(taken);
+        descriptor.context().channels().release(allocation);
         descriptor.remove();
     }
 }

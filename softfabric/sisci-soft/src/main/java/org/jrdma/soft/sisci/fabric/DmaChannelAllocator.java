@@ -11,16 +11,16 @@ final class DmaChannelAllocator {
     static final int CHANNELS = 4;
 
     /** A channel as a program requested it. */
-    record Taken(int adapter, int type, int number, boolean isShared) {}
+    record Allocation(int adapter, int type, int number, boolean isShared) {}
 
-    private final Map<Taken, Integer> users = new HashMap<>();
+    private final Map<Allocation, Integer> users = new HashMap<>();
 
-    synchronized Taken take(int adapter, int type, int number, boolean isShared) {
+    synchronized Allocation allocate(int adapter, int type, int number, boolean isShared) {
         var any = number == SCI_DMA_CHANNEL_ID_DONTCARE();
         for (var i = 0; i < CHANNELS; i++) {
             if (any || i == number) {
-                var wanted = new Taken(adapter, type, i, isShared);
-                var other = new Taken(adapter, type, i, !isShared);
+                var wanted = new Allocation(adapter, type, i, isShared);
+                var other = new Allocation(adapter, type, i, !isShared);
                 if (!users.containsKey(other) && (isShared || !users.containsKey(wanted))) {
                     users.merge(wanted, 1, Integer::sum);
                     return wanted;
@@ -30,7 +30,7 @@ final class DmaChannelAllocator {
         throw new SciException(SCI_ERR_BUSY());
     }
 
-    synchronized void giveBack(Taken taken) {
-        users.computeIfPresent(taken, (_, count) -> count == 1 ? null : count - 1);
+    synchronized void release(Allocation allocation) {
+        users.computeIfPresent(allocation, (_, count) -> count == 1 ? null : count - 1);
     }
 }

@@ -8,17 +8,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.MappedMemory;
+import org.jrdma.ffi.linkage.MappedMemoryCheck;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of a DMA engine, which makes one transfer at a time. In C: {@code sci_dma_queue_t}. Safe
- * for use by multiple threads.
+ * A queue of a DMA engine, which executes one transfer at a time. In C: {@code sci_dma_queue_t}.
+ * Safe for use by multiple threads.
  */
 public final class DmaQueue {
 
     /** The maximum number of pieces of a transfer. */
-    public static final int MOST_PIECES = 256;
+    public static final int MAX_PIECES = 256;
 
     private static final int ENGINES =
             SCI_FLAG_DMA_ADAPTER() | SCI_FLAG_DMA_SYSDMA() | SCI_FLAG_DMA_GLOBAL();
@@ -52,21 +52,20 @@ public final class DmaQueue {
         this.maxEntries = maxEntries;
     }
 
-    /** Fails for flags of no engine or of several. */
+    /** Fails if the flags do not specify a single engine. */
     public static void checkEngine(int flags) {
         throwIf((flags & ~ENGINES) != 0 || Integer.bitCount(flags) > 1, SCI_ERR_ILLEGAL_FLAG());
     }
 
-    /** Creates a queue. In C: {@code SCICreateDMAQueue}. */
     public static DmaQueue create(Descriptor descriptor, int adapter, int maxEntries) {
         descriptor.context().topology().checkAdapter(adapter);
         throwIf(maxEntries <= 0, SCI_ERR_ILLEGAL_PARAMETER());
-        throwIf(maxEntries > MOST_PIECES, SCI_ERR_MAX_ENTRIES());
+        throwIf(maxEntries > MAX_PIECES, SCI_ERR_MAX_ENTRIES());
         descriptor.add();
         return new DmaQueue(descriptor, adapter, maxEntries);
     }
 
-    /** Copies between a segment here and one there. */
+    /** Starts a transfer between a local and a remote segment. */
     public void start(
             LocalSegment local,
             RemoteSegment remote,
@@ -93,7 +92,7 @@ public final class DmaQueue {
         }
     }
 
-    /** Copies between memory of the program and a segment. */
+    /** Starts a transfer between memory of the program and a remote segment. */
     public void start(
             long address,
             long bytes,
@@ -103,7 +102,7 @@ public final class DmaQueue {
             int flags) {
         var pulls = Flags.has(flags, SCI_FLAG_DMA_READ());
         throwIf(
-                bytes < 0 || !MappedMemory.isThere(address, bytes, pulls),
+                bytes < 0 || !MappedMemoryCheck.isMapped(address, bytes, pulls),
                 SCI_ERR_ILLEGAL_ADDRESS());
         start(
                 new Transfer(
@@ -226,11 +225,12 @@ public final class DmaQueue {
                         MemorySegment.ofAddress(transfer.address() + piece.localOffset() + done),
                         bytes);
         for (var connection : transfer.remote().connections()) {
-            var there = connection.window().memory().asSlice(piece.remoteOffset() + done, bytes);
+            var remoteMemory =
+                    connection.window().memory().asSlice(piece.remoteOffset() + done, bytes);
             if (transfer.pulls()) {
-                local.copyFrom(there);
+                local.copyFrom(remoteMemory);
             } else {
-                there.copyFrom(local);
+                remoteMemory.copyFrom(local);
             }
         }
         if (!transfer.pulls()) {
@@ -242,12 +242,10 @@ public final class DmaQueue {
         return state == SCI_DMAQUEUE_POSTED();
     }
 
-    /** The state of the last transfer. In C: {@code SCIDMAQueueState}. */
     public synchronized int state() {
         return state;
     }
 
-    /** Waits for the end of the transfer. In C: {@code SCIWaitForDMAQueue}. */
     public int await(int milliseconds) {
         synchronized (this) {
             throwIf(hasCallback || state == SCI_DMAQUEUE_IDLE(), SCI_ERR_ILLEGAL_OPERATION());
@@ -261,14 +259,12 @@ public final class DmaQueue {
         UninterruptibleWait.until(this, nanos, () -> !isPosted());
     }
 
-    /** Ends a transfer early. In C: {@code SCIAbortDMAQueue}. */
     public synchronized void abort() {
         throwIf(state == SCI_DMAQUEUE_IDLE(), SCI_ERR_ILLEGAL_OPERATION());
         aborted = true;
         notifyAll();
     }
 
-    /** Removes the queue. In C: {@code SCIRemoveDMAQueue}. */
     public synchronized void remove() {
         throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
         throwIf(isPosted(), SCI_ERR_ILLEGAL_OPERATION());

@@ -9,28 +9,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Events of an object that the program has not seen yet. The program chooses to be called back or
- * to wait. Safe for use by multiple threads.
+ * The events of an object that the program has not received yet. The program either registers a
+ * callback or waits for events. Safe for use by multiple threads.
  */
 public final class EventQueue<E> {
 
     /** A callback of the program. */
     @FunctionalInterface
     public interface Callback<E> {
-        /** Calls the program; returns SISCI's number for whether to call again. */
+        /** Calls the program. Returns the constant that continues or cancels callbacks. */
         int call(E event);
     }
 
-    private static final int MOST_EVENTS = 4096;
+    private static final int MAX_EVENTS = 4096;
     private static final Logger LOG = LoggerFactory.getLogger(EventQueue.class);
 
     private final CallbackThread callbacks;
     private final @Nullable Callback<E> callback;
 
-    /** The capacity: the oldest events are lost first. */
-    private final int most;
+    /** The maximum number of events; beyond it, the oldest are lost. */
+    private final int maxEvents;
 
-    /** The oldest first. Equal events in a row are counted. */
+    /** The events, the oldest first. Consecutive equal events share an entry, which counts them. */
     private final ArrayDeque<Waiting<E>> waiting = new ArrayDeque<>();
 
     private boolean running;
@@ -47,35 +47,36 @@ public final class EventQueue<E> {
         }
     }
 
-    /** A queue that loses its oldest events, since a program need not take them. */
+    /** A bounded queue, which drops its oldest events, because a program may never take them. */
     EventQueue(CallbackThread callbacks, @Nullable Callback<E> callback) {
-        this(callbacks, callback, MOST_EVENTS);
+        this(callbacks, callback, MAX_EVENTS);
     }
 
-    /** A queue that loses no event: the senders limit their number. */
+    /** An unbounded queue, for senders that limit the number of events. */
     static <E> EventQueue<E> unbounded(CallbackThread callbacks, @Nullable Callback<E> callback) {
         return new EventQueue<>(callbacks, callback, Integer.MAX_VALUE);
     }
 
-    private EventQueue(CallbackThread callbacks, @Nullable Callback<E> callback, int most) {
+    private EventQueue(CallbackThread callbacks, @Nullable Callback<E> callback, int maxEvents) {
         this.callbacks = callbacks;
         this.callback = callback;
-        this.most = most;
+        this.maxEvents = maxEvents;
     }
 
-    /** Adds an event. Never waits. */
     void put(E event) {
         put(event, 1);
     }
 
-    /** Adds an event that has happened several times. */
+    /** Adds several occurrences of an event. */
     synchronized void put(E event, int times) {
         if (closed || cancelled || times <= 0) {
             return;
         }
         if (waiting.isEmpty() || !waiting.getLast().event.equals(event)) {
-            if (waiting.size() == most) {
-                LOG.warn("The program does not take {}: it is lost", waiting.getFirst().event);
+            if (waiting.size() == maxEvents) {
+                LOG.warn(
+                        "Dropped {}: the program does not take its events",
+                        waiting.getFirst().event);
                 waiting.removeFirst();
             }
             waiting.addLast(new Waiting<>(event));
@@ -98,7 +99,7 @@ public final class EventQueue<E> {
         return first.event;
     }
 
-    /** Adds an event unless another waits to be taken. */
+    /** Adds an event unless the queue has one. */
     synchronized void putUnlessWaiting(E event) {
         if (waiting.isEmpty()) {
             put(event);
@@ -129,9 +130,9 @@ public final class EventQueue<E> {
     /**
      * Waits for the next event.
      *
-     * @param milliseconds unsigned; all ones for ever
-     * @param removes whether the event is removed
-     * @throws SciException if none comes in time, or the queue is closed or has a callback
+     * @param milliseconds the timeout as an unsigned number; all ones for none
+     * @param removes true if the event is removed
+     * @throws SciException if there is no event in time, or the queue is closed or has a callback
      */
     public synchronized E await(int milliseconds, boolean removes) {
         throwIf(callback != null, SCI_ERR_ILLEGAL_OPERATION());
@@ -142,7 +143,10 @@ public final class EventQueue<E> {
         return removes ? take() : waiting.getFirst().event;
     }
 
-    /** Ends all waits. No callback runs afterwards, unless this is called from within one. */
+    /**
+     * Ends all waits. When this method returns, no callback runs, except the one that called this
+     * method, if any.
+     */
     synchronized void close() {
         closed = true;
         notifyAll();

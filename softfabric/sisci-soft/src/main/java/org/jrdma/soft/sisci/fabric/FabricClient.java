@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The access of a process to the directory and to the other processes of its fabric, whose failures
- * are error codes of SISCI. Safe for use by multiple threads.
+ * The access of a process to the directory and the other processes of its fabric. Failures are
+ * reported as SISCI error codes. Safe for use by multiple threads.
  *
  * @param directory the directory
  * @param connections the connections to other processes
@@ -43,30 +43,32 @@ record FabricClient(
                 .toList();
     }
 
-    Optional<Entry> find(int ofNode, Entry.Kind kind, int itsNumber) {
-        return SciException.translate(() -> directory.find(ofNode, kind, itsNumber));
+    Optional<Entry> find(int nodeId, Entry.Kind kind, int objectNumber) {
+        return SciException.translate(() -> directory.find(nodeId, kind, objectNumber));
     }
 
     /** Finds a file of a node that must exist. */
-    Entry require(int ofNode, Entry.Kind kind, int itsNumber) {
-        var found = find(ofNode, kind, itsNumber);
+    Entry require(int nodeId, Entry.Kind kind, int objectNumber) {
+        var found = find(nodeId, kind, objectNumber);
         if (found.isPresent()) {
             return found.get();
         }
-        throwIf(!nodes().contains(ofNode), SCI_ERR_NO_SUCH_NODEID());
-        throw new SciException(SCI_ERR_NO_SUCH_SEGMENT()); // and NO_SUCH_INTNO
+        throwIf(!nodes().contains(nodeId), SCI_ERR_NO_SUCH_NODEID());
+        throw new SciException(
+                SCI_ERR_NO_SUCH_SEGMENT()); // has the same value as SCI_ERR_NO_SUCH_INTNO
     }
 
-    /** The number of the segment of a node that starts at an address there. */
-    int findSpace(int ofNode, long address) {
-        throwIf(!nodes().contains(ofNode), SCI_ERR_NO_SUCH_NODEID());
+    /** The id of the segment of a node that starts at a given address. */
+    int findSpace(int nodeId, long address) {
+        throwIf(!nodes().contains(nodeId), SCI_ERR_NO_SUCH_NODEID());
         for (var entry : entries()) {
-            if (entry.node() == ofNode && entry.kind() == Entry.Kind.MEMBER) {
+            if (entry.node() == nodeId && entry.kind() == Entry.Kind.MEMBER) {
                 try {
                     var request = Message.of(Kind.FIND_SPACE, 0, 0, 0, address);
                     return (int) request(connect(entry), request).value();
                 } catch (SciException e) {
-                    LOG.debug("Process {} has nothing at 0x{}", entry, Long.toHexString(address));
+                    LOG.debug(
+                            "Process {} has no segment at 0x{}", entry, Long.toHexString(address));
                 }
             }
         }
@@ -83,7 +85,6 @@ record FabricClient(
         return SciException.translate(() -> connections.connect(entry.node(), entry.member()));
     }
 
-    /** Deletes a file of this process. */
     void delete(Entry entry) {
         var _ =
                 SciException.translate(() -> {
@@ -92,7 +93,7 @@ record FabricClient(
                 });
     }
 
-    /** Opens the file of a segment that must be as long as its owner says. */
+    /** Opens the file of a segment, which must have the size that its owner reported. */
     int openMemory(Entry entry, long bytes) {
         try {
             return directory.openMemory(entry, bytes);
@@ -101,22 +102,22 @@ record FabricClient(
         }
     }
 
-    /** Sends a request to another process, and fails with the error that it answers. */
+    /** Sends a request to another process, and fails with the error of the response. */
     Message request(Connection connection, Message request) {
-        var answer =
+        var response =
                 connections
                         .request(connection, request)
                         .orElseThrow(() -> new SciException(SCI_ERR_NODE_NOT_RESPONDING()));
-        throwIf(answer.subject() != SCI_ERR_OK(), answer.subject());
-        return answer;
+        throwIf(response.subject() != SCI_ERR_OK(), response.subject());
+        return response;
     }
 
-    /** Answers a request with a value, or with the error that its computation throws. */
-    static void answer(Connection to, Message request, LongSupplier value) {
+    /** Responds to a request with a value, or with the error that its computation throws. */
+    static void respond(Connection to, Message request, LongSupplier value) {
         try {
-            to.answer(request, SCI_ERR_OK(), value.getAsLong());
+            to.respond(request, SCI_ERR_OK(), value.getAsLong());
         } catch (SciException e) {
-            to.answer(request, e.code(), 0);
+            to.respond(request, e.code(), 0);
         }
     }
 }

@@ -6,10 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * The faults to inject into a process, and the limit of the memory that it maps. Safe for multiple
- * threads.
- */
+/** The faults and the address window of a process. Safe for use by multiple threads. */
 public final class FaultInjector {
 
     private final boolean weakMemory;
@@ -20,7 +17,7 @@ public final class FaultInjector {
     /**
      * The faults of a process that joins a fabric.
      *
-     * @param weakMemory whether posted writes arrive in no order, at a flush or a barrier only
+     * @param weakMemory true if posted writes arrive only at a flush or a barrier, in random order
      * @param delay the delay of each callback and each DMA transfer
      * @param refusals the number of connects to segments of this process that fail at first
      * @param mapBytes the bytes of remote segments that the process can map at a time
@@ -40,18 +37,18 @@ public final class FaultInjector {
         return delay;
     }
 
-    /** Returns true if the next connect is to fail, and counts it. */
+    /** Returns true if the next connect must fail, and counts it. */
     boolean refusesConnect() {
         return refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
     }
 
-    /** Takes a part of the window of the adapters. */
+    /** Reserves a part of the address window of the adapters. */
     void reserveWindow(long bytes) {
         if (windowLeft.addAndGet(-bytes) < 0) {
             windowLeft.addAndGet(bytes);
             throw new SciException(
                     SCI_ERR_HW_NOSPC(),
-                    "The window of the adapters is full; jrdma.sisci.mapbytes says how large it is.");
+                    "The address window of the adapters is full. Set its size with -Djrdma.sisci.mapbytes.");
         }
     }
 

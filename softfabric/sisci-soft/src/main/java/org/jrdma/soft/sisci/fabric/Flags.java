@@ -8,7 +8,6 @@ public final class Flags {
 
     private Flags() {}
 
-    /** Returns true if a flag word contains a flag. */
     public static boolean has(int flags, int flag) {
         return (flags & flag) == flag;
     }
@@ -18,7 +17,6 @@ public final class Flags {
         throwIf((flags & ~allowed) != 0, SCI_ERR_ILLEGAL_FLAG());
     }
 
-    /** Fails if a flag word contains a flag. */
     public static void checkNone(int flags) {
         checkAllowed(flags, 0);
     }

@@ -10,11 +10,12 @@ import org.jrdma.ffi.linkage.Downcalls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A word of a segment whose stores by other processes interrupt this process. In C: a {@code
- * sci_local_interrupt_t} too. Safe for use by multiple threads.
+ * A word of a segment that interrupts this process when another process stores into it. In C:
+ * {@code sci_local_interrupt_t}. Safe for use by multiple threads.
  *
- * <p>A conditional one counts in its place what is stored there, from zero where it is enabled,
- * from {@link #DISABLED} where it is not: whoever adds one and finds no zero does not interrupt.
+ * <p>The word of a conditional flag counts the stores, starting at zero if the flag is enabled and
+ * at {@link #DISABLED} otherwise. A process that increments the word interrupts only if the word
+ * was zero.
  */
 public final class InterruptFlag {
 
@@ -25,7 +26,7 @@ public final class InterruptFlag {
     private final long offset;
     private final boolean conditional;
     private final MemorySegment memory;
-    private final EventQueue<LocalInterrupt.Triggered> triggers;
+    private final EventQueue<LocalInterrupt.Trigger> triggers;
     private boolean enabled = true;
     private boolean removed;
 
@@ -34,7 +35,7 @@ public final class InterruptFlag {
             long offset,
             boolean conditional,
             MemorySegment memory,
-            EventQueue<LocalInterrupt.Triggered> triggers) {
+            EventQueue<LocalInterrupt.Trigger> triggers) {
         this.segment = segment;
         this.offset = offset;
         this.conditional = conditional;
@@ -42,35 +43,34 @@ public final class InterruptFlag {
         this.triggers = triggers;
     }
 
-    /** Registers a flag. In C: {@code SCIRegisterInterruptFlag}. */
     public static InterruptFlag register(
             LocalSegment segment,
             int adapter,
             int offset,
-            EventQueue.@Nullable Callback<LocalInterrupt.Triggered> callback,
+            EventQueue.@Nullable Callback<LocalInterrupt.Trigger> callback,
             int flags) {
         Flags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK() | SCI_FLAG_CONDITIONAL_INTERRUPT());
-        if (!(segment instanceof CreatedSegment own)) {
-            throw new SciException(SCI_ERR_ILLEGAL_OPERATION()); // only the process that created it
-            // receives stores
+        if (!(segment
+                instanceof CreatedSegment created)) { // attached processes do not receive stores
+            throw new SciException(SCI_ERR_ILLEGAL_OPERATION());
         }
-        own.context().topology().checkAdapter(adapter);
+        created.context().topology().checkAdapter(adapter);
         throwIf(offset % Integer.BYTES != 0, SCI_ERR_OFFSET_ALIGNMENT());
-        var place = Integer.toUnsignedLong(offset);
-        throwIf(place > own.bytes() - Integer.BYTES, SCI_ERR_OUT_OF_RANGE());
-        var address = own.hold() + place;
+        var unsignedOffset = Integer.toUnsignedLong(offset);
+        throwIf(unsignedOffset > created.bytes() - Integer.BYTES, SCI_ERR_OUT_OF_RANGE());
+        var address = created.hold() + unsignedOffset;
         var flag =
                 new InterruptFlag(
-                        own,
-                        place,
+                        created,
+                        unsignedOffset,
                         Flags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()),
                         Downcalls.memoryAt(MemorySegment.ofAddress(address), Integer.BYTES),
-                        EventQueue.unbounded(own.context().callbacks(), callback));
+                        EventQueue.unbounded(created.context().callbacks(), callback));
         try {
-            own.add(flag);
+            created.add(flag);
             return flag;
         } catch (RuntimeException e) {
-            own.release();
+            created.release();
             throw e;
         }
     }
@@ -79,14 +79,17 @@ public final class InterruptFlag {
         return offset;
     }
 
-    /** A process has stored, and found that the store is to interrupt. */
+    /**
+     * Handles an interrupting store of another process.
+     *
+     * @param counted true if the store was made through a map with conditional interrupts
+     */
     void stored(boolean counted) {
         if (counted == conditional) {
-            triggers.put(LocalInterrupt.Triggered.PLAIN, 1);
+            triggers.put(LocalInterrupt.Trigger.PLAIN, 1);
         }
     }
 
-    /** In C: {@code SCIEnableConditionalInterrupt}. */
     public synchronized void enable() {
         check();
         var before = (int) WORD.getVolatile(memory, 0L);
@@ -94,14 +97,12 @@ public final class InterruptFlag {
         enabled = true;
     }
 
-    /** In C: {@code SCIDisableConditionalInterrupt}. */
     public synchronized void disable() {
         check();
         WORD.setVolatile(memory, 0L, DISABLED);
         enabled = false;
     }
 
-    /** In C: {@code SCIGetConditionalInterruptTrigCounter}. */
     public synchronized int count() {
         check();
         var count = (int) WORD.getVolatile(memory, 0L) - (enabled ? 0 : DISABLED);
@@ -114,12 +115,10 @@ public final class InterruptFlag {
         throwIf(!conditional, SCI_ERR_ILLEGAL_OPERATION());
     }
 
-    /** Waits for an interrupt. In C: {@code SCIWaitForInterrupt}. */
     public void await(int milliseconds) {
         var _ = triggers.await(milliseconds, true);
     }
 
-    /** Removes the flag. In C: {@code SCIRemoveInterrupt}. */
     public void remove() {
         synchronized (this) {
             throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());

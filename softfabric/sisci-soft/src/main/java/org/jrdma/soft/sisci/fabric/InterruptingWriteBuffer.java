@@ -12,9 +12,9 @@ import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Mapping;
 
 /**
- * A buffer each of whose stores of 4 bytes interrupts the peer. Between stores all words have the
- * same random value, so that a store of any other value is found, even of the same as before.
- * Several stores at one place between two polls are one.
+ * A write buffer whose 4-byte stores each interrupt the peer. Between stores, all words have the
+ * same random value, so that a store of any other value is detected, even if it repeats the
+ * previous one. Several stores to the same word between two polls count as one.
  */
 final class InterruptingWriteBuffer extends WriteBuffer {
 
@@ -23,16 +23,17 @@ final class InterruptingWriteBuffer extends WriteBuffer {
     private static final long PAGE_BYTES = 4096;
 
     private final MemorySegment memory;
-    private final MemorySegment atRest = Arena.ofAuto().allocate(PAGE_BYTES, Long.BYTES);
+    private final MemorySegment idlePage = Arena.ofAuto().allocate(PAGE_BYTES, Long.BYTES);
     private final long offset;
     private final boolean conditional;
-    private final int resting = ThreadLocalRandom.current().nextInt();
+    private final int idleValue = ThreadLocalRandom.current().nextInt();
     private boolean closed;
 
     /**
-     * A buffer in front of a part of a remote memory, which is no group.
+     * A buffer in front of a part of a remote memory, which must not be a group.
      *
-     * @param conditional whether stores are counted there, and interrupt only if none was counted
+     * @param conditional true if stores increment the target word, and interrupt only if it was
+     *     zero
      */
     InterruptingWriteBuffer(
             Mapping mapping, RemoteMemory target, long offset, boolean conditional) {
@@ -41,10 +42,10 @@ final class InterruptingWriteBuffer extends WriteBuffer {
         this.offset = offset;
         this.conditional = conditional;
         for (var word = 0L; word < PAGE_BYTES; word += Integer.BYTES) {
-            atRest.set(JAVA_INT, word, resting);
+            idlePage.set(JAVA_INT, word, idleValue);
         }
         for (var page = 0L; page < memory.byteSize(); page += PAGE_BYTES) {
-            memory.asSlice(page, PAGE_BYTES).copyFrom(atRest);
+            memory.asSlice(page, PAGE_BYTES).copyFrom(idlePage);
         }
     }
 
@@ -60,7 +61,7 @@ final class InterruptingWriteBuffer extends WriteBuffer {
         }
         for (var page = 0L; page < memory.byteSize(); page += PAGE_BYTES) {
             var end = page + PAGE_BYTES;
-            if (MemorySegment.mismatch(memory, page, end, atRest, 0, PAGE_BYTES) >= 0) {
+            if (MemorySegment.mismatch(memory, page, end, idlePage, 0, PAGE_BYTES) >= 0) {
                 flush(page, end);
             }
         }
@@ -68,8 +69,8 @@ final class InterruptingWriteBuffer extends WriteBuffer {
 
     private void flush(long from, long to) {
         for (var word = from; word < to; word += Integer.BYTES) {
-            if ((int) WORD.getVolatile(memory, word) != resting) {
-                stored(word, (int) WORD.getAndSet(memory, word, resting));
+            if ((int) WORD.getVolatile(memory, word) != idleValue) {
+                stored(word, (int) WORD.getAndSet(memory, word, idleValue));
             }
         }
     }
@@ -86,13 +87,13 @@ final class InterruptingWriteBuffer extends WriteBuffer {
             return;
         }
         var peer = target.connections().getFirst();
-        var there = peer.window().memory();
-        var place = offset + word;
+        var targetMemory = peer.window().memory();
+        var targetOffset = offset + word;
         var interrupts = true;
         if (conditional) {
-            interrupts = (int) WORD.getAndAdd(there, place, 1) == 0;
+            interrupts = (int) WORD.getAndAdd(targetMemory, targetOffset, 1) == 0;
         } else {
-            WORD.setVolatile(there, place, value);
+            WORD.setVolatile(targetMemory, targetOffset, value);
         }
         if (interrupts) {
             peer.connection()
@@ -102,7 +103,7 @@ final class InterruptingWriteBuffer extends WriteBuffer {
                                     peer.number(),
                                     conditional ? 1 : 0,
                                     0,
-                                    place));
+                                    targetOffset));
         }
     }
 

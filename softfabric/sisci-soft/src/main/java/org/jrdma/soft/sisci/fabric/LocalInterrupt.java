@@ -9,27 +9,32 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
  */
 public final class LocalInterrupt {
 
-    /** A trigger: its data, and an action to run when the program takes it. */
-    @SuppressWarnings("ArrayRecordComponent") // the same data is meant, not the like
-    public record Triggered(byte[] data, Runnable taken) {
+    /**
+     * A trigger.
+     *
+     * @param data the data
+     * @param taken the action to run when the program takes the trigger
+     */
+    @SuppressWarnings("ArrayRecordComponent") // compared by identity
+    public record Trigger(byte[] data, Runnable taken) {
 
         /** A trigger without data. */
-        static final Triggered PLAIN = new Triggered(new byte[0], () -> {});
+        static final Trigger PLAIN = new Trigger(new byte[0], () -> {});
     }
 
     private final LocalInterrupts all;
     private final Descriptor descriptor;
-    private final InterruptNumber number;
+    private final InterruptKey number;
     private final boolean counts;
-    private final EventQueue<Triggered> triggers;
+    private final EventQueue<Trigger> triggers;
     private boolean removed;
 
     LocalInterrupt(
             LocalInterrupts all,
             Descriptor descriptor,
-            InterruptNumber number,
+            InterruptKey number,
             boolean counts,
-            EventQueue<Triggered> triggers) {
+            EventQueue<Trigger> triggers) {
         this.all = all;
         this.descriptor = descriptor;
         this.number = number;
@@ -37,35 +42,30 @@ public final class LocalInterrupt {
         this.triggers = triggers;
     }
 
-    /** The number by which processes connect. */
     public int number() {
         return number.number();
     }
 
-    /** Whether triggers carry data. */
     public boolean carriesData() {
         return number.carriesData();
     }
 
-    InterruptNumber identity() {
+    InterruptKey identity() {
         return number;
     }
 
     /** Triggers several times, or once if the interrupt does not count. */
     void trigger(int times) {
         if (counts) {
-            triggers.put(Triggered.PLAIN, times);
+            triggers.put(Trigger.PLAIN, times);
         } else {
-            triggers.putUnlessWaiting(Triggered.PLAIN);
+            triggers.putUnlessWaiting(Trigger.PLAIN);
         }
     }
 
-    /**
-     * Triggers with data. No trigger is lost, because the sender limits the number of pending
-     * triggers.
-     */
-    void trigger(Triggered triggered) {
-        triggers.put(triggered);
+    /** Triggers with data. No trigger is lost, because senders limit the pending triggers. */
+    void trigger(Trigger trigger) {
+        triggers.put(trigger);
     }
 
     /** Waits for a trigger and takes it. */
@@ -76,17 +76,16 @@ public final class LocalInterrupt {
     /**
      * Waits for a trigger's data, and takes it unless it is too long.
      *
-     * @param room the number of bytes for the data
+     * @param capacity the maximum number of bytes of data
      */
-    public byte[] awaitData(int milliseconds, long room) {
-        var triggered = triggers.await(milliseconds, false);
-        throwIf(triggered.data().length > room, SCI_ERR_OVERFLOW());
-        triggered = triggers.await(milliseconds, true);
-        triggered.taken().run();
-        return triggered.data();
+    public byte[] awaitData(int milliseconds, long capacity) {
+        var trigger = triggers.await(milliseconds, false);
+        throwIf(trigger.data().length > capacity, SCI_ERR_OVERFLOW());
+        trigger = triggers.await(milliseconds, true);
+        trigger.taken().run();
+        return trigger.data();
     }
 
-    /** Removes the interrupt. */
     public void remove() {
         synchronized (this) {
             throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());

@@ -16,10 +16,7 @@ import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The interrupts of a process, and the processes that are connected to them. Safe for use by
- * multiple threads.
- */
+/** The interrupts of a process and their connections. Safe for use by multiple threads. */
 public final class LocalInterrupts {
 
     private static final int FLAGS =
@@ -30,10 +27,10 @@ public final class LocalInterrupts {
 
     private final MemberContext context;
     private final FabricClient fabric;
-    private final Map<InterruptNumber, Shared> byNumber = new HashMap<>();
+    private final Map<InterruptKey, Shared> byNumber = new HashMap<>();
     private final Map<Caller, Shared> callers = new ConcurrentHashMap<>();
 
-    /** A process that is connected, by a number that it has chosen. */
+    /** A connected process, identified by a number that the process has chosen. */
     private record Caller(Connection connection, int number) {}
 
     /** The interrupts that share a number. */
@@ -51,7 +48,7 @@ public final class LocalInterrupts {
             boolean carriesData,
             int adapter,
             int wantedNumber,
-            EventQueue.@Nullable Callback<LocalInterrupt.Triggered> callback,
+            EventQueue.@Nullable Callback<LocalInterrupt.Trigger> callback,
             int flags) {
         throwIf(Flags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()), SCI_ERR_FLAG_NOT_IMPLEMENTED());
         Flags.checkAllowed(flags, FLAGS);
@@ -62,7 +59,7 @@ public final class LocalInterrupts {
                             var fixed = Flags.has(flags, SCI_FLAG_FIXED_INTNO());
                             var shared = Flags.has(flags, SCI_FLAG_SHARED_INT());
                             var number =
-                                    new InterruptNumber(
+                                    new InterruptKey(
                                             carriesData,
                                             fixed ? wantedNumber : freeNumber(carriesData));
                             var interrupt =
@@ -78,7 +75,7 @@ public final class LocalInterrupts {
     }
 
     private int freeNumber(boolean carriesData) {
-        var kind = new InterruptNumber(carriesData, 0).kind();
+        var kind = new InterruptKey(carriesData, 0).kind();
         var used =
                 fabric.entries().stream()
                         .filter(entry -> entry.node() == fabric.node() && entry.kind() == kind)
@@ -94,12 +91,12 @@ public final class LocalInterrupts {
     private synchronized void add(LocalInterrupt interrupt, int adapter, boolean isShared)
             throws FabricException {
         var number = interrupt.identity();
-        var there = byNumber.get(number);
-        if (there != null) {
+        var existing = byNumber.get(number);
+        if (existing != null) {
             throwIf(
-                    !isShared || !there.isShared() || there.adapter() != adapter,
-                    SCI_ERR_SEGMENTID_USED()); // as INTNO_USED
-            there.interrupts().add(interrupt);
+                    !isShared || !existing.isShared() || existing.adapter() != adapter,
+                    SCI_ERR_SEGMENTID_USED()); // has the meaning of INTNO_USED
+            existing.interrupts().add(interrupt);
             return;
         }
         if (fabric.find(fabric.node(), number.kind(), number.number()).isPresent()) {
@@ -135,11 +132,10 @@ public final class LocalInterrupts {
         fabric.delete(shared.entry());
     }
 
-    /** A message about an interrupt. */
     void received(Connection from, Message message) {
         switch (message.kind()) {
             case CONNECT_INTERRUPT ->
-                    FabricClient.answer(from, message, () -> connect(from, message));
+                    FabricClient.respond(from, message, () -> connect(from, message));
             case DISCONNECT_INTERRUPT -> callers.remove(new Caller(from, message.subject()));
             case TRIGGER, TRIGGER_WITH_DATA -> trigger(from, message);
             default -> throw new AssertionError(message);
@@ -147,13 +143,12 @@ public final class LocalInterrupts {
     }
 
     private synchronized long connect(Connection from, Message message) {
-        var shared = byNumber.get(new InterruptNumber(message.value() != 0, message.subject()));
+        var shared = byNumber.get(new InterruptKey(message.value() != 0, message.subject()));
         throwIf(shared == null || shared.adapter() != message.first(), SCI_ERR_NO_SUCH_INTNO());
         callers.put(new Caller(from, message.second()), shared);
         return 0;
     }
 
-    /** A process has ended. */
     void lost(Connection connection) {
         callers.keySet().removeIf(caller -> caller.connection() == connection);
     }
@@ -161,7 +156,7 @@ public final class LocalInterrupts {
     private void trigger(Connection from, Message message) {
         var shared = callers.get(new Caller(from, message.subject()));
         if (shared == null) {
-            return; // it has just been removed
+            return; // the interrupt was removed meanwhile
         }
         if (message.kind() == Kind.TRIGGER) {
             shared.interrupts().forEach(interrupt -> interrupt.trigger(message.first()));
@@ -169,8 +164,8 @@ public final class LocalInterrupts {
         }
         Runnable taken = () -> from.send(Message.about(Kind.TAKEN, message.subject()));
         for (var interrupt : shared.interrupts()) {
-            interrupt.trigger(new LocalInterrupt.Triggered(message.data(), taken));
-            taken = () -> {}; // one answer is enough
+            interrupt.trigger(new LocalInterrupt.Trigger(message.data(), taken));
+            taken = () -> {}; // one acknowledgement is enough
         }
     }
 }

@@ -2,23 +2,22 @@ package org.jrdma.soft.sisci.fabric;
 
 import java.util.List;
 
-/** Memory of this node. In C: {@code sci_local_segment_t}. Safe for use by multiple threads. */
+/** A segment of this node. In C: {@code sci_local_segment_t}. Safe for use by multiple threads. */
 public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
 
-    /** An operation on the state that any process that has the segment can request. */
+    /** An operation on the state, which the owner and attached processes can request. */
     enum Operation {
         PREPARE,
         MAKE_AVAILABLE,
         MAKE_UNAVAILABLE,
         SHARE,
-        /** Changes nothing, but fails for a segment that is not prepared. */
+        /** Fails for a segment that is not prepared, and changes nothing. */
         REQUIRE_PREPARED,
-        /** As {@link #REQUIRE_PREPARED}, for DMA that writes to the segment. */
+        /** Like {@link #REQUIRE_PREPARED}, but not only as the source of DMA. */
         REQUIRE_PREPARED_AS_TARGET;
 
         private static final List<Operation> ALL = List.of(values());
 
-        /** The number in messages. */
         int number() {
             return ALL.indexOf(this);
         }
@@ -28,27 +27,21 @@ public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
         }
     }
 
-    /** The id by which peers connect. */
     int id();
 
-    /** The size; 0 for a segment without memory. */
     long bytes();
 
-    /** Applies an operation, or fails. */
     void apply(Operation operation, int adapter, int flags);
 
-    /** Maps a part. */
     SegmentMap map(long offset, long length, int flags);
 
-    /** The events of the segment. */
     EventQueue<SegmentEvent> events();
 
-    /** The address of the memory, for DMA. Prevents a removal until {@link #release}. */
+    /** Returns the address of the memory, and prevents a removal until {@link #release}. */
     long hold();
 
     /** Ends a {@link #hold}. */
     void release();
 
-    /** Removes the segment from this process. */
     void remove(int flags);
 }

@@ -50,7 +50,7 @@ public final class LocalSegments {
                 SCI_ERR_ILLEGAL_FLAG());
         throwIf(Flags.has(flags, SCI_FLAG_ALLOW_UNICAST()) && !inGroup, SCI_ERR_ILLEGAL_FLAG());
         throwIf(
-                inGroup && Integer.compareUnsigned(id, Topology.MOST_GROUPS) >= 0,
+                inGroup && Integer.compareUnsigned(id, Topology.MAX_GROUPS) >= 0,
                 SCI_ERR_OUT_OF_RANGE());
         throwIf(!empty && bytes <= 0, SCI_ERR_SIZE_ALIGNMENT());
         var segment =
@@ -106,11 +106,10 @@ public final class LocalSegments {
         byId.remove(segment.id(), segment);
     }
 
-    /** A message about a segment. */
     void received(Connection from, Message message) {
         switch (message.kind()) {
             case CONNECT_SEGMENT ->
-                    answer(
+                    respond(
                             from,
                             message,
                             segment ->
@@ -120,12 +119,13 @@ public final class LocalSegments {
                                             message.first(),
                                             message.value() != 0));
             case ATTACH_SEGMENT ->
-                    answer(from, message, segment -> segment.attach(from, message.first()));
-            case SEGMENT_STEP -> // may send requests to others and wait
+                    respond(from, message, segment -> segment.attach(from, message.first()));
+            case SEGMENT_OPERATION -> // may send requests to other processes and wait
                     context.workers()
                             .execute(() ->
-                                    answer(from, message, segment -> apply(segment, message)));
-            case FIND_SPACE -> FabricClient.answer(from, message, () -> segmentAt(message.value()));
+                                    respond(from, message, segment -> apply(segment, message)));
+            case FIND_SPACE ->
+                    FabricClient.respond(from, message, () -> segmentAt(message.value()));
             case DISCONNECT_SEGMENT, DETACH_SEGMENT ->
                     byId.values().forEach(segment -> segment.forget(from, message.subject()));
             case FLAG_STORED ->
@@ -146,8 +146,8 @@ public final class LocalSegments {
         return 0;
     }
 
-    private void answer(Connection from, Message message, ToLongFunction<CreatedSegment> action) {
-        FabricClient.answer(
+    private void respond(Connection from, Message message, ToLongFunction<CreatedSegment> action) {
+        FabricClient.respond(
                 from,
                 message,
                 () -> {
@@ -165,7 +165,6 @@ public final class LocalSegments {
                 .id();
     }
 
-    /** A process has ended. */
     void lost(Connection connection) {
         byId.values().forEach(segment -> segment.lost(connection));
     }

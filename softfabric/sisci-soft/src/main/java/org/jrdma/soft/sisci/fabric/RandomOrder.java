@@ -3,18 +3,19 @@ package org.jrdma.soft.sisci.fabric;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.IntConsumer;
 
-/** Random orders, in which posted writes arrive. */
+/** The random order in which posted writes arrive. */
 final class RandomOrder {
 
     private RandomOrder() {}
 
-    /** Visits the numbers below a count, each once, in another order each time. */
+    /** Visits each number below a count once, in random order. */
     static void visit(int count, IntConsumer visitor) {
-        var most = Integer.highestOneBit(Math.max(1, count - 1)) << 1; // a power of 2, at least so
-        var start = ThreadLocalRandom.current().nextInt(most);
-        var step = ThreadLocalRandom.current().nextInt(most) | 1; // odd, so it meets every number
-        for (var i = 0; i < most; i++) {
-            var number = (start + i * step) & (most - 1);
+        var size =
+                Integer.highestOneBit(Math.max(1, count - 1)) << 1; // a power of 2, at least count
+        var start = ThreadLocalRandom.current().nextInt(size);
+        var step = ThreadLocalRandom.current().nextInt(size) | 1; // odd, so it reaches every number
+        for (var i = 0; i < size; i++) {
+            var number = (start + i * step) & (size - 1);
             if (number < count) {
                 visitor.accept(number);
             }

@@ -9,16 +9,17 @@ import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 
 /**
- * An interrupt of another node, or of this one. In C: {@code sci_remote_interrupt_t} and {@code
- * sci_remote_data_interrupt_t}. Safe for use by multiple threads.
+ * A connection to an interrupt of another node, or of this node. In C: {@code
+ * sci_remote_interrupt_t} and {@code sci_remote_data_interrupt_t}. Safe for use by multiple
+ * threads.
  */
 public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
 
     /** The maximum length of the data of a trigger. */
-    public static final int MOST_DATA = Message.MOST_DATA;
+    public static final int MAX_DATA = Message.MAX_DATA;
 
-    /** The maximum number of triggers with data that the receiver has not taken. */
-    private static final int MOST_UNTAKEN = 64;
+    /** The maximum number of triggers with data that the receiver has not taken yet. */
+    private static final int MAX_UNTAKEN = 64;
 
     private final Descriptor descriptor;
     private final MemberContext context;
@@ -44,7 +45,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         this.carriesData = carriesData;
     }
 
-    /** Connects, or fails at once. In C: {@code SCIConnectInterrupt}. */
+    /** Connects without waiting. In C: {@code SCIConnectInterrupt}. */
     public static RemoteInterrupt connect(
             Descriptor descriptor, boolean carriesData, int node, int adapter, int interrupt) {
         var context = descriptor.context();
@@ -53,7 +54,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         context.topology().checkLink(node, adapter);
         var fabric = context.fabric();
         var entry =
-                fabric.require(node, new InterruptNumber(carriesData, interrupt).kind(), interrupt);
+                fabric.require(node, new InterruptKey(carriesData, interrupt).kind(), interrupt);
         var connection = fabric.connect(entry);
         var number = context.objects().newNumber();
         var remote = new RemoteInterrupt(descriptor, connection, number, adapter, carriesData);
@@ -77,7 +78,6 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         }
     }
 
-    /** Whether triggers carry data. */
     public boolean carriesData() {
         return carriesData;
     }
@@ -107,14 +107,14 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
     /**
      * Triggers with data without blocking.
      *
-     * @throws SciException if the receiver has not taken enough of what came before
+     * @throws SciException if the receiver has too many triggers that it has not taken yet
      */
     public void trigger(byte[] data) {
         checkLink();
-        throwIf(data.length > MOST_DATA, SCI_ERR_OUT_OF_RANGE());
-        if (untaken.incrementAndGet() > MOST_UNTAKEN) {
+        throwIf(data.length > MAX_DATA, SCI_ERR_OUT_OF_RANGE());
+        if (untaken.incrementAndGet() > MAX_UNTAKEN) {
             untaken.decrementAndGet();
-            throw new SciException(SCI_ERR_NOSPC(), "The receiver is behind.");
+            throw new SciException(SCI_ERR_NOSPC(), "The receive queue of the peer is full.");
         }
         connection.send(Message.carrying(Kind.TRIGGER_WITH_DATA, number, data));
     }
@@ -124,7 +124,6 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         context.topology().checkLink(connection.node(), adapter);
     }
 
-    /** Disconnects. */
     public void disconnect() {
         synchronized (this) {
             throwIf(disconnected, SCI_ERR_ILLEGAL_PARAMETER());

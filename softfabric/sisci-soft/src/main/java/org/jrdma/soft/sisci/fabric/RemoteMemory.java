@@ -7,12 +7,11 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The memory of a remote segment: the connection to the segment, or to each member of a group, and
- * the state of the link. Safe for use by multiple threads.
+ * The memory of a remote segment: the connection to the segment, or the connections to the members
+ * of a group, and the state of the link. Safe for use by multiple threads.
  */
 final class RemoteMemory {
 
-    /** The state of the link. */
     enum Link {
         UP,
         DOWN,
@@ -23,12 +22,12 @@ final class RemoteMemory {
     private final boolean isLoopback;
     private final List<SegmentConnection> connections = new CopyOnWriteArrayList<>();
 
-    /** Members of the group that have ended; a copy to all members may still use them. */
+    /** The members of the group that have ended. A copy to all members may still access them. */
     private final List<SegmentConnection> former = new CopyOnWriteArrayList<>();
 
     private volatile Link link = Link.UP;
 
-    /** The number of times that stores could get lost: a change between two checks says so. */
+    /** The number of cuts that may have lost stores, which sequences compare between checks. */
     private volatile int cuts;
 
     private volatile long bytes;
@@ -38,7 +37,7 @@ final class RemoteMemory {
     /**
      * A memory without a connection.
      *
-     * @param isLoopback whether the memory is of this very node, so that there is no link
+     * @param isLoopback true if the memory belongs to this node, so that there is no link
      */
     RemoteMemory(boolean isGroup, boolean isLoopback) {
         this.isGroup = isGroup;
@@ -53,17 +52,15 @@ final class RemoteMemory {
         return isLoopback;
     }
 
-    /** The size; of a group, that of the smallest member. */
+    /** The size; for a group, the size of the smallest member. */
     long bytes() {
         return bytes;
     }
 
-    /** Reduces the size. */
     void limit(long newBytes) {
         bytes = newBytes;
     }
 
-    /** Adds a connection. */
     synchronized void add(SegmentConnection connection) {
         connections.add(connection);
         bytes = bytes == 0 ? connection.bytes() : Math.min(bytes, connection.bytes());
@@ -81,9 +78,9 @@ final class RemoteMemory {
         return cuts;
     }
 
-    /** Changes the state of the link. */
     synchronized void link(Link newLink) {
-        link = newLink; // first, so that no check finds the link up when stores are lost
+        // First, so that a check cannot see an operational link while stores are lost.
+        link = newLink;
         if (newLink != Link.UP) {
             cuts++;
         }
@@ -115,7 +112,6 @@ final class RemoteMemory {
         disconnected = true;
     }
 
-    /** Closes all connections. */
     void close() {
         connections.forEach(SegmentConnection::close);
         former.forEach(SegmentConnection::close);

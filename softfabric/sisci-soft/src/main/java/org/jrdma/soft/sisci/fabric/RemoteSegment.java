@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A segment of another node, or of this one, that a program is connected to; or a group of
- * segments. In C: {@code sci_remote_segment_t}. Safe for use by multiple threads.
+ * A connection to a segment of another node or of this node, or to a group of segments. In C:
+ * {@code sci_remote_segment_t}. Safe for use by multiple threads.
  */
 public final class RemoteSegment implements ConnectedObjects.ConnectedObject, Topology.Listener {
 
@@ -31,7 +31,8 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     private final RemoteMemory memory;
 
     /**
-     * Messages of owners about connections before these were added, by number: whether for good.
+     * The SEGMENT_GONE messages that arrived before their connection was added, by number. The
+     * value is true if the owner has disconnected this side.
      */
     private final Map<Integer, Boolean> early = new HashMap<>();
 
@@ -54,7 +55,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
                         node == DIS_BROADCAST_NODEID_GROUP_ALL(), node == context.fabric().node());
     }
 
-    /** Connects, or fails at once. In C: {@code SCIConnectSegment}. */
+    /** Connects without waiting. In C: {@code SCIConnectSegment}. */
     public static RemoteSegment connect(
             Descriptor descriptor,
             int node,
@@ -95,8 +96,8 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     }
 
     /**
-     * Connects to the segment at an address of a node. The fabric has no other memory, and a
-     * segment has the address that queries say. In C: {@code SCIConnectSCISpace}.
+     * Connects to the segment at an address of a node. The address is the I/O address that queries
+     * return; the fabric has no other memory. In C: {@code SCIConnectSCISpace}.
      */
     public static RemoteSegment connectSpace(
             Descriptor descriptor, int node, int adapter, long address, long length, int flags) {
@@ -125,7 +126,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         checkClosed(connection);
     }
 
-    /** The owner may have ended before {@link #lost} could find the connection. */
+    /** Handles an owner that ended before {@link #lost} could find the connection. */
     private void checkClosed(SegmentConnection connection) {
         if (connection.connection().isClosed()) {
             lose(connection, SCI_CB_LOST());
@@ -143,7 +144,11 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
                     try {
                         add(SegmentConnection.connect(context, this, entry, adapter, true));
                     } catch (SciException e) {
-                        LOG.debug("{} is not in group {}: {}", entry, id, e.code());
+                        LOG.debug(
+                                "Cannot connect to {} as a member of group {}: {}",
+                                entry,
+                                id,
+                                e.code());
                     }
                 }
             }
@@ -196,7 +201,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         }
     }
 
-    /** The owner wants the segment back, or has removed it. */
+    /** Handles the owner's request to disconnect, or the removal of the segment. */
     private synchronized void gone(int number, boolean forGood) {
         var found = memory.connections().stream().filter(to -> to.number() == number).findFirst();
         if (found.isEmpty()) {
@@ -223,22 +228,19 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         events.put(new SegmentEvent(reason, node, adapter));
     }
 
-    /** The id of the node of the segment. */
     public int node() {
         return node;
     }
 
-    /** The id of the segment. */
     public int id() {
         return id;
     }
 
-    /** The size; of a group, that of the smallest member. */
+    /** The size; for a group, the size of the smallest member. */
     public long bytes() {
         return memory.bytes();
     }
 
-    /** The events of the segment. */
     public EventQueue<SegmentEvent> events() {
         return events;
     }
@@ -268,7 +270,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         descriptor.remove();
     }
 
-    /** This process leaves the fabric: maps of the program must not stay in the file. */
+    /** Cuts the maps, because the program may access them after this process has left. */
     @Override
     public void abandon() {
         memory.connections().forEach(SegmentConnection::lose);

@@ -5,14 +5,13 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
-/** A failure of a function, with an error code of SISCI. */
+/** The failure of a function, with a SISCI error code. */
 public final class SciException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     private final int code;
 
-    /** A failure that the code describes. */
     public SciException(int code) {
         this(code, "");
     }
@@ -20,14 +19,13 @@ public final class SciException extends RuntimeException {
     /**
      * A failure with an explanation.
      *
-     * @param explanation what the code does not say
+     * @param explanation the details beyond the code
      */
     public SciException(int code, String explanation) {
         super(explanation, null, false, false);
         this.code = code;
     }
 
-    /** A failure of the operating system. */
     static SciException of(FabricException failure) {
         var code =
                 switch (failure.code()) {
@@ -37,13 +35,13 @@ public final class SciException extends RuntimeException {
         return new SciException(code, String.valueOf(failure.getMessage()));
     }
 
-    /** An operation that the operating system may fail. */
+    /** An operation that may fail because of a system call. */
     @FunctionalInterface
     interface HostCall<T> {
         T call() throws FabricException;
     }
 
-    /** Runs an operation, whose failure gets an error code. */
+    /** Runs an operation and translates its failure to an error code. */
     static <T> T translate(HostCall<T> call) {
         try {
             return call.call();
@@ -59,7 +57,6 @@ public final class SciException extends RuntimeException {
         }
     }
 
-    /** The error code. */
     public int code() {
         return code;
     }

@@ -12,7 +12,7 @@ import org.jrdma.soft.sisci.host.Mapping;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A connection to one segment, and the maps of its memory. Safe for use by multiple threads. */
+/** A connection to a segment, and its maps. Safe for use by multiple threads. */
 final class SegmentConnection {
 
     private static final Logger LOG = LoggerFactory.getLogger(SegmentConnection.class);
@@ -42,11 +42,11 @@ final class SegmentConnection {
     }
 
     /**
-     * Connects to a segment. Its file is opened only after the owner's answer, since the owner does
-     * not remove the segment without a message from then on: before, the file could be that of an
-     * earlier segment with the same id.
+     * Connects to a segment. The file is opened only after the response of the owner: earlier, it
+     * could be the file of a previous segment with the same id. After the response, the owner sends
+     * a message before it removes the segment.
      *
-     * @param object receives the messages of the owner
+     * @param object the object that receives the messages of the owner
      */
     static SegmentConnection connect(
             MemberContext context,
@@ -59,7 +59,7 @@ final class SegmentConnection {
         var number = context.objects().newNumber();
         context.objects().add(number, object); // the next message of the owner must find it
         try {
-            var answer =
+            var response =
                     fabric.request(
                             connection,
                             Message.of(
@@ -68,9 +68,9 @@ final class SegmentConnection {
                                     adapter,
                                     number,
                                     toGroup ? 1 : 0));
-            var file = fabric.openMemory(entry, answer.value());
+            var file = fabric.openMemory(entry, response.value());
             try {
-                return new SegmentConnection(entry, connection, number, file, answer.value());
+                return new SegmentConnection(entry, connection, number, file, response.value());
             } catch (FabricException e) {
                 Host.close(file);
                 throw SciException.of(e);
@@ -102,7 +102,6 @@ final class SegmentConnection {
         return window;
     }
 
-    /** Maps a part for the program. */
     synchronized Mapping map(long offset, long length, boolean writable) throws FabricException {
         var mapping = Mapping.of(file, offset, length, writable);
         if (cut) {
@@ -127,12 +126,11 @@ final class SegmentConnection {
             try {
                 mapping.cut();
             } catch (FabricException e) {
-                LOG.error("{} stays reachable: {}", entry, e.getMessage());
+                LOG.error("Cannot cut the maps of {}: {}", entry, e.getMessage());
             }
         }
     }
 
-    /** Undoes {@link #cut()}. */
     synchronized void restore() {
         if (!cut || closed) {
             return;
@@ -142,12 +140,12 @@ final class SegmentConnection {
             try {
                 mapping.restore(file);
             } catch (FabricException e) {
-                LOG.error("{} stays cut off: {}", entry, e.getMessage());
+                LOG.error("Cannot restore the maps of {}: {}", entry, e.getMessage());
             }
         }
     }
 
-    /** Closes the file for good; maps stay cut. */
+    /** Closes the file permanently. The maps remain cut. */
     synchronized void lose() {
         cut();
         if (!closed) {
@@ -156,7 +154,7 @@ final class SegmentConnection {
         }
     }
 
-    /** Disconnects. The program has no map left. */
+    /** Disconnects. The program must not have a map. */
     void close() {
         connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
         synchronized (this) {

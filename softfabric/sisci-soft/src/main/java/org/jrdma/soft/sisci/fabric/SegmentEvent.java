@@ -1,10 +1,10 @@
 package org.jrdma.soft.sisci.fabric;
 
 /**
- * Something that happened to a segment.
+ * An event of a segment.
  *
- * @param reason SISCI's number
- * @param node the other node
- * @param adapter by which adapter of this node
+ * @param reason the SISCI constant for the reason
+ * @param node the node id of the peer
+ * @param adapter the number of this node's adapter
  */
 public record SegmentEvent(int reason, int node, int adapter) {}

@@ -5,14 +5,14 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.AddressSpace;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of a segment in this process's memory. In C: {@code sci_map_t}. Safe for use by multiple
- * threads.
+ * A part of a segment that is mapped into the memory of this process. In C: {@code sci_map_t}. Safe
+ * for use by multiple threads.
  */
 public final class SegmentMap {
 
@@ -25,14 +25,14 @@ public final class SegmentMap {
                     | SCI_FLAG_CONDITIONAL_INTERRUPT_MAP()
                     | SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP();
 
-    /** Flags that exist, but that shared memory cannot implement. */
+    /** The flags that shared memory cannot implement. */
     private static final int OTHER_FLAGS = SCI_FLAG_FIXED_MAP_ADDR() | SCI_FLAG_LOCK_OPERATION();
 
     private final Mapping mapping;
     private final long bytes;
     private final @Nullable RemoteMemory remote;
 
-    /** The buffer of the stores, unless they go straight to the segment. */
+    /** The write buffer; null if stores directly access the segment. */
     private final @Nullable WriteBuffer buffer;
 
     private final Runnable onUnmap;
@@ -52,7 +52,6 @@ public final class SegmentMap {
         this.onUnmap = onUnmap;
     }
 
-    /** Maps a part of a segment of this node. */
     static SegmentMap ofLocal(LocalSegment segment, int file, long offset, long length, int flags) {
         checkFlags(flags, LOCAL_FLAGS);
         var _ = segment.hold();
@@ -76,7 +75,6 @@ public final class SegmentMap {
         }
     }
 
-    /** Maps a part of a remote segment. */
     static SegmentMap ofRemote(
             RemoteMemory memory, MemberContext context, long offset, long length, int flags) {
         checkFlags(flags, REMOTE_FLAGS);
@@ -161,19 +159,17 @@ public final class SegmentMap {
                 offset < 0 || length < 0 || length > available || offset > available - length,
                 SCI_ERR_OUT_OF_RANGE());
         throwIf(length == 0, SCI_ERR_SIZE_ALIGNMENT());
-        throwIf(!Mapping.isAtPage(offset), SCI_ERR_OFFSET_ALIGNMENT());
+        throwIf(!Mapping.isPageAligned(offset), SCI_ERR_OFFSET_ALIGNMENT());
     }
 
     private static boolean isWritable(int flags) {
         return !Flags.has(flags, SCI_FLAG_READONLY_MAP());
     }
 
-    /** The address. */
     public long address() {
         return mapping.address();
     }
 
-    /** The size. */
     public long bytes() {
         return bytes;
     }
@@ -187,16 +183,15 @@ public final class SegmentMap {
         return remote;
     }
 
-    /** Copies memory of this process to the map; it arrives at the next flush. */
+    /** Copies memory of this process to the map. The data arrives at the next flush. */
     public void copyFrom(long source, long offset, long length) {
         if (buffer == null) {
-            AddressSpace.copy(source, mapping.address() + offset, length);
+            UncheckedMemory.copy(source, mapping.address() + offset, length);
         } else {
             buffer.copyFrom(Downcalls.memoryAt(MemorySegment.ofAddress(source), length), offset);
         }
     }
 
-    /** Delivers posted writes. */
     public void flush() {
         if (buffer != null) {
             buffer.flush();

@@ -5,10 +5,7 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A check of whether stores into a map have arrived. In C: {@code sci_sequence_t}. For one thread
- * at a time.
- */
+/** A check for lost stores. In C: {@code sci_sequence_t}. Used by one thread at a time. */
 public final class Sequence {
 
     private final SegmentMap map;
@@ -23,24 +20,22 @@ public final class Sequence {
         this.cuts = memory == null ? 0 : memory.cuts();
     }
 
-    /** Creates a sequence of a map. In C: {@code SCICreateMapSequence}. */
     public static Sequence create(SegmentMap map, int flags) {
         Flags.checkAllowed(flags, UnpublishedFlags.FAST_BARRIER);
         map.addSequence();
         return new Sequence(map);
     }
 
-    /** The map. */
     public SegmentMap map() {
         return map;
     }
 
-    /** Starts again; returns whether stores would arrive. In C: {@code SCIStartSequence}. */
+    /** Restarts the sequence and returns the status of the link. In C: {@code SCIStartSequence}. */
     public int start() {
         if (memory == null) {
             return SCI_SEQ_OK();
         }
-        var now = memory.cuts(); // first: a cut that comes between shows at the check
+        var now = memory.cuts(); // first, so that the check detects a cut that happens now
         if (memory.link() != RemoteMemory.Link.UP) {
             needsStart = true;
             return SCI_SEQ_NOT_RETRIABLE();
@@ -50,7 +45,7 @@ public final class Sequence {
         return SCI_SEQ_OK();
     }
 
-    /** Whether all stores since the last time have arrived. In C: {@code SCICheckSequence}. */
+    /** Returns the status of the stores since the last check. In C: {@code SCICheckSequence}. */
     public int check(int flags) {
         if ((flags & (UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER))
                 != (UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER)) {
@@ -71,7 +66,6 @@ public final class Sequence {
         return SCI_SEQ_OK();
     }
 
-    /** Removes the sequence. In C: {@code SCIRemoveSequence}. */
     public void remove() {
         throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
         removed = true;

@@ -16,14 +16,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The nodes, adapters and links of the fabric, as this process knows them. A process that changes a
- * link, or the members of a group, makes all processes read the directory again. Safe for use by
- * multiple threads.
+ * This process's view of the nodes, adapters and links of the fabric. A process that changes a link
+ * or the members of a group makes all processes read the directory again. Safe for use by multiple
+ * threads.
  */
 final class Topology {
 
-    /** The number of multicast groups. */
-    static final int MOST_GROUPS = 16;
+    static final int MAX_GROUPS = 16;
 
     static final int FIRST_NODE = 4;
     static final int NODE_STEP = 4;
@@ -41,7 +40,7 @@ final class Topology {
     /** An object that depends on links, or on the members of a group. */
     @FunctionalInterface
     interface Listener {
-        /** Links may have been cut or restored, and groups may have new members. */
+        /** Called when links may have been cut or restored, or groups may have new members. */
         void topologyChanged();
     }
 
@@ -66,7 +65,7 @@ final class Topology {
         throwIf(adapter >= adapters, SCI_ERR_NO_SUCH_ADAPTERNO());
     }
 
-    /** Fails for an id that no node can have. */
+    /** Fails for an invalid node id. */
     void checkNode(int id) {
         throwIf(id <= 0 || id >= END_OF_NODES || id % NODE_STEP != 0, SCI_ERR_ILLEGAL_NODEID());
     }
@@ -100,9 +99,10 @@ final class Topology {
     }
 
     /**
-     * Cuts or restores a link of this node. All processes know when this returns.
+     * Cuts or restores a link of this node. All processes have been notified when this method
+     * returns.
      *
-     * @throws SciException if a process does not answer; the others know
+     * @throws SciException if a process does not respond; all other processes have been notified
      */
     void setLink(int adapter, boolean operational) {
         checkAdapter(adapter);
@@ -118,18 +118,18 @@ final class Topology {
                             }
                             return true;
                         }));
-        var silent = refreshEverywhere();
-        if (!silent.isEmpty()) {
+        var unresponsive = refreshEverywhere();
+        if (!unresponsive.isEmpty()) {
             throw new SciException(
                     SCI_ERR_NODE_NOT_RESPONDING(),
-                    "The link is %s, but these processes do not answer and may not know of it: %s"
-                            .formatted(operational ? "restored" : "cut", silent));
+                    "The link is %s, but some processes do not respond and may still use the old state: %s"
+                            .formatted(operational ? "restored" : "cut", unresponsive));
         }
     }
 
-    /** Makes all processes read the directory; returns those that do not answer. */
+    /** Makes all processes read the directory, and returns the processes that do not respond. */
     List<Entry> refreshEverywhere() {
-        var silent = new ArrayList<Entry>();
+        var unresponsive = new ArrayList<Entry>();
         for (var entry : fabric.entries()) {
             if (entry.kind() != Entry.Kind.MEMBER) {
                 continue;
@@ -141,14 +141,16 @@ final class Topology {
             var connection = fabric.find(entry);
             if (connection.isPresent()
                     && fabric.connections()
-                            .request(connection.get(), Message.about(Kind.LOOK, 0))
+                            .request(connection.get(), Message.about(Kind.REFRESH, 0))
                             .isEmpty()
                     && !connection.get().isClosed()) {
-                LOG.warn("{} does not answer, and may not know of a link or a group", entry);
-                silent.add(entry);
+                LOG.warn(
+                        "Process {} does not respond, and may use an old state of links and groups",
+                        entry);
+                unresponsive.add(entry);
             }
         }
-        return silent;
+        return unresponsive;
     }
 
     /** Reads the directory and notifies the listeners. */

@@ -5,12 +5,12 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** Waits on a monitor that an interrupt does not end: C has no interrupts. */
+/** Waits on a monitor. An interrupt does not end the wait, because C has no thread interrupts. */
 final class UninterruptibleWait {
 
     private UninterruptibleWait() {}
 
-    /** Waits until a condition holds or the time has passed. The caller holds the monitor. */
+    /** Waits until a condition holds or the timeout expires. The caller must hold the monitor. */
     static void until(Object monitor, long nanos, BooleanSupplier condition) {
         var start = System.nanoTime();
         var interrupted = false;
@@ -30,7 +30,7 @@ final class UninterruptibleWait {
         }
     }
 
-    /** A timeout of SISCI in nanoseconds. */
+    /** Converts a SISCI timeout to nanoseconds. */
     static long nanos(int milliseconds) {
         return milliseconds == SCI_INFINITE_TIMEOUT()
                 ? Long.MAX_VALUE

@@ -1,8 +1,8 @@
 package org.jrdma.soft.sisci.fabric;
 
 /**
- * The flags whose numbers are not public. The values cannot be guessed, so that only a program that
- * reads them from the library uses the right ones.
+ * The flags whose numbers are not public. These numbers cannot be guessed, so that only a program
+ * that reads them from the library uses the right ones.
  */
 public final class UnpublishedFlags {
 
@@ -12,16 +12,16 @@ public final class UnpublishedFlags {
     /** For {@code SCISetSegmentUnavailable}: peers are notified. */
     public static final int NOTIFY = 0x00AA_0000;
 
-    /** For {@code SCIMemCpy}: from the map. */
+    /** For {@code SCIMemCpy}: copies from the map. */
     public static final int BLOCK_READ = 0x4105_0000;
 
-    /** For {@code SCIMemCpy}: the sequence is checked afterwards. */
+    /** For {@code SCIMemCpy}: checks the sequence afterwards. */
     public static final int ERROR_CHECK = 0x0A0A_0000;
 
-    /** For {@code SCICheckSequence}: nothing is flushed first. */
+    /** For {@code SCICheckSequence}: does not flush first. */
     public static final int NO_FLUSH = 0x0490_0000;
 
-    /** For {@code SCICheckSequence}: no barrier first. */
+    /** For {@code SCICheckSequence}: executes no barrier first. */
     public static final int NO_STORE_BARRIER = 0x0A40_0000;
 
     /** For {@code SCICreateMapSequence}. */

@@ -2,10 +2,7 @@ package org.jrdma.soft.sisci.fabric;
 
 import java.lang.foreign.MemorySegment;
 
-/**
- * A buffer of posted writes: memory that a program stores into. Stores are found by polling, since
- * no event reports them.
- */
+/** A buffer of posted writes: memory whose stores are detected by polling. */
 abstract sealed class WriteBuffer permits CombiningWriteBuffer, InterruptingWriteBuffer {
 
     final RemoteMemory target;
@@ -14,19 +11,19 @@ abstract sealed class WriteBuffer permits CombiningWriteBuffer, InterruptingWrit
         this.target = target;
     }
 
-    /** Looks for stores, periodically. */
+    /** Delivers or detects stores. Called periodically. */
     abstract void poll();
 
     /** Delivers all stores before this call. */
     abstract void flush();
 
-    /** Delivers a copy of memory, also where it is equal to the buffer. */
+    /** Delivers a copy of memory, including bytes that are equal to the buffer. */
     abstract void copyFrom(MemorySegment source, long position);
 
-    /** Memory was copied to the target without this buffer. */
+    /** Handles a copy to the target that bypassed this buffer. */
     abstract void bypassed(MemorySegment source, long targetOffset);
 
-    /** The link was cut or restored. */
+    /** Resets the buffer after a link was cut or restored. */
     abstract void reset();
 
     /** Ends the delivery. */

@@ -36,7 +36,7 @@ final class WriteBufferFlusher {
         }
     }
 
-    /** Memory was copied to a remote memory without its buffers. */
+    /** Handles a copy to a remote memory that bypassed its buffers. */
     void bypassed(RemoteMemory target, MemorySegment source, long offset) {
         for (var buffer : buffers) {
             if (buffer.target == target) {
@@ -45,7 +45,7 @@ final class WriteBufferFlusher {
         }
     }
 
-    /** The link to a remote memory was cut or restored. */
+    /** Handles a link to a remote memory that was cut or restored. */
     void reset(RemoteMemory target) {
         for (var buffer : buffers) {
             if (buffer.target == target) {

@@ -1,4 +1,4 @@
-/** Nodes, segments, maps, sequences, interrupts and DMA: their behavior and their errors. */
+/** The behavior and the errors of nodes, segments, maps, sequences, interrupts and DMA. */
 @NullMarked
 package org.jrdma.soft.sisci.fabric;
 

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.HostCalls.call;
+import static org.jrdma.ffi.linkage.LibcCalls.call;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -18,8 +18,8 @@ import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
 
 /**
- * System calls about files and memory. Numbers are Linux's of 64 bits, the same on x86-64 and
- * aarch64 but where it is said.
+ * System calls for files and memory. The constants are those of 64-bit Linux, which are the same on
+ * x86-64 and aarch64 unless noted.
  */
 public final class Host {
 
@@ -27,7 +27,7 @@ public final class Host {
     private static final int O_EXCL = 0x80;
     private static final int O_CLOEXEC = 0x80000;
 
-    /** The one number here that differs. */
+    /** The only constant that differs between the architectures. */
     private static final int O_DIRECTORY =
             System.getProperty("os.arch").equals("aarch64") ? 0x4000 : 0x10000;
 
@@ -87,17 +87,16 @@ public final class Host {
 
     private Host() {}
 
-    /** Opens a directory, to lock it and to reach what is in it by a short path. */
+    /** Opens a directory, to lock it and to access its files by a short path. */
     public static int openDirectory(String path) throws FabricException {
         return open(path, O_DIRECTORY | O_CLOEXEC);
     }
 
-    /** Opens a file that is there. */
     public static int openFile(String path) throws FabricException {
         return open(path, O_RDWR | O_CLOEXEC);
     }
 
-    /** Makes a file, which must not be there, for this user alone. */
+    /** Creates a file with access for this user only. Fails if the file exists. */
     public static int createFile(String path) throws FabricException {
         return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC);
     }
@@ -112,12 +111,11 @@ public final class Host {
         }
     }
 
-    /** Closes a descriptor. */
     public static void close(int descriptor) {
         var _ = call(() -> (int) OF_INT.invokeExact(CLOSE, segment(), descriptor));
     }
 
-    /** Gives a file its memory, now: whoever touches it later need not fear that there is none. */
+    /** Allocates the memory of a file, so that a later access cannot fail for lack of memory. */
     public static void reserve(int descriptor, long bytes) throws FabricException {
         check(
                 String.format(Locale.ROOT, "fallocate of %,d bytes", bytes),
@@ -125,7 +123,6 @@ public final class Host {
                         (int) RESERVE.invokeExact(FALLOCATE, segment(), descriptor, 0, 0L, bytes)));
     }
 
-    /** How long an open file is. */
     public static long fileBytes(int descriptor) throws FabricException {
         long bytes =
                 call(() -> (long) SEEK.invokeExact(LSEEK, segment(), descriptor, 0L, SEEK_END));
@@ -135,7 +132,10 @@ public final class Host {
         return bytes;
     }
 
-    /** Locks an open file for itself. False if another has it; ends with the process at last. */
+    /**
+     * Tries to lock an open file. Returns false if another process holds the lock. The system
+     * releases the lock when the process ends.
+     */
     public static boolean tryLock(int descriptor) throws FabricException {
         int result =
                 call(() ->
@@ -151,24 +151,23 @@ public final class Host {
         return true;
     }
 
-    /** Ends that. */
     public static void unlock(int descriptor) {
         var _ = call(() -> (int) OF_TWO_INTS.invokeExact(FLOCK, segment(), descriptor, LOCK_UN));
     }
 
-    /** Maps a part of a file, shared with all who do. */
+    /** Maps a part of a file as shared memory. */
     static long map(int descriptor, long offset, long bytes, boolean writable)
             throws FabricException {
         return map(0, bytes, protection(writable), MAP_SHARED, descriptor, offset);
     }
 
-    /** The same in place of what is at an address. */
+    /** Maps a part of a file as shared memory, replacing the mapping at an address. */
     static void mapAt(long address, int descriptor, long offset, long bytes, boolean writable)
             throws FabricException {
         map(address, bytes, protection(writable), MAP_SHARED | MAP_FIXED, descriptor, offset);
     }
 
-    /** Zeroed memory of this process alone. */
+    /** Maps zeroed private memory. */
     static long mapAnonymous(long bytes) throws FabricException {
         return map(0, bytes, protection(true), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
@@ -194,7 +193,7 @@ public final class Host {
         return mapped;
     }
 
-    /** Puts memory in the place of other memory, in one step. */
+    /** Moves a mapping to an address, atomically replacing the previous mapping there. */
     static void move(long from, long to, long bytes, boolean writable) throws FabricException {
         check(
                 "mprotect",
@@ -218,7 +217,6 @@ public final class Host {
         }
     }
 
-    /** Ends a map. */
     static void unmap(long address, long bytes) {
         var _ = call(() -> (int) UNMAP.invokeExact(MUNMAP, segment(), address, bytes));
     }

@@ -3,17 +3,17 @@ package org.jrdma.soft.sisci.host;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * A part of a shared file in this process's memory, which can be cut from the file and mended,
- * while others load and store: cut, it reads as all ones, and what is stored goes nowhere.
+ * A mapped part of a shared file. The mapping can be cut from the file and restored while other
+ * threads access it. While it is cut, loads return all ones and stores are lost.
  *
  * <p>Safe for use by multiple threads.
  */
 public final class Mapping {
 
-    private static final long PAGE_BYTES = Linux.pageBytes();
+    private static final long PAGE_BYTES = LinuxCalls.pageBytes();
 
     private final long address;
     private final long bytes;
@@ -31,7 +31,7 @@ public final class Mapping {
     /**
      * Maps a part of a file.
      *
-     * @param offset a multiple of the page size
+     * @param offset the offset in the file, a multiple of the page size
      */
     public static Mapping of(int file, long offset, long bytes, boolean writable)
             throws FabricException {
@@ -39,33 +39,30 @@ public final class Mapping {
         return new Mapping(Host.map(file, offset, rounded, writable), rounded, offset, writable);
     }
 
-    /** Memory of this process alone, zeroed. */
+    /** Maps zeroed private memory. */
     public static Mapping anonymous(long bytes) throws FabricException {
         var rounded = wholePages(bytes);
         return new Mapping(Host.mapAnonymous(rounded), rounded, 0, true);
     }
 
-    /** So many bytes in whole pages. */
+    /** A size rounded up to whole pages. */
     public static long wholePages(long bytes) {
         return Math.ceilDiv(bytes, PAGE_BYTES) * PAGE_BYTES;
     }
 
-    /** Whether something can begin there. */
-    public static boolean isAtPage(long position) {
+    /** Returns true if an address or size is a multiple of the page size. */
+    public static boolean isPageAligned(long position) {
         return position % PAGE_BYTES == 0;
     }
 
-    /** The address. */
     public long address() {
         return address;
     }
 
-    /** Its memory. */
     public MemorySegment memory() {
         return Downcalls.memoryAt(MemorySegment.ofAddress(address), bytes);
     }
 
-    /** Cuts it from its file. */
     public synchronized void cut() throws FabricException {
         if (closed) {
             return;
@@ -75,14 +72,13 @@ public final class Mapping {
         Host.move(ones, address, bytes, writable);
     }
 
-    /** Undoes {@link #cut()}. */
     public synchronized void restore(int file) throws FabricException {
         if (!closed) {
             Host.mapAt(address, file, offset, bytes, writable);
         }
     }
 
-    /** Ends it. Nobody may use it any more. */
+    /** Unmaps the memory, which must not be accessed afterwards. */
     public synchronized void close() {
         if (!closed) {
             closed = true;
@@ -91,8 +87,8 @@ public final class Mapping {
     }
 
     /**
-     * Puts a file in the place of memory of this process, keeping what is in it. What another
-     * thread stores meanwhile may be lost.
+     * Replaces memory of this process with a mapping of a file, and keeps the contents. Concurrent
+     * stores of other threads may be lost.
      */
     public static void shareInPlace(int file, long address, long bytes) throws FabricException {
         var copy = Host.map(file, 0, bytes, true);
@@ -101,7 +97,7 @@ public final class Mapping {
         Host.mapAt(address, file, 0, bytes, true);
     }
 
-    /** Undoes that: the memory is this process's own again. */
+    /** Replaces the mapping of a file with private memory of this process again. */
     public static void unshareInPlace(long address, long bytes) throws FabricException {
         var own = Host.mapAnonymous(bytes);
         copy(address, own, bytes);

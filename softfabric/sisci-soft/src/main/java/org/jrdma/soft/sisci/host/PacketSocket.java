@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.HostCalls.call;
+import static org.jrdma.ffi.linkage.LibcCalls.call;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -20,22 +20,22 @@ import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
 
 /**
- * Sockets between processes of one machine that keep messages apart and tell of a peer's end. None
- * blocks. In C: {@code AF_UNIX}, {@code SOCK_SEQPACKET}.
+ * Non-blocking sockets between processes of a machine, which preserve message boundaries and report
+ * the end of the peer. In C: {@code AF_UNIX}, {@code SOCK_SEQPACKET}.
  */
 public final class PacketSocket {
 
-    /** There is something to read, or the peer has gone. */
+    /** The socket has a message, or the peer has ended. */
     public static final short READABLE = 1;
 
-    /** There is room for more. */
+    /** The socket has space for a message. */
     public static final short WRITABLE = 4;
 
     private static final int AF_UNIX = 1;
     private static final int SOCK_SEQPACKET_NONBLOCK_CLOEXEC = 5 | 0x800 | 0x80000;
     private static final int NONBLOCK_CLOEXEC = 0x800 | 0x80000;
     private static final int MSG_NOSIGNAL = 0x4000;
-    private static final int BACKLOG = 4096; // the system's own limit may be lower
+    private static final int BACKLOG = 4096; // the system's limit may be lower
     private static final long ADDRESS_BYTES = 110;
     private static final long POLL_BYTES = 8;
 
@@ -65,7 +65,7 @@ public final class PacketSocket {
 
     private PacketSocket() {}
 
-    /** A socket at a path, which must not be there, for others to connect to. */
+    /** Creates a listening socket at a path. Fails if the path exists. */
     public static int listen(String path) throws FabricException {
         var socket = socket();
         try (var arena = Arena.ofConfined()) {
@@ -90,7 +90,7 @@ public final class PacketSocket {
         }
     }
 
-    /** Connects to the socket at a path, or says by the error number why not. Never waits. */
+    /** Connects to the socket at a path without blocking. The exception has the error number. */
     public static int connect(String path) throws FabricException {
         var socket = socket();
         try (var arena = Arena.ofConfined()) {
@@ -112,7 +112,7 @@ public final class PacketSocket {
         }
     }
 
-    /** The next who has connected; negative for none. */
+    /** Accepts a connection; returns a negative number if there is none. */
     public static int accept(int socket) {
         return call(() ->
                 (int)
@@ -125,14 +125,12 @@ public final class PacketSocket {
                                 NONBLOCK_CLOEXEC));
     }
 
-    /** Sends one message. 0, or an error number: EAGAIN where there is no room now. */
+    /** Sends a message. Returns 0 or an error number, which is EAGAIN if the socket is full. */
     public static int send(int socket, MemorySegment message) {
         return transfer(SEND, socket, message, MSG_NOSIGNAL) < 0 ? CapturedErrno.value() : 0;
     }
 
-    /**
-     * Takes one message: its length; 0 where the peer has gone; negative where none is there yet.
-     */
+    /** Receives a message. Returns its length; 0 if the peer has ended, negative for none. */
     public static long receive(int socket, MemorySegment message) {
         var length = transfer(RECV, socket, message, 0);
         return length < 0
@@ -150,18 +148,17 @@ public final class PacketSocket {
                                 function, segment(), socket, message, message.byteSize(), flags));
     }
 
-    /** Descriptors to wait for together. For one thread. */
+    /** A set of descriptors to poll. Used by one thread. */
     public static final class Set {
 
         private final MemorySegment entries;
         private int count;
 
-        /** Room for so many. */
         public Set(int capacity, SegmentAllocator allocator) {
             entries = allocator.allocate(POLL_BYTES * capacity, POLL_BYTES);
         }
 
-        /** Adds one; its position. */
+        /** Adds a descriptor and returns its index. */
         public int add(int descriptor, int events) {
             entries.set(JAVA_INT, count * POLL_BYTES, descriptor);
             entries.set(JAVA_SHORT, count * POLL_BYTES + 4, (short) events);
@@ -169,12 +166,12 @@ public final class PacketSocket {
             return count++;
         }
 
-        /** Waits without end for any. */
+        /** Waits for an event of any descriptor, without a timeout. */
         public void await() {
             var _ = call(() -> (int) WAIT.invokeExact(POLL, segment(), entries, (long) count, -1));
         }
 
-        /** Whether anything has happened to one: what was asked for, or its end. */
+        /** Returns true if a descriptor has one of the given events or an error. */
         public boolean isReady(int position, short event) {
             var happened = entries.get(JAVA_SHORT, position * POLL_BYTES + 6);
             return (happened & event) != 0 || (event == READABLE && (happened & ~WRITABLE) != 0);

@@ -1,4 +1,4 @@
-/** What the operating system is asked for: files, memory, sockets. */
+/** System calls for files, memory and sockets. */
 @NullMarked
 package org.jrdma.soft.sisci.host;
 

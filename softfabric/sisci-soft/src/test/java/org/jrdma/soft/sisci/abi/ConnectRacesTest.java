@@ -15,12 +15,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What an owner does while others are about to connect, again and again. */
+/** Tests of races between an owner and processes that connect. */
 class ConnectRacesTest {
 
     private static final int ID = 7;
     private static final int ROUNDS = 100;
-    private static final int MOMENT_NANOS = 50_000; // about as long as who connects is at it
+    private static final int MOMENT_NANOS = 50_000; // about as long as a connect takes
 
     private ThreeNodes nodes;
 
@@ -34,7 +34,7 @@ class ConnectRacesTest {
         nodes.close();
     }
 
-    /** Runs until told to end, beside a test. */
+    /** Runs a loop on a thread during a test. */
     private static CompletableFuture<Void> beside(AtomicBoolean running, Runnable turn) {
         return CompletableFuture.runAsync(
                 () -> {
@@ -46,10 +46,10 @@ class ConnectRacesTest {
     }
 
     @Test
-    void shouldNeverMapWhatIsLeftOfASegmentThatWasMadeAnewMeanwhile() throws Exception {
+    void shouldNotMapThePreviousSegmentIfItWasRecreatedDuringTheConnect() throws Exception {
         var running = new AtomicBoolean(true);
         var large = new AtomicBoolean();
-        var owner = beside(running, () -> offerForAMoment(large.getAndSet(!large.get())));
+        var owner = beside(running, () -> offerBriefly(large.getAndSet(!large.get())));
 
         for (var stamp = 1L; stamp <= ROUNDS; stamp++) {
             var remote = connect();
@@ -67,8 +67,8 @@ class ConnectRacesTest {
 
     private volatile MemorySegment offered = MemorySegment.NULL;
 
-    /** The owner's: a segment that cannot be removed while somebody is connected. */
-    private void offerForAMoment(boolean isLarge) {
+    /** Offers a segment for a short time, and removes it after the peer has disconnected. */
+    private void offerBriefly(boolean isLarge) {
         var bytes = isLarge ? BYTES : 4096;
         var segment = nodes.first.create(nodes.firstDescriptor, ID, bytes, 0);
         var map = nodes.first.mapLocal(segment, bytes);
@@ -81,7 +81,7 @@ class ConnectRacesTest {
         }
         while (nodes.first.call("SCIWaitForLocalSegmentEvent", segment, 0, 0, 0, 0)
                 == sisci_h.SCI_CB_CONNECT()) {
-            nodes.first.localEvent(segment); // until it has gone again
+            nodes.first.localEvent(segment); // until the peer has disconnected
         }
         nodes.first.ok("SCIUnmapSegment", map.handle(), 0);
         while (!nodes.first.attempt("SCIRemoveSegment", segment, 0).equals("OK")) {
@@ -97,7 +97,7 @@ class ConnectRacesTest {
 
     private long connect() {
         var place = nodes.second.place();
-        untilItSucceeds(
+        retryUntilSuccess(
                 nodes.second,
                 "SCIConnectSegment",
                 nodes.secondDescriptor,
@@ -109,11 +109,11 @@ class ConnectRacesTest {
                 0,
                 -1,
                 0);
-        return C.handle(place);
+        return CProgram.handle(place);
     }
 
-    /** Without a pause: the owner's moments are short. */
-    private static void untilItSucceeds(C process, String function, Object... arguments) {
+    /** Retries without a pause, because the owner offers the segment only briefly. */
+    private static void retryUntilSuccess(CProgram process, String function, Object... arguments) {
         var end = System.nanoTime() + 30_000_000_000L;
         while (!process.attempt(function, arguments).equals("OK")) {
             assertThat(System.nanoTime()).as("%s not within 30 s", function).isLessThan(end);
@@ -121,7 +121,7 @@ class ConnectRacesTest {
     }
 
     @Test
-    void shouldTellOfAnEndThatComesRightAfterTheConnection() throws Exception {
+    void shouldReportARemovalRightAfterTheConnect() throws Exception {
         var segment = nodes.first.offer(nodes.firstDescriptor, ID, BYTES);
         var force = nodes.first.constant("SCI_FLAG_FORCE_DISCONNECT");
         var running = new AtomicBoolean(true);
@@ -155,16 +155,17 @@ class ConnectRacesTest {
     }
 
     @Test
-    void shouldTellOfAnEndThatComesRightAfterASegmentWasAttached() throws Exception {
+    void shouldReportARemovalRightAfterTheAttach() throws Exception {
         var running = new AtomicBoolean(true);
-        var owner = beside(running, this::shareForAMoment);
-        try (var colleague = C.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
+        var owner = beside(running, this::shareBriefly);
+        try (var colleague =
+                CProgram.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
             var descriptor = colleague.open();
             var bytes = colleague.place();
 
             for (var round = 0; round < ROUNDS; round++) {
                 var place = colleague.place();
-                untilItSucceeds(
+                retryUntilSuccess(
                         colleague,
                         "SCIAttachLocalSegment",
                         descriptor,
@@ -174,12 +175,13 @@ class ConnectRacesTest {
                         0,
                         0,
                         0);
-                var map = colleague.mapLocal(C.handle(place), BYTES);
+                var map = colleague.mapLocal(CProgram.handle(place), BYTES);
 
-                assertThat(colleague.localEvent(C.handle(place))).isEqualTo(sisci_h.SCI_CB_LOST());
+                assertThat(colleague.localEvent(CProgram.handle(place)))
+                        .isEqualTo(sisci_h.SCI_CB_LOST());
                 assertThat(map.memory().get(JAVA_LONG, 0)).isEqualTo(-1);
                 colleague.ok("SCIUnmapSegment", map.handle(), 0);
-                colleague.ok("SCIRemoveSegment", C.handle(place), 0);
+                colleague.ok("SCIRemoveSegment", CProgram.handle(place), 0);
             }
         }
 
@@ -187,7 +189,7 @@ class ConnectRacesTest {
         owner.join();
     }
 
-    private void shareForAMoment() {
+    private void shareBriefly() {
         var segment = nodes.first.create(nodes.firstDescriptor, ID, BYTES, 0);
         nodes.first.ok("SCIShareSegment", segment, 0);
         LockSupport.parkNanos(MOMENT_NANOS);

@@ -14,13 +14,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Transfers between a segment of the second node and one of the first. */
+/** Tests of transfers between a segment of the second node and a segment of the first node. */
 class DmaTest {
 
     private ThreeNodes nodes;
-    private MemorySegment there;
+    private MemorySegment remoteMemory;
     private long local;
-    private MemorySegment here;
+    private MemorySegment localMemory;
     private long remote;
     private long queue;
 
@@ -31,16 +31,16 @@ class DmaTest {
 
     private void connect(FaultOptions faults) throws Exception {
         nodes = new ThreeNodes(faults);
-        there =
+        remoteMemory =
                 nodes.first
                         .mapLocal(nodes.first.offer(nodes.firstDescriptor, 7, BYTES), BYTES)
                         .memory();
         local = nodes.second.create(nodes.secondDescriptor, 8, BYTES, sisci_h.SCI_FLAG_PRIVATE());
-        here = nodes.second.mapLocal(local, BYTES).memory();
+        localMemory = nodes.second.mapLocal(local, BYTES).memory();
         remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
         var place = nodes.second.place();
         nodes.second.ok("SCICreateDMAQueue", nodes.secondDescriptor, place.address(), 0, 4, 0);
-        queue = C.handle(place);
+        queue = CProgram.handle(place);
     }
 
     @AfterEach
@@ -67,29 +67,29 @@ class DmaTest {
     }
 
     @Test
-    void shouldPushAndPullBetweenTheOffsetsWanted() {
+    void shouldPushAndPullAtTheGivenOffsets() {
         nodes.second.ok("SCIPrepareSegment", local, 0, 0);
-        here.set(JAVA_LONG, 64, 5);
-        there.set(JAVA_LONG, 256, 6);
+        localMemory.set(JAVA_LONG, 64, 5);
+        remoteMemory.set(JAVA_LONG, 256, 6);
         assertThat(state()).isEqualTo(sisci_h.SCI_DMAQUEUE_IDLE());
 
         assertThat(start(64, 8, 128, sisci_h.SCI_FLAG_DMA_WAIT())).isEqualTo("OK");
-        assertThat(there.get(JAVA_LONG, 128)).isEqualTo(5);
+        assertThat(remoteMemory.get(JAVA_LONG, 128)).isEqualTo(5);
         assertThat(state()).isEqualTo(sisci_h.SCI_DMAQUEUE_DONE());
         assertThat(start(512, 8, 256, sisci_h.SCI_FLAG_DMA_READ() | sisci_h.SCI_FLAG_DMA_ADAPTER()))
                 .isEqualTo("OK");
         assertThat(nodes.second.ok("SCIWaitForDMAQueue", queue, 5_000, 0))
                 .isEqualTo(sisci_h.SCI_DMAQUEUE_DONE());
-        assertThat(here.get(JAVA_LONG, 512)).isEqualTo(6);
+        assertThat(localMemory.get(JAVA_LONG, 512)).isEqualTo(6);
     }
 
     @Test
-    void shouldMoveSeveralPiecesAndRefuseMoreThanTheQueueHolds() {
+    void shouldTransferPiecesAndRejectMoreThanTheQueueHolds() {
         nodes.second.ok("SCIPrepareSegment", local, 0, 0);
         try (var arena = Arena.ofConfined()) {
             var pieces = dis_dma_vec_t.allocateArray(5, arena);
             for (var i = 0; i < 5; i++) {
-                here.set(JAVA_LONG, 8L * i, i + 1);
+                localMemory.set(JAVA_LONG, 8L * i, i + 1);
                 var piece = dis_dma_vec_t.asSlice(pieces, i);
                 dis_dma_vec_t.size(piece, 8);
                 dis_dma_vec_t.local_offset(piece, 8 * i);
@@ -108,7 +108,7 @@ class DmaTest {
                     sisci_h.SCI_FLAG_DMA_WAIT());
 
             for (var i = 0; i < 4; i++) {
-                assertThat(there.get(JAVA_LONG, 1024L * i)).isEqualTo(i + 1);
+                assertThat(remoteMemory.get(JAVA_LONG, 1024L * i)).isEqualTo(i + 1);
             }
             assertThat(
                             nodes.second.attempt(
@@ -126,7 +126,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldMoveMemoryOfTheProgramAndRefuseWhatIsNotThere() {
+    void shouldTransferMemoryOfTheProgramAndRejectUnmappedMemory() {
         try (var arena = Arena.ofConfined()) {
             var memory = arena.allocateFrom(JAVA_LONG, 7);
 
@@ -141,7 +141,7 @@ class DmaTest {
                     0,
                     sisci_h.SCI_FLAG_DMA_WAIT() | sisci_h.SCI_FLAG_DMA_USER_MEM());
 
-            assertThat(there.get(JAVA_LONG, 16)).isEqualTo(7);
+            assertThat(remoteMemory.get(JAVA_LONG, 16)).isEqualTo(7);
             assertThat(
                             nodes.second.attempt(
                                     "SCIStartDmaTransferMem", queue, 4096, remote, 8, 16, 0, 0, 0))
@@ -150,7 +150,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNotPreparedOrOutOfRangeOrTwoEngines() {
+    void shouldRejectAnUnpreparedSegmentARangeErrorAndTwoEngines() {
         assertThat(start(0, 8, 0, 0)).isEqualTo("SEGMENT_NOT_PREPARED");
         nodes.second.ok("SCIPrepareSegment", local, 0, sisci_h.SCI_FLAG_DMA_SOURCE_ONLY());
 
@@ -164,7 +164,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldMoveOneThingAtATimeAndStopWhenItIsAborted() throws Exception {
+    void shouldRejectASecondTransferAndStopWhenAborted() throws Exception {
         nodes.close();
         connect(FaultOptions.NONE.withDelay(Duration.ofSeconds(20)));
         nodes.second.ok("SCIPrepareSegment", local, 0, 0);
@@ -183,19 +183,19 @@ class DmaTest {
     }
 
     @Test
-    void shouldEndInErrorBehindACutLinkAndChangeNothing() throws Exception {
+    void shouldFailWithACutLinkAndLeaveTheSegmentUntouched() throws Exception {
         nodes.second.ok("SCIPrepareSegment", local, 0, 0);
-        here.set(JAVA_LONG, 0, 5);
+        localMemory.set(JAVA_LONG, 0, 5);
 
         nodes.first.fabric().cutLink(0);
 
         assertThat(start(0, 8, 0, sisci_h.SCI_FLAG_DMA_WAIT())).isEqualTo("TRANSFER_FAILED");
         assertThat(state()).isEqualTo(sisci_h.SCI_DMAQUEUE_ERROR());
-        assertThat(there.get(JAVA_LONG, 0)).isZero();
+        assertThat(remoteMemory.get(JAVA_LONG, 0)).isZero();
     }
 
     @Test
-    void shouldGiveEachChannelToOneUnlessItIsShared() {
+    void shouldRejectASecondAllocationOfAChannelUnlessItIsShared() {
         var type = sisci_h.SCI_DMA_TYPE_ADAPTER();
         var channel = request(type, 2, 0);
         assertThat(requestError(type, 2, 0)).isEqualTo("BUSY");
@@ -224,7 +224,7 @@ class DmaTest {
                 type,
                 number,
                 flags);
-        return C.handle(place);
+        return CProgram.handle(place);
     }
 
     private String requestError(int type, int number, int flags) {

@@ -12,11 +12,11 @@ import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A directory in a place where anyone can make one. */
+/** Tests of the access to the directory of a fabric. */
 class FabricDirectoryTest {
 
     @Test
-    void shouldBeMadeForThisUserAloneAndFoundAgain(@TempDir Path place) throws Exception {
+    void shouldCreateAPrivateDirectoryAndOpenItAgain(@TempDir Path place) throws Exception {
         var path = place.resolve("fabric");
 
         FabricDirectory.open(path, true).close();
@@ -27,7 +27,7 @@ class FabricDirectoryTest {
     }
 
     @Test
-    void shouldNotBeTakenWhereOthersHavePartInIt(@TempDir Path place) throws Exception {
+    void shouldRejectADirectoryThatOthersCanAccess(@TempDir Path place) throws Exception {
         var open = Files.createDirectory(place.resolve("open"));
         Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
         var link = Files.createSymbolicLink(place.resolve("link"), place);
@@ -35,15 +35,15 @@ class FabricDirectoryTest {
         for (var path : new Path[] {open, link}) {
             assertThatExceptionOfType(FabricException.class)
                     .isThrownBy(() -> FabricDirectory.open(path, true))
-                    .withMessageStartingWith("%s is not this user's alone", path)
-                    .withMessageEndingWith("by jrdma.sisci.fabric.");
+                    .withMessageStartingWith("Cannot use the directory %s for the fabric", path)
+                    .withMessageEndingWith("Set another directory with -Djrdma.sisci.fabric.");
         }
-        FabricDirectory.open(open, false).close(); // somebody named it
+        FabricDirectory.open(open, false).close(); // the user configured it
     }
 
     @Test
-    void shouldHaveToBeThisUsersOnlyWhereNobodyNamedIt() {
-        assertThat(SoftSisciOptions.configured().isOfThisUser()).isTrue();
-        assertThat(SoftSisciOptions.in(Path.of("/dev/shm/mine")).isOfThisUser()).isFalse();
+    void shouldRequireAPrivateDirectoryOnlyByDefault() {
+        assertThat(SoftSisciOptions.configured().isDefaultFabric()).isTrue();
+        assertThat(SoftSisciOptions.in(Path.of("/dev/shm/mine")).isDefaultFabric()).isFalse();
     }
 }

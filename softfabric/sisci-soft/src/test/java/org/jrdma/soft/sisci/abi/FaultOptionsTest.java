@@ -14,13 +14,16 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.junit.jupiter.api.Test;
 
-/** Injected faults. The first node owns a segment, faults are injected into the second. */
+/**
+ * Tests of injected faults. The first node owns a segment, and the faults are injected into the
+ * second node.
+ */
 class FaultOptionsTest {
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
 
     @Test
-    void shouldKeepWeakStoresUntilTheyAreFlushed() throws Exception {
+    void shouldDelayWeakStoresUntilAFlush() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0);
@@ -39,13 +42,13 @@ class FaultOptionsTest {
         return nodes.first.mapLocal(segment, BYTES).memory();
     }
 
-    private static C.Mapped map(ThreeNodes nodes, int flags) {
+    private static CProgram.Mapped map(ThreeNodes nodes, int flags) {
         var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
         return nodes.second.map("SCIMapRemoteSegment", remote, 0, BYTES, flags);
     }
 
     @Test
-    void shouldDrainWeakStoresAtEachBarrierCheckAndCopy() throws Exception {
+    void shouldDeliverWeakStoresAtEachBarrierCheckAndCopy() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0);
@@ -71,7 +74,7 @@ class FaultOptionsTest {
     }
 
     @Test
-    void shouldShowInAWeakMapWhatTheOwnerStores() throws Exception {
+    void shouldShowStoresOfTheOwnerInAWeakMap() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0).memory();
@@ -83,7 +86,7 @@ class FaultOptionsTest {
     }
 
     @Test
-    void shouldLetUncachedStoresThroughAtOnce() throws Exception {
+    void shouldDeliverUncachedStoresImmediately() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, sisci_h.SCI_FLAG_IO_MAP_IOSPACE());
@@ -95,7 +98,7 @@ class FaultOptionsTest {
     }
 
     @Test
-    void shouldMixUpTheOrderOfWeakLinesButNeverTearAWord() throws Exception {
+    void shouldReorderWeakLinesWithoutTearingAWord() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0).memory();
@@ -105,7 +108,7 @@ class FaultOptionsTest {
     }
 
     @Test
-    void shouldMixUpTheOrderOfWeakPages() throws Exception {
+    void shouldReorderWeakPages() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0).memory();
@@ -115,7 +118,7 @@ class FaultOptionsTest {
     }
 
     @Test
-    void shouldMixUpTheOrderOfWeakMaps() throws Exception {
+    void shouldReorderWeakMaps() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var first = map(nodes, 0).memory();
@@ -125,7 +128,7 @@ class FaultOptionsTest {
         }
     }
 
-    /** How often a flag arrives before what was stored before it and not flushed. */
+    /** The number of times that a flag arrives before an earlier store that was not flushed. */
     private static int disorder(
             ThreeNodes nodes,
             MemorySegment own,
@@ -134,9 +137,9 @@ class FaultOptionsTest {
             MemorySegment flag)
             throws InterruptedException {
         var disorder = 0;
-        var patience = System.nanoTime() + 20_000_000_000L; // where both threads have one processor
+        var deadline = System.nanoTime() + 20_000_000_000L; // the threads may share a processor
         for (var round = 1L;
-                round <= 200 || (disorder == 0 && System.nanoTime() < patience);
+                round <= 200 || (disorder == 0 && System.nanoTime() < deadline);
                 round++) {
             var value = round << 32 | round;
             payload.set(JAVA_LONG, 0, value);
@@ -154,7 +157,7 @@ class FaultOptionsTest {
     }
 
     @Test
-    void shouldRefuseAsOftenAsWanted() throws Exception {
+    void shouldRefuseTheConfiguredNumberOfConnects() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withRefusals(2))) {
             nodes.second.offer(nodes.secondDescriptor, 9, BYTES);
 
@@ -178,7 +181,7 @@ class FaultOptionsTest {
     }
 
     @Test
-    void shouldRunOutOfRoomForMapsAndHaveItBackAfterAnUnmap() throws Exception {
+    void shouldRejectAMapBeyondTheWindowUntilAnotherIsUnmapped() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withMapBytes(BYTES))) {
             own(nodes);
             var map = map(nodes, 0);
@@ -200,7 +203,7 @@ class FaultOptionsTest {
     }
 
     @Test
-    void shouldHoldUpTransfers() throws Exception {
+    void shouldDelayTransfers() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withDelay(Duration.ofMillis(200)))) {
             own(nodes);
             var local = nodes.second.offer(nodes.secondDescriptor, 8, BYTES);
@@ -209,17 +212,26 @@ class FaultOptionsTest {
             nodes.second.ok("SCICreateDMAQueue", nodes.secondDescriptor, queue.address(), 0, 1, 0);
 
             nodes.second.ok(
-                    "SCIStartDmaTransfer", C.handle(queue), local, remote, 0, BYTES, 0, 0, 0, 0);
+                    "SCIStartDmaTransfer",
+                    CProgram.handle(queue),
+                    local,
+                    remote,
+                    0,
+                    BYTES,
+                    0,
+                    0,
+                    0,
+                    0);
 
-            assertThat(nodes.second.attempt("SCIWaitForDMAQueue", C.handle(queue), 20, 0))
+            assertThat(nodes.second.attempt("SCIWaitForDMAQueue", CProgram.handle(queue), 20, 0))
                     .isEqualTo("TIMEOUT");
-            assertThat(nodes.second.ok("SCIWaitForDMAQueue", C.handle(queue), 5_000, 0))
+            assertThat(nodes.second.ok("SCIWaitForDMAQueue", CProgram.handle(queue), 5_000, 0))
                     .isEqualTo(sisci_h.SCI_DMAQUEUE_DONE());
         }
     }
 
     @Test
-    void shouldHaveNoRoomForASegmentThatTheFileSystemHasNoMemoryFor() throws Exception {
+    void shouldRejectASegmentThatExceedsTheFileSystem() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE)) {
             var tooMuch = 2 * Files.getFileStore(Path.of("/dev/shm")).getTotalSpace();
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Reflective memory: what one stores, all members of a group have. */
+/** Tests of reflective memory: a store reaches all members of a group. */
 class GroupTest {
 
     private static final int GROUP = 1;
@@ -32,7 +32,7 @@ class GroupTest {
         nodes.close();
     }
 
-    private static MemorySegment member(C process, long descriptor, int moreFlags) {
+    private static MemorySegment member(CProgram process, long descriptor, int moreFlags) {
         var segment =
                 process.create(descriptor, GROUP, BYTES, sisci_h.SCI_FLAG_BROADCAST() | moreFlags);
         process.ok("SCIPrepareSegment", segment, 0, 0);
@@ -40,20 +40,20 @@ class GroupTest {
         return process.mapLocal(segment, BYTES).memory();
     }
 
-    private static C.Mapped group(C process, long descriptor) {
+    private static CProgram.Mapped group(CProgram process, long descriptor) {
         return process.mapRemote(
                 process.connect(descriptor, ALL, GROUP, sisci_h.SCI_FLAG_BROADCAST()), BYTES);
     }
 
     @Test
-    void shouldReachEveryMemberEachInMemoryOfItsOwn() throws Exception {
+    void shouldDeliverAStoreToTheMemoryOfEachMember() throws Exception {
         var first = member(nodes.first, nodes.firstDescriptor, 0);
         var second = member(nodes.second, nodes.secondDescriptor, 0);
         var group = group(nodes.third, nodes.thirdDescriptor).memory();
 
         group.set(JAVA_LONG, 8, 5);
         nodes.third.plain("SCIFlush", 0, 0);
-        first.set(JAVA_LONG, 16, 6); // the member's own
+        first.set(JAVA_LONG, 16, 6); // a store of the member itself
 
         assertThat(first.get(JAVA_LONG, 8)).isEqualTo(5);
         assertThat(second.get(JAVA_LONG, 8)).isEqualTo(5);
@@ -61,7 +61,7 @@ class GroupTest {
     }
 
     @Test
-    void shouldReachThemWithoutAFlushAMomentLater() throws Exception {
+    void shouldDeliverAStoreWithoutAFlush() throws Exception {
         var first = member(nodes.first, nodes.firstDescriptor, 0);
         var group = group(nodes.third, nodes.thirdDescriptor).memory();
 
@@ -71,7 +71,7 @@ class GroupTest {
     }
 
     @Test
-    void shouldReachWhoJoinsLaterAndBearWhoLeaves() throws Exception {
+    void shouldDeliverToMembersThatJoinAndContinueWhenOneLeaves() throws Exception {
         member(nodes.first, nodes.firstDescriptor, 0);
         var group = group(nodes.third, nodes.thirdDescriptor).memory();
         var second = member(nodes.second, nodes.secondDescriptor, 0);
@@ -87,7 +87,7 @@ class GroupTest {
     }
 
     @Test
-    void shouldReachAMemberAloneOnlyIfItAllowsThat() {
+    void shouldRejectAUnicastConnectionUnlessTheMemberAllowsIt() {
         member(nodes.first, nodes.firstDescriptor, 0);
         member(nodes.second, nodes.secondDescriptor, sisci_h.SCI_FLAG_ALLOW_UNICAST());
 
@@ -113,7 +113,7 @@ class GroupTest {
     }
 
     @Test
-    void shouldLeaveOutAMemberBehindACutLink() throws Exception {
+    void shouldNotDeliverToAMemberWhoseLinkIsCut() throws Exception {
         var first = member(nodes.first, nodes.firstDescriptor, 0);
         var second = member(nodes.second, nodes.secondDescriptor, 0);
         var group = group(nodes.third, nodes.thirdDescriptor).memory();
@@ -131,22 +131,23 @@ class GroupTest {
     }
 
     @Test
-    void shouldSendNoStoreOfWhatItsMapAlreadyHolds() {
+    void shouldNotDeliverAStoreOfAnUnchangedValue() {
         var first = member(nodes.first, nodes.firstDescriptor, 0);
         var group = group(nodes.third, nodes.thirdDescriptor).memory();
         group.set(JAVA_LONG, 8, 1);
         nodes.third.plain("SCIFlush", 0, 0);
-        first.set(JAVA_LONG, 8, 0); // as who takes a flag
+        first.set(JAVA_LONG, 8, 0); // the member resets a flag
 
         group.set(JAVA_LONG, 8, 1);
         nodes.third.plain("SCIFlush", 0, 0);
 
-        assertThat(group.get(JAVA_LONG, 8)).isEqualTo(1); // a map of a group shows one's own stores
-        assertThat(first.get(JAVA_LONG, 8)).isZero(); // as SoftSisci says
+        assertThat(group.get(JAVA_LONG, 8))
+                .isEqualTo(1); // a map of a group shows only stores of this process
+        assertThat(first.get(JAVA_LONG, 8)).isZero(); // as documented in SoftSisci
     }
 
     @Test
-    void shouldSendACopyWhateverItsMapHolds() {
+    void shouldDeliverACopyOfUnchangedValues() {
         var first = member(nodes.first, nodes.firstDescriptor, 0);
         var second = member(nodes.second, nodes.secondDescriptor, 0);
         var group = group(nodes.third, nodes.thirdDescriptor);
@@ -165,7 +166,7 @@ class GroupTest {
     }
 
     @Test
-    void shouldSendAStoreOfWhatWasThereBeforeACopy() {
+    void shouldDeliverAStoreOfTheValueBeforeACopy() {
         var first = member(nodes.first, nodes.firstDescriptor, 0);
         var group = group(nodes.third, nodes.thirdDescriptor);
         group.memory().set(JAVA_LONG, 8, 1);
@@ -182,7 +183,7 @@ class GroupTest {
     }
 
     @Test
-    void shouldCopyToAllByDma() {
+    void shouldCopyToAllMembersByDma() {
         var first = member(nodes.first, nodes.firstDescriptor, 0);
         var second = member(nodes.second, nodes.secondDescriptor, 0);
 
@@ -203,7 +204,7 @@ class GroupTest {
         nodes.third.ok("SCICreateDMAQueue", nodes.thirdDescriptor, queue.address(), 0, 1, 0);
         nodes.third.ok(
                 "SCIStartDmaTransfer",
-                C.handle(queue),
+                CProgram.handle(queue),
                 local,
                 remote,
                 0,
@@ -215,7 +216,7 @@ class GroupTest {
     }
 
     @Test
-    void shouldSendAStoreOfWhatWasThereBeforeADmaTransfer() {
+    void shouldDeliverAStoreOfTheValueBeforeADmaTransfer() {
         var first = member(nodes.first, nodes.firstDescriptor, 0);
         var remote = connectToGroup();
         var whole = nodes.third.mapRemote(remote, BYTES).memory();

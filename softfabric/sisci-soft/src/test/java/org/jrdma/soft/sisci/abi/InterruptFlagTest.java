@@ -12,10 +12,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Places in a segment of the first node, where stores of the second interrupt. */
+/** Tests of interrupt flags in a segment of the first node, into which the second node stores. */
 class InterruptFlagTest {
 
-    private static final int PLACE = 64;
+    private static final int FLAG_OFFSET = 64;
 
     private ThreeNodes nodes;
     private long segment;
@@ -35,11 +35,12 @@ class InterruptFlagTest {
 
     private long register(int flags) {
         var place = nodes.first.place();
-        nodes.first.ok("SCIRegisterInterruptFlag", 0, place.address(), segment, PLACE, 0, 0, flags);
-        return C.handle(place);
+        nodes.first.ok(
+                "SCIRegisterInterruptFlag", 0, place.address(), segment, FLAG_OFFSET, 0, 0, flags);
+        return CProgram.handle(place);
     }
 
-    private String registerError(C process, long handle, int offset, int flags) {
+    private String registerError(CProgram process, long handle, int offset, int flags) {
         return process.attempt(
                 "SCIRegisterInterruptFlag",
                 0,
@@ -51,7 +52,7 @@ class InterruptFlagTest {
                 flags);
     }
 
-    private C.Mapped map(int flags) {
+    private CProgram.Mapped map(int flags) {
         var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
         return nodes.second.map("SCIMapRemoteSegment", remote, 0, BYTES, flags);
     }
@@ -61,77 +62,77 @@ class InterruptFlagTest {
     }
 
     @Test
-    void shouldWakeWhoWaitsForAStore() {
+    void shouldWakeUpAThreadThatWaitsForAStore() {
         var flag = register(0);
         var map = map(sisci_h.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP()).memory();
 
-        map.set(JAVA_INT, PLACE, 5);
+        map.set(JAVA_INT, FLAG_OFFSET, 5);
         nodes.second.plain("SCIFlush", 0, 0);
 
         assertThat(awaitTrigger(flag)).isEqualTo("OK");
-        assertThat(own.get(JAVA_INT, PLACE)).isEqualTo(5);
+        assertThat(own.get(JAVA_INT, FLAG_OFFSET)).isEqualTo(5);
         assertThat(awaitTrigger(flag)).isEqualTo("TIMEOUT");
     }
 
     @Test
-    void shouldTakeACopyForAStoreToEachOfItsWords() {
+    void shouldInterruptForEachWordOfACopy() {
         var flag = register(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT());
         var map = map(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP());
         var data = nodes.second.place();
 
-        nodes.second.ok("SCIMemCpy", 0, data.address(), map.handle(), PLACE, 8, 0);
+        nodes.second.ok("SCIMemCpy", 0, data.address(), map.handle(), FLAG_OFFSET, 8, 0);
 
         assertThat(awaitTrigger(flag)).isEqualTo("OK");
-        assertThat(own.get(JAVA_INT, PLACE)).isEqualTo(1);
-        assertThat(own.get(JAVA_INT, PLACE + 4)).isEqualTo(1);
+        assertThat(own.get(JAVA_INT, FLAG_OFFSET)).isEqualTo(1);
+        assertThat(own.get(JAVA_INT, FLAG_OFFSET + 4)).isEqualTo(1);
     }
 
     @Test
-    void shouldHearNothingThroughACutLink() throws Exception {
+    void shouldNotInterruptWhileTheLinkIsCut() throws Exception {
         var flag = register(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT());
         var map = map(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP()).memory();
 
         nodes.first.fabric().cutLink(0);
-        map.set(JAVA_INT, PLACE, 5);
+        map.set(JAVA_INT, FLAG_OFFSET, 5);
         nodes.second.plain("SCIFlush", 0, 0);
         nodes.first.fabric().restoreLink(0);
 
         assertThat(awaitTrigger(flag)).isEqualTo("TIMEOUT");
-        assertThat(own.get(JAVA_INT, PLACE)).isZero();
-        map.set(JAVA_INT, PLACE, 5);
+        assertThat(own.get(JAVA_INT, FLAG_OFFSET)).isZero();
+        map.set(JAVA_INT, FLAG_OFFSET, 5);
         nodes.second.plain("SCIFlush", 0, 0);
         assertThat(awaitTrigger(flag)).isEqualTo("OK");
     }
 
     @Test
-    void shouldSayWhenItHasBeenStoredTooOften() {
+    void shouldReportAnOverflowOfTheCounter() {
         var flag = register(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT());
         var count = nodes.first.place().address();
-        own.set(JAVA_INT, PLACE, (1 << 30) - 1);
+        own.set(JAVA_INT, FLAG_OFFSET, (1 << 30) - 1);
         assertThat(nodes.first.attempt("SCIGetConditionalInterruptTrigCounter", flag, count, 0))
                 .isEqualTo("OK");
 
-        own.set(JAVA_INT, PLACE, 1 << 30);
+        own.set(JAVA_INT, FLAG_OFFSET, 1 << 30);
 
         assertThat(nodes.first.attempt("SCIGetConditionalInterruptTrigCounter", flag, count, 0))
                 .isEqualTo("OVERFLOW");
     }
 
     @Test
-    void shouldKeepItsSegmentInUseUntilItIsRemoved() {
+    void shouldPreventTheRemovalOfItsSegment() {
         var other = nodes.first.create(nodes.firstDescriptor, 8, BYTES, 0);
         var place = nodes.first.place();
         nodes.first.ok("SCIRegisterInterruptFlag", 0, place.address(), other, 0, 0, 0, 0);
 
         assertThat(nodes.first.attempt("SCIRemoveSegment", other, 0)).isEqualTo("BUSY");
-        nodes.first.ok("SCIRemoveInterrupt", C.handle(place), 0);
-        assertThat(nodes.first.attempt("SCIRemoveInterrupt", C.handle(place), 0))
+        nodes.first.ok("SCIRemoveInterrupt", CProgram.handle(place), 0);
+        assertThat(nodes.first.attempt("SCIRemoveInterrupt", CProgram.handle(place), 0))
                 .isEqualTo("ILLEGAL_PARAMETER");
         nodes.first.ok("SCIRemoveSegment", other, 0);
     }
 
     @Test
-    void shouldRefuseWhatCannotBe() {
+    void shouldRejectInvalidArguments() {
         assertThat(registerError(nodes.first, segment, 2, 0)).isEqualTo("OFFSET_ALIGNMENT");
         assertThat(registerError(nodes.first, segment, (int) BYTES, 0)).isEqualTo("OUT_OF_RANGE");
         assertThat(registerError(nodes.first, segment, -4, 0)).isEqualTo("OUT_OF_RANGE");
@@ -148,7 +149,8 @@ class InterruptFlagTest {
                                         | sisci_h.SCI_FLAG_READONLY_MAP()))
                 .isEqualTo("ILLEGAL_FLAG");
         nodes.first.ok("SCIShareSegment", segment, 0);
-        try (var colleague = C.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
+        try (var colleague =
+                CProgram.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
             var place = colleague.place();
             colleague.ok(
                     "SCIAttachLocalSegment",
@@ -159,7 +161,7 @@ class InterruptFlagTest {
                     0,
                     0,
                     0);
-            assertThat(registerError(colleague, C.handle(place), 0, 0))
+            assertThat(registerError(colleague, CProgram.handle(place), 0, 0))
                     .isEqualTo("ILLEGAL_OPERATION");
         }
     }

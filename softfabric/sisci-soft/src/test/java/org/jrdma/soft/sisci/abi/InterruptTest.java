@@ -18,10 +18,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Interrupts of the first node, which the second triggers. */
+/** Tests of interrupts of the first node, which the second node triggers. */
 class InterruptTest {
 
-    private static final LinkedBlockingQueue<String> HEARD = new LinkedBlockingQueue<>();
+    private static final LinkedBlockingQueue<String> RECEIVED = new LinkedBlockingQueue<>();
     private static final Semaphore COUNTED = new Semaphore(0);
     private static volatile int action = sisci_h.SCI_CALLBACK_CONTINUE();
 
@@ -30,7 +30,7 @@ class InterruptTest {
     @BeforeEach
     void join() throws Exception {
         nodes = new ThreeNodes(FaultOptions.NONE);
-        HEARD.clear();
+        RECEIVED.clear();
         action = sisci_h.SCI_CALLBACK_CONTINUE();
     }
 
@@ -40,8 +40,8 @@ class InterruptTest {
     }
 
     @SuppressWarnings("unused") // called by the library
-    private static int heard(long argument, long interrupt, long data, int length, int status) {
-        HEARD.add(argument + ":" + Downcalls.textAt(MemorySegment.ofAddress(data)));
+    private static int onData(long argument, long interrupt, long data, int length, int status) {
+        RECEIVED.add(argument + ":" + Downcalls.textAt(MemorySegment.ofAddress(data)));
         return action;
     }
 
@@ -50,7 +50,7 @@ class InterruptTest {
                         MethodHandles.lookup()
                                 .findStatic(
                                         InterruptTest.class,
-                                        "heard",
+                                        "onData",
                                         MethodType.methodType(
                                                 int.class,
                                                 long.class,
@@ -61,9 +61,9 @@ class InterruptTest {
                 .address();
     }
 
-    private record Made(long handle, int number) {}
+    private record Created(long handle, int number) {}
 
-    private Made create(boolean withData, long callback, int flags) {
+    private Created create(boolean withData, long callback, int flags) {
         var place = nodes.first.place();
         var number = nodes.first.place();
         nodes.first.ok(
@@ -75,7 +75,7 @@ class InterruptTest {
                 callback,
                 77,
                 flags);
-        return new Made(C.handle(place), number.get(JAVA_INT, 0));
+        return new Created(CProgram.handle(place), number.get(JAVA_INT, 0));
     }
 
     private long connect(boolean withData, int number) {
@@ -89,7 +89,7 @@ class InterruptTest {
                 number,
                 -1,
                 0);
-        return C.handle(place);
+        return CProgram.handle(place);
     }
 
     private String trigger(long interrupt, String text) {
@@ -101,7 +101,7 @@ class InterruptTest {
     }
 
     @Test
-    void shouldWakeWhoWaits() {
+    void shouldWakeUpAWaitingThread() {
         var local = create(false, 0, 0);
         var remote = connect(false, local.number());
 
@@ -113,7 +113,7 @@ class InterruptTest {
     }
 
     @Test
-    void shouldCountTriggersWhereThatIsAskedForAndJoinThemOtherwise() throws Exception {
+    void shouldReportEachTriggerIfCountingAndCombineThemOtherwise() throws Exception {
         var counting = create(false, 0, sisci_h.SCI_FLAG_COUNTING_INT());
         var joining = create(false, 0, 0);
         var toCounting = connect(false, counting.number());
@@ -135,7 +135,7 @@ class InterruptTest {
     }
 
     @Test
-    void shouldCountMoreTriggersThanAnyoneTakes() {
+    void shouldCountTriggersThatAreNotTaken() {
         var counting = create(false, 0, sisci_h.SCI_FLAG_COUNTING_INT());
         var remote = connect(false, counting.number());
 
@@ -157,7 +157,7 @@ class InterruptTest {
     }
 
     @Test
-    void shouldCallBackForEachTriggerThatCounts() throws Exception {
+    void shouldCallBackForEachTriggerIfCounting() throws Exception {
         var callback =
                 Upcalls.stub(
                         MethodHandles.lookup()
@@ -182,7 +182,7 @@ class InterruptTest {
     }
 
     @Test
-    void shouldLoseNoDataHoweverManySend() {
+    void shouldNotLoseDataOfManySenders() {
         var local = create(true, 0, 0);
         var senders = 70; // times 64 messages
         for (var i = 0; i < senders; i++) {
@@ -210,7 +210,7 @@ class InterruptTest {
     }
 
     @Test
-    void shouldCallBackWithTheDataInItsOrder() throws Exception {
+    void shouldCallBackWithTheDataInOrder() throws Exception {
         var local = create(true, callback(), sisci_h.SCI_FLAG_USE_CALLBACK());
         var remote = connect(true, local.number());
 
@@ -219,12 +219,12 @@ class InterruptTest {
         }
 
         for (var i = 0; i < 50; i++) {
-            assertThat(HEARD.poll(5, TimeUnit.SECONDS)).isEqualTo("77:text " + i);
+            assertThat(RECEIVED.poll(5, TimeUnit.SECONDS)).isEqualTo("77:text " + i);
         }
     }
 
     @Test
-    void shouldNotCallBackAgainWhoHasHadEnough() throws Exception {
+    void shouldNotCallBackAgainAfterACancel() throws Exception {
         action = sisci_h.SCI_CALLBACK_CANCEL();
         var local = create(true, callback(), sisci_h.SCI_FLAG_USE_CALLBACK());
         var remote = connect(true, local.number());
@@ -232,12 +232,12 @@ class InterruptTest {
         trigger(remote, "one");
         trigger(remote, "two");
 
-        assertThat(HEARD.poll(5, TimeUnit.SECONDS)).isEqualTo("77:one");
-        assertThat(HEARD.poll(50, TimeUnit.MILLISECONDS)).isNull();
+        assertThat(RECEIVED.poll(5, TimeUnit.SECONDS)).isEqualTo("77:one");
+        assertThat(RECEIVED.poll(50, TimeUnit.MILLISECONDS)).isNull();
     }
 
     @Test
-    void shouldHoldBackDataThatNobodyTakesAndGoOnWhenSomeoneDoes() throws Exception {
+    void shouldRejectDataWhileTheQueueIsFullAndContinueAfterwards() throws Exception {
         var local = create(true, 0, 0);
         var remote = connect(true, local.number());
         var sent = 0;
@@ -258,7 +258,7 @@ class InterruptTest {
                                 length.address(),
                                 5_000,
                                 0))
-                .isEqualTo("OVERFLOW"); // it stays
+                .isEqualTo("OVERFLOW"); // the data stays in the queue
         length.set(JAVA_INT, 0, 8);
         nodes.first.ok(
                 "SCIWaitForDataInterrupt",
@@ -273,14 +273,14 @@ class InterruptTest {
     }
 
     @Test
-    void shouldGiveEachInterruptTheFirstFreeNumberAndKeepThoseWithDataApart() {
+    void shouldNumberInterruptsAndDataInterruptsSeparately() {
         assertThat(create(false, 0, 0).number()).isZero();
         assertThat(create(false, 0, 0).number()).isEqualTo(1);
         assertThat(create(true, 0, 0).number()).isZero();
     }
 
     @Test
-    void shouldTriggerAllThatShareANumberAndRefuseWhoDoesNotWantTo() {
+    void shouldTriggerAllInterruptsThatShareANumberAndRejectOthers() {
         var flags = sisci_h.SCI_FLAG_SHARED_INT() | sisci_h.SCI_FLAG_FIXED_INTNO();
         var first = create(false, 0, flags);
         var second = create(false, 0, flags);
@@ -295,7 +295,7 @@ class InterruptTest {
                                 0,
                                 0,
                                 sisci_h.SCI_FLAG_FIXED_INTNO()))
-                .isEqualTo("SEGMENTID_USED"); // which is INTNO_USED too
+                .isEqualTo("SEGMENTID_USED"); // has the same number as INTNO_USED
 
         nodes.second.ok("SCITriggerInterrupt", connect(false, first.number()), 0);
 
@@ -304,7 +304,7 @@ class InterruptTest {
     }
 
     @Test
-    void shouldCancelTheWaitForAnInterruptThatIsRemovedAndTellWhoTriggersIt() throws Exception {
+    void shouldCancelTheWaitForARemovedInterruptAndRejectTriggers() throws Exception {
         var local = create(false, 0, 0);
         var remote = connect(false, local.number());
         var waited = new LinkedBlockingQueue<String>();
@@ -327,7 +327,7 @@ class InterruptTest {
     }
 
     @Test
-    void shouldRefuseInterruptsThatAreNotThereOrBehindACutLink() throws Exception {
+    void shouldRejectAMissingInterruptAndACutLink() throws Exception {
         var local = create(false, 0, 0);
         var remote = connect(false, local.number());
         assertThat(

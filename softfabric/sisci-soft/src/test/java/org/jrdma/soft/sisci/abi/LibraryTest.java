@@ -30,14 +30,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What C would find. */
+/** Tests of the exported symbols and their signatures. */
 class LibraryTest {
 
     private static final Path HEADER = Path.of("../../headers/sisci/sisci.h");
     private static final Path NOWHERE = Path.of("/dev/shm/sisci-test-never-joined");
     private static final Library LIBRARY =
             new Library(() -> {
-                throw new AssertionError("joins no fabric");
+                throw new AssertionError("must not join a fabric");
             });
 
     static Stream<Method> functions() {
@@ -55,7 +55,7 @@ class LibraryTest {
 
     @ParameterizedTest
     @MethodSource("functions")
-    void shouldTakeAndReturnWhatTheHeaderSays(Method function) throws Exception {
+    void shouldHaveTheSignatureOfTheHeader(Method function) throws Exception {
         var exported = function.getAnnotation(Exported.class);
         var arguments = new ArrayList<>(List.of(function.getParameterTypes()));
         if (exported.reports()) {
@@ -79,7 +79,9 @@ class LibraryTest {
                 .orElseGet(() -> FunctionDescriptor.ofVoid(arguments));
     }
 
-    /** Pointers are numbers here, and so is the only structure that is passed by value. */
+    /**
+     * The type of the Java method: pointers, and the only structure passed by value, are integers.
+     */
     private static MemoryLayout number(MemoryLayout layout) {
         var isNumber = layout instanceof AddressLayout || layout.equals(sci_address_t.layout());
         return isNumber ? ValueLayout.JAVA_LONG : layout.withoutName();
@@ -87,7 +89,7 @@ class LibraryTest {
 
     @ParameterizedTest
     @MethodSource("functions")
-    void shouldBeFoundByItsThreeNames(Method function) {
+    void shouldExportAFunctionUnderThreeNames(Method function) {
         var name = function.getAnnotation(Exported.class).value();
         var found = LIBRARY.find(name);
 
@@ -97,14 +99,14 @@ class LibraryTest {
     }
 
     @Test
-    void shouldLackWhatItDoesNotDoAsAnOlderLibraryWould() {
+    void shouldNotExportUnsupportedFunctions() {
         assertThat(LIBRARY.find("SCIBorrowDevice")).isEmpty();
         assertThat(LIBRARY.find("_SISCI_PUBLIC_FUNC_MT_SCIAttachPhysicalMemory")).isEmpty();
         assertThat(LIBRARY.find("_SISCI_PUBLIC_CONST_SCI_FLAG_NO_SUCH_FLAG")).isEmpty();
     }
 
     @Test
-    void shouldExportEveryConstantOfTheHeaderWithItsNumberIfThatIsPublic() throws Exception {
+    void shouldExportEveryConstantOfTheHeaderWithItsPublicNumber() throws Exception {
         var header = Files.readString(HEADER);
         var numbers = new HashMap<String, Integer>();
         var define = Pattern.compile("#define (SCI_\\w+) (0x\\w+)").matcher(header);
@@ -120,7 +122,7 @@ class LibraryTest {
             if (numbers.containsKey(name)) {
                 assertThat(constant(name)).as(name).isEqualTo(numbers.get(name));
             } else {
-                // No one would guess a number of more than 16 bits.
+                // a number of more than 16 bits cannot be guessed
                 assertThat(Integer.toUnsignedLong(constant(name))).as(name).isGreaterThan(0xFFFF);
             }
         }
@@ -134,13 +136,14 @@ class LibraryTest {
     }
 
     @Test
-    void shouldGiveEachQueryANumberOfItsOwn() {
-        assertThat(Stream.of(sisci_query.values()).map(Queries::number)).doesNotHaveDuplicates();
+    void shouldHaveADistinctNumberForEachQuery() {
+        assertThat(Stream.of(sisci_query.values()).map(QueryNumbers::number))
+                .doesNotHaveDuplicates();
     }
 
     @Test
-    void shouldRefuseEverythingBeforeItIsInitialised() {
-        var early = new C(SoftSisciOptions.in(NOWHERE));
+    void shouldRejectAllCallsBeforeInitialization() {
+        var early = new CProgram(SoftSisciOptions.in(NOWHERE));
 
         assertThat(early.attempt("SCIOpen", early.place().address(), 0))
                 .isEqualTo("NOT_INITIALIZED");
@@ -150,7 +153,7 @@ class LibraryTest {
     }
 
     @Test
-    void shouldRefuseAStaleHandleEvenWhereItsPlaceIsUsedAgain() {
+    void shouldRejectAStaleHandleWhoseSlotIsReused() {
         var handles = new Handles();
         var first = handles.add("first");
         handles.release(first);
@@ -164,8 +167,8 @@ class LibraryTest {
     }
 
     @Test
-    void shouldExplainEveryErrorInWords() {
-        var library = new C(SoftSisciOptions.in(NOWHERE));
+    void shouldHaveATextForEveryError() {
+        var library = new CProgram(SoftSisciOptions.in(NOWHERE));
         var texts =
                 Map.of(
                         sisci_h.SCI_ERR_BUSY(),

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A link that is cut, and mended. The first node owns a segment, the second stores into it. */
+/**
+ * Tests of a link that is cut and restored. The first node owns a segment, and the second node
+ * stores into it.
+ */
 class LinkTest {
 
     private static final long BYTES = ThreeNodes.BYTES;
@@ -27,7 +30,7 @@ class LinkTest {
     private long segment;
     private MemorySegment own;
     private long remote;
-    private C.Mapped map;
+    private CProgram.Mapped map;
     private long sequence;
 
     @BeforeEach
@@ -55,7 +58,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldLetNothingThroughWhileItIsCut() throws Exception {
+    void shouldLoseStoresWhileTheLinkIsCut() throws Exception {
         map.memory().set(JAVA_LONG, 0, 1);
 
         nodes.first.fabric().cutLink(0);
@@ -70,16 +73,16 @@ class LinkTest {
     }
 
     @Test
-    void shouldBeRefusedInWordsToWhoIsInNoFabric(@TempDir Path folder) {
+    void shouldRejectACutBeforeInitialization(@TempDir Path folder) {
         var outside = new SoftSisci(SoftSisciOptions.in(folder));
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> outside.cutLink(0))
-                .withMessageContaining("opening a node");
+                .withMessageContaining("Open a node first");
     }
 
     @Test
-    void shouldTellBothEnds() throws Exception {
+    void shouldNotifyBothEnds() throws Exception {
         nodes.second.fabric().cutLink(0);
 
         assertThat(nodes.second.remoteEvent(remote)).isEqualTo(sisci_h.SCI_CB_NOT_OPERATIONAL());
@@ -90,7 +93,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldNotLetASequenceBeTriedAgainUntilItCouldBeStarted() throws Exception {
+    void shouldReportNotRetriableUntilTheSequenceCanBeStarted() throws Exception {
         assertThat(start()).isEqualTo(sisci_h.SCI_SEQ_OK());
         assertThat(check()).isEqualTo(sisci_h.SCI_SEQ_OK());
 
@@ -105,7 +108,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldLetASequenceBeTriedAgainAtOnceAfterACutThatHasPassed() throws Exception {
+    void shouldReportRetriableAfterATemporaryCut() throws Exception {
         assertThat(start()).isEqualTo(sisci_h.SCI_SEQ_OK());
 
         nodes.first.fabric().cutLink(0);
@@ -116,7 +119,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldSayWhoseLinkKeepsAConnectionFromBeingMade() throws Exception {
+    void shouldReportWhichLinkPreventsAConnection() throws Exception {
         nodes.first.fabric().cutLink(0);
 
         assertThat(connectError(nodes.second, nodes.secondDescriptor, nodes.first.node()))
@@ -132,10 +135,10 @@ class LinkTest {
                                 "SCIProbeNode", nodes.secondDescriptor, 0, nodes.third.node(), 0))
                 .isEqualTo(1);
         assertThat(connectError(nodes.first, nodes.firstDescriptor, nodes.first.node()))
-                .isEqualTo("OK"); // past any link
+                .isEqualTo("OK"); // a connection within a node uses no link
     }
 
-    private static String connectError(C process, long descriptor, int node) {
+    private static String connectError(CProgram process, long descriptor, int node) {
         return process.attempt(
                 "SCIConnectSegment",
                 descriptor,
@@ -150,7 +153,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldCopyNothingAndSaySoWithErrorCheck() throws Exception {
+    void shouldNotCopyAndReportItWithErrorCheck() throws Exception {
         var errorCheck = nodes.second.constant("SCI_FLAG_ERROR_CHECK");
         try (var arena = Arena.ofConfined()) {
             var data = arena.allocate(BYTES).fill((byte) 9);
@@ -171,7 +174,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldBearCutsUnderARunningWriterWithoutLettingHalfAWordThrough() throws Exception {
+    void shouldNotTearWordsWhenTheLinkIsCutDuringStores() throws Exception {
         var running = new AtomicBoolean(true);
         var writer =
                 Thread.ofPlatform()

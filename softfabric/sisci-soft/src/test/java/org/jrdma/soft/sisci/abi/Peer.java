@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
-/** Another process of a fabric, in a JVM of its own, and what it does there. */
+/** Another process of a fabric, in a separate JVM, with a fixed role. */
 final class Peer implements AutoCloseable {
 
     static final int SEGMENT = 7;
@@ -29,12 +29,12 @@ final class Peer implements AutoCloseable {
         this.process = process;
         var line = process.inputReader().readLine();
         if (line == null || !line.startsWith("node ")) {
-            throw new AssertionError("the peer says " + line);
+            throw new AssertionError("unexpected output of the peer: " + line);
         }
         this.node = Integer.parseInt(line.substring(5));
     }
 
-    /** Starts one as a node, 0 for any; returns when it has done what its role begins with. */
+    /** Starts a peer as a node, 0 for any, and returns when the peer has prepared its role. */
     static Peer start(Path fabric, int node, String role, int other) throws IOException {
         var path =
                 Stream.of(
@@ -69,20 +69,20 @@ final class Peer implements AutoCloseable {
         return node;
     }
 
-    /** As by kill -9. */
+    /** Kills the process with SIGKILL. */
     void kill() {
         process.destroyForcibly().onExit().join();
     }
 
-    /** Sends it a signal, as {@code STOP}. */
+    /** Sends a signal to the process, such as {@code STOP}. */
     void signal(String name) throws IOException, InterruptedException {
         var kill = new ProcessBuilder("sh", "-c", "kill -%s %d".formatted(name, process.pid()));
         if (kill.inheritIO().start().waitFor() != 0) {
-            throw new AssertionError("no signal " + name);
+            throw new AssertionError("cannot send the signal " + name);
         }
     }
 
-    /** Lets it end as a program does that closes nothing. */
+    /** Lets the process exit without closing anything. */
     int end() throws IOException, InterruptedException {
         process.outputWriter().close();
         return process.waitFor();
@@ -93,10 +93,10 @@ final class Peer implements AutoCloseable {
         kill();
     }
 
-    /** Arguments: the fabric, the node, the role, the other's node. */
+    /** Runs a role. Arguments: the fabric, the node, the role, the node of the test. */
     public static void main(String... arguments) throws IOException {
         var self =
-                C.in(
+                CProgram.in(
                         SoftSisciOptions.in(Path.of(arguments[0]))
                                 .asNode(Integer.parseInt(arguments[1])));
         var descriptor = self.open();
@@ -112,14 +112,15 @@ final class Peer implements AutoCloseable {
         }
         IO.println("node " + self.node());
         while (System.in.read() >= 0) {
-            // until its parent has had enough
+            // until the parent closes the stream
         }
     }
 
     /**
-     * Offers a segment whose second word follows the first, and an interrupt that adds to a third.
+     * Offers a segment, copies its first word to the second, and counts an interrupt in the third
+     * word.
      */
-    private static void echo(C self, long descriptor) {
+    private static void echo(CProgram self, long descriptor) {
         var memory = self.mapLocal(self.offer(descriptor, SEGMENT, BYTES), BYTES).memory();
         var interrupt = self.place();
         var number = self.place();
@@ -145,7 +146,7 @@ final class Peer implements AutoCloseable {
                 .daemon()
                 .start(() -> {
                     while (true) {
-                        self.ok("SCIWaitForInterrupt", C.handle(interrupt), -1, 0);
+                        self.ok("SCIWaitForInterrupt", CProgram.handle(interrupt), -1, 0);
                         WORD.getAndAdd(memory, 16L, 1L);
                     }
                 });

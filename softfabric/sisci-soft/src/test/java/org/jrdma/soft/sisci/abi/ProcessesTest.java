@@ -28,24 +28,24 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What only two processes show. */
+/** Tests that need two processes. */
 class ProcessesTest {
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
 
     private Path folder;
-    private C self;
+    private CProgram self;
     private long descriptor;
 
     @BeforeEach
     void join() throws Exception {
         folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
-        self = C.in(SoftSisciOptions.in(folder));
+        self = CProgram.in(SoftSisciOptions.in(folder));
         descriptor = self.open();
     }
 
     @AfterEach
-    void leaveAndFindNothingLeft() throws Exception {
+    void leaveAndFindNoFiles() throws Exception {
         self.close();
         assertThat(files()).isEmpty();
         Files.delete(folder);
@@ -78,12 +78,12 @@ class ProcessesTest {
         }
     }
 
-    private C.Mapped map(Peer peer) {
+    private CProgram.Mapped map(Peer peer) {
         return self.mapRemote(self.connect(descriptor, peer.node(), Peer.SEGMENT), Peer.BYTES);
     }
 
     @Test
-    void shouldCountEachTriggerOfAnotherProcessOnce() throws Exception {
+    void shouldReceiveEachTriggerOfAnotherProcessOnce() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             var memory = map(peer).memory();
             var interrupt = self.place();
@@ -98,7 +98,7 @@ class ProcessesTest {
                     0);
 
             for (var i = 0; i < 2_000; i++) {
-                self.ok("SCITriggerInterrupt", C.handle(interrupt), 0);
+                self.ok("SCITriggerInterrupt", CProgram.handle(interrupt), 0);
             }
 
             eventually(() -> (long) WORD.getVolatile(memory, 16L) == 2_000);
@@ -106,7 +106,7 @@ class ProcessesTest {
     }
 
     @Test
-    void shouldNeverWaitForAProcessThatHasStoppedAndLoseNoTriggerByThat() throws Exception {
+    void shouldNotBlockOnAStoppedProcessOrLoseItsTriggers() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             var memory = map(peer).memory();
             var interrupt = self.place();
@@ -125,7 +125,7 @@ class ProcessesTest {
                     Duration.ofSeconds(20),
                     () -> {
                         for (var i = 0; i < 20_000; i++) {
-                            self.ok("SCITriggerInterrupt", C.handle(interrupt), 0);
+                            self.ok("SCITriggerInterrupt", CProgram.handle(interrupt), 0);
                         }
                     });
 
@@ -135,13 +135,13 @@ class ProcessesTest {
     }
 
     @Test
-    void shouldSayWhoMayNotKnowThatALinkIsCut() throws Exception {
+    void shouldReportProcessesThatDoNotRespondToACutLink() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             peer.signal("STOP");
 
             assertThatExceptionOfType(FabricException.class)
                     .isThrownBy(() -> self.fabric().cutLink(0))
-                    .withMessageContaining("may not know of it")
+                    .withMessageContaining("may still use the old state")
                     .withMessageContaining("node=" + peer.node());
 
             peer.signal("CONT");
@@ -150,7 +150,7 @@ class ProcessesTest {
     }
 
     @Test
-    void shouldLoseTheSegmentOfAProcessThatIsKilledAndReadAllOnesAndLiveOn() throws Exception {
+    void shouldLoseTheSegmentOfAKilledProcessAndReadAllOnes() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             var remote = self.connect(descriptor, peer.node(), Peer.SEGMENT);
             var map = self.mapRemote(remote, Peer.BYTES);
@@ -181,7 +181,7 @@ class ProcessesTest {
     }
 
     @Test
-    void shouldTellTheOwnerOfAUserThatIsKilledAndLetItRemoveTheSegment() throws Exception {
+    void shouldNotifyTheOwnerOfAKilledPeerAndAllowTheRemoval() throws Exception {
         var segment = self.offer(descriptor, Peer.SEGMENT, Peer.BYTES);
         try (var peer = Peer.start(folder, 0, "use", self.node())) {
             assertThat(self.attempt("SCIRemoveSegment", segment, 0)).isEqualTo("BUSY");
@@ -196,7 +196,7 @@ class ProcessesTest {
     }
 
     @Test
-    void shouldCutOffWhoSaysNoMessageAndGoOn() throws Exception {
+    void shouldDisconnectAProcessThatSendsAMalformedMessage() throws Exception {
         for (var nonsense : new byte[][] {new byte[3], {99, 0, 0, 0}, filled(32), filled(4128)}) {
             var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
 
@@ -224,19 +224,19 @@ class ProcessesTest {
     }
 
     @Test
-    void shouldClearAwayWhatWasLeftWhenAllWereKilled() throws Exception {
+    void shouldDeleteTheFilesOfKilledProcesses() throws Exception {
         self.close();
         Peer.start(folder, 0, "echo", 0).kill();
         assertThat(files()).contains("4.segment.7.0");
 
-        self = C.in(SoftSisciOptions.in(folder));
+        self = CProgram.in(SoftSisciOptions.in(folder));
 
         assertThat(self.node()).isEqualTo(4);
         assertThat(files()).containsExactly("4.member.0.0");
     }
 
     @Test
-    void shouldLeaveNothingOfAProgramThatEndsWithoutClosing() throws Exception {
+    void shouldDeleteTheFilesOfAProgramThatExitsWithoutClosing() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             assertThat(peer.end()).isZero();
 
@@ -245,7 +245,7 @@ class ProcessesTest {
     }
 
     @Test
-    void shouldShareASegmentBetweenTheProcessesOfANodeWithItsState() throws Exception {
+    void shouldShareASegmentAndItsStateBetweenProcessesOfANode() throws Exception {
         try (var peer = Peer.start(folder, self.node(), "share", 0)) {
             assertThat(peer.node()).isEqualTo(self.node());
             var segment = self.place();
@@ -260,15 +260,15 @@ class ProcessesTest {
                     0,
                     0);
             assertThat(bytes.get(JAVA_LONG, 0)).isEqualTo(Peer.BYTES);
-            var own = self.mapLocal(C.handle(segment), Peer.BYTES).memory();
+            var own = self.mapLocal(CProgram.handle(segment), Peer.BYTES).memory();
             var remote = map(peer).memory();
 
             remote.set(JAVA_LONG, 0, 5);
 
             assertThat(own.get(JAVA_LONG, 0)).isEqualTo(5);
-            assertThat(self.attempt("SCIPrepareSegment", C.handle(segment), 0, 0))
-                    .isEqualTo("ILLEGAL_OPERATION"); // the owner has
-            self.ok("SCISetSegmentUnavailable", C.handle(segment), 0, 0);
+            assertThat(self.attempt("SCIPrepareSegment", CProgram.handle(segment), 0, 0))
+                    .isEqualTo("ILLEGAL_OPERATION"); // the owner has done it already
+            self.ok("SCISetSegmentUnavailable", CProgram.handle(segment), 0, 0);
             assertThat(
                             self.attempt(
                                     "SCIConnectSegment",
@@ -286,7 +286,7 @@ class ProcessesTest {
     }
 
     @Test
-    void shouldLoseASharedSegmentWhoseMakerIsKilled() throws Exception {
+    void shouldLoseASharedSegmentWhoseOwnerIsKilled() throws Exception {
         try (var peer = Peer.start(folder, self.node(), "share", 0)) {
             var segment = self.place();
             self.ok(
@@ -298,18 +298,18 @@ class ProcessesTest {
                     0,
                     0,
                     0);
-            var memory = self.mapLocal(C.handle(segment), Peer.BYTES).memory();
+            var memory = self.mapLocal(CProgram.handle(segment), Peer.BYTES).memory();
 
             peer.kill();
 
-            assertThat(self.localEvent(C.handle(segment))).isEqualTo(sisci_h.SCI_CB_LOST());
+            assertThat(self.localEvent(CProgram.handle(segment))).isEqualTo(sisci_h.SCI_CB_LOST());
             assertThat(memory.get(JAVA_LONG, 0)).isEqualTo(-1);
             assertThat(mappedOf(folder)).isEmpty();
         }
     }
 
     @Test
-    void shouldKeepWritersOfALostSegmentAlive() throws Exception {
+    void shouldNotCrashWritersOfALostSegment() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             MemorySegment memory = map(peer).memory();
             var running = new AtomicBoolean(true);
@@ -331,7 +331,7 @@ class ProcessesTest {
             eventually(() -> writer.isDone() || rounds.get() > lost + 100);
 
             running.set(false);
-            writer.join(); // throws what the writer has, which a SIGBUS would be
+            writer.join(); // rethrows an exception of the writer
         }
     }
 }

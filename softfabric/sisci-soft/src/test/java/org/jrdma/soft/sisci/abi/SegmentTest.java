@@ -18,16 +18,16 @@ class SegmentTest {
     private static final long BYTES = 64 << 10;
 
     private Path folder;
-    private C owner;
-    private C peer;
+    private CProgram owner;
+    private CProgram peer;
     private long ownerDescriptor;
     private long peerDescriptor;
 
     @BeforeEach
     void joinTwoNodes() throws Exception {
         folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
-        owner = C.in(SoftSisciOptions.in(folder));
-        peer = C.in(SoftSisciOptions.in(folder));
+        owner = CProgram.in(SoftSisciOptions.in(folder));
+        peer = CProgram.in(SoftSisciOptions.in(folder));
         ownerDescriptor = owner.open();
         peerDescriptor = peer.open();
     }
@@ -43,7 +43,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldGiveTheNodesOfAFabricDifferentIdsInStepsOfFour() {
+    void shouldGiveTheNodesOfAFabricDistinctMultiplesOfFour() {
         assertThat(owner.node()).isEqualTo(4);
         assertThat(peer.node()).isEqualTo(8);
         assertThat(owner.ok("SCIProbeNode", ownerDescriptor, 0, 8, 0)).isEqualTo(1);
@@ -51,7 +51,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldShowInTheOwnersMemoryWhatThePeerStores() {
+    void shouldStoreIntoTheMemoryOfTheOwner() {
         var segment = owner.offer(ownerDescriptor, 7, BYTES);
         var own = owner.mapLocal(segment, BYTES);
         var remote = peer.connect(peerDescriptor, owner.node(), 7);
@@ -67,7 +67,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldTakeEverythingBackInTheProperOrderAndSayBusyInAnother() {
+    void shouldReportBusyUnlessObjectsAreRemovedInOrder() {
         var segment = owner.offer(ownerDescriptor, 7, BYTES);
         var remote = peer.connect(peerDescriptor, owner.node(), 7);
         var map = peer.mapRemote(remote, BYTES);
@@ -90,7 +90,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldChooseTheFirstFreeIdFromTheOneWanted() {
+    void shouldUseTheFirstFreeIdFromTheRequestedOne() {
         owner.create(ownerDescriptor, 1024, BYTES, 0);
 
         var automatic = owner.create(ownerDescriptor, 1024, BYTES, sisci_h.SCI_FLAG_AUTO_ID());
@@ -112,7 +112,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldHideWhatIsPrivateOrNotAvailable() {
+    void shouldRejectConnectionsToPrivateAndUnavailableSegments() {
         owner.create(ownerDescriptor, 1, BYTES, 0);
         var hidden = owner.create(ownerDescriptor, 2, BYTES, sisci_h.SCI_FLAG_PRIVATE());
         owner.ok("SCIPrepareSegment", hidden, 0, 0);
@@ -141,7 +141,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldPublishMemoryOfTheProgramsInPlaceAndGiveItBackWithWhatIsInIt() {
+    void shouldShareMemoryOfTheProgramAndKeepItsContents() {
         try (var arena = Arena.ofConfined()) {
             var memory = arena.allocate(2 * BYTES, 4096).asSlice(0, BYTES);
             memory.set(JAVA_LONG, 0, 1);
@@ -160,14 +160,14 @@ class SegmentTest {
             peer.ok("SCIUnmapSegment", map.handle(), 0);
             peer.ok("SCIDisconnectSegment", remote, 0);
             owner.localEvent(segment);
-            owner.localEvent(segment); // it has disconnected
+            owner.localEvent(segment); // until the peer has disconnected
             owner.ok("SCIRemoveSegment", segment, 0);
             assertThat(memory.get(JAVA_LONG, 8)).isEqualTo(2);
         }
     }
 
     @Test
-    void shouldRefuseToPublishMemoryThatIsNotThereOrBetweenPages() {
+    void shouldRejectUnmappedAndUnalignedMemory() {
         var segment = owner.create(ownerDescriptor, 7, 0, sisci_h.SCI_FLAG_EMPTY());
 
         assertThat(owner.attempt("SCIRegisterSegmentMemory", 4096, BYTES, segment, 0x400))

@@ -18,25 +18,25 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Goes through a table of what each call answers in each state: all calls of an object in all of
- * its states, and some more calls with other arguments.
+ * Checks the table of the results of all calls in all states of an object, and of some calls with
+ * other arguments.
  */
 class StateTableTest {
 
-    private static final List<Story.Kind> KINDS =
+    private static final List<Scenario.Kind> KINDS =
             List.of(
-                    SegmentStory.KIND,
-                    AttachedSegmentStory.KIND,
-                    DmaQueueStory.KIND,
-                    InterruptStory.KIND,
-                    InterruptStory.KIND_WITH_DATA);
+                    SegmentScenario.KIND,
+                    AttachedSegmentScenario.KIND,
+                    DmaQueueScenario.KIND,
+                    InterruptScenario.KIND,
+                    InterruptScenario.KIND_WITH_DATA);
 
     private static ThreeNodes nodes;
 
-    /** One line of it. */
+    /** A row of the table. */
     record Row(String object, String state, String call, String error, String certainty) {
 
-        boolean isRefused() {
+        boolean isError() {
             return !error.equals("OK");
         }
     }
@@ -74,7 +74,7 @@ class StateTableTest {
         return rows;
     }
 
-    private static List<Row> rows(Story.Kind kind, String state) throws IOException {
+    private static List<Row> rows(Scenario.Kind kind, String state) throws IOException {
         return table().stream()
                 .filter(row -> row.object().equals(kind.object()) && row.state().equals(state))
                 .toList();
@@ -98,7 +98,7 @@ class StateTableTest {
                 }
             }
         }
-        assertThat(found.values()).as("each once").containsOnly(1);
+        assertThat(found.values()).as("number of rows for each call").containsOnly(1);
         assertThat(table())
                 .allSatisfy(row ->
                         assertThat(KINDS)
@@ -115,35 +115,35 @@ class StateTableTest {
 
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("states")
-    void shouldAnswerEachCallAsTheTableSays(Story.Kind kind, String state) throws Exception {
-        var answers = new ArrayList<String>();
+    void shouldReturnTheErrorInTheTable(Scenario.Kind kind, String state) throws Exception {
+        var results = new ArrayList<String>();
         var expected = new ArrayList<String>();
         for (var row : rows(kind, state)) {
-            try (var story = kind.begin(nodes)) {
-                story.reach(state);
-                answers.add(row.call() + ": " + story.attempt(row.call()));
+            try (var scenario = kind.create(nodes)) {
+                scenario.reach(state);
+                results.add(row.call() + ": " + scenario.attempt(row.call()));
                 expected.add(row.call() + ": " + row.error());
             }
         }
 
-        assertThat(answers).containsExactlyElementsOf(expected);
+        assertThat(results).containsExactlyElementsOf(expected);
     }
 
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("states")
-    void shouldStayAsItIsWhereCallsAreRefused(Story.Kind kind, String state) throws Exception {
+    void shouldNotChangeTheStateOnAnError(Scenario.Kind kind, String state) throws Exception {
         var rows = rows(kind, state);
-        for (var granted : rows.stream().filter(row -> !row.isRefused()).toList()) {
-            try (var story = kind.begin(nodes)) {
-                story.reach(state);
-                for (var refused : rows.stream().filter(Row::isRefused).toList()) {
-                    assertThat(story.attempt(refused.call()))
-                            .as("%s after others", refused)
-                            .isEqualTo(refused.error());
+        for (var granted : rows.stream().filter(row -> !row.isError()).toList()) {
+            try (var scenario = kind.create(nodes)) {
+                scenario.reach(state);
+                for (var failing : rows.stream().filter(Row::isError).toList()) {
+                    assertThat(scenario.attempt(failing.call()))
+                            .as("%s after other calls", failing)
+                            .isEqualTo(failing.error());
                 }
 
-                assertThat(story.attempt(granted.call()))
-                        .as("%s after all that is refused", granted)
+                assertThat(scenario.attempt(granted.call()))
+                        .as("%s after all failing calls", granted)
                         .isEqualTo("OK");
             }
         }

@@ -11,25 +11,25 @@ import java.util.concurrent.Callable;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
-/** A fabric of nodes in this JVM, which leaves nothing behind. */
+/** A fabric of three nodes in this JVM. Its close checks that no file remains. */
 final class ThreeNodes implements AutoCloseable {
 
     static final long BYTES = 64 << 10;
 
     final Path folder;
-    final C first;
-    final C second;
-    final C third;
+    final CProgram first;
+    final CProgram second;
+    final CProgram third;
     final long firstDescriptor;
     final long secondDescriptor;
     final long thirdDescriptor;
 
-    /** With faults in the second. */
+    /** Creates the nodes, and injects faults into the second. */
     ThreeNodes(FaultOptions faults) throws IOException {
         folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
-        first = C.in(SoftSisciOptions.in(folder));
-        second = C.in(SoftSisciOptions.in(folder).withFaults(faults));
-        third = C.in(SoftSisciOptions.in(folder));
+        first = CProgram.in(SoftSisciOptions.in(folder));
+        second = CProgram.in(SoftSisciOptions.in(folder).withFaults(faults));
+        third = CProgram.in(SoftSisciOptions.in(folder));
         firstDescriptor = first.open();
         secondDescriptor = second.open();
         thirdDescriptor = third.open();

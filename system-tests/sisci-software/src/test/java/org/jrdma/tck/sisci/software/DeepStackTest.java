@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A stack that overflows inside a function that C called, if only for a moment, ends the JVM. Each
- * test is a JVM that calls the fabric at every depth until its stack is full, again and again.
+ * Tests of stack overflows. A StackOverflowError in an upcall terminates the JVM. Each test starts
+ * a JVM that repeatedly calls the fabric at every depth until its stack is full.
  */
 @Timeout(120)
 class DeepStackTest {
@@ -34,9 +34,9 @@ class DeepStackTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"flush", "write", "copy", "trigger", "probe", "query"})
-    void shouldSurviveAStackThatOverflowsAtAnyDepth(String what) throws Exception {
+    void shouldSurviveAStackThatOverflowsAtAnyDepth(String operation) throws Exception {
         var folder = Jvm.fabricFolder();
-        var complaints = logs.resolve("complaints");
+        var errors = logs.resolve("errors");
         var process =
                 new ProcessBuilder(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -47,17 +47,17 @@ class DeepStackTest {
                                 System.getProperty("java.class.path"),
                                 Overflowing.class.getName(),
                                 folder.toString(),
-                                what)
-                        .redirectError(complaints.toFile())
+                                operation)
+                        .redirectError(errors.toFile())
                         .start();
 
         var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
-        assertThat(process.waitFor()).as(output + Files.readString(complaints)).isZero();
+        assertThat(process.waitFor()).as(output + Files.readString(errors)).isZero();
         assertThat(output).isEqualTo("10 overflows, then 42" + System.lineSeparator());
     }
 
-    /** What is run. */
+    /** The program that the JVM runs. */
     static final class Overflowing {
 
         private final MemorySegment message = Arena.global().allocate(64, 64);
@@ -90,9 +90,9 @@ class DeepStackTest {
             program.node.close();
         }
 
-        @SuppressWarnings("InfiniteRecursion") // until the stack is full
-        private void descend(String what) throws IOException {
-            switch (what) {
+        @SuppressWarnings("InfiniteRecursion") // intended: fills the stack
+        private void descend(String operation) throws IOException {
+            switch (operation) {
                 case "flush" -> map.putLongRelease(0, 1);
                 case "write" -> sequence.write(64, message, ofSeconds(5));
                 case "copy" -> map.copyFrom(message, 64);
@@ -100,7 +100,7 @@ class DeepStackTest {
                 case "probe" -> node.probe(8);
                 default -> node.cacheLineBytes();
             }
-            descend(what);
+            descend(operation);
         }
     }
 }

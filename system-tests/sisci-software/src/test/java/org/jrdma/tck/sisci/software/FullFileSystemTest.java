@@ -18,16 +18,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A fabric in a file system of 8 MiB, in a mount namespace of its own: within a user namespace, or
- * where there can be none, as root.
+ * Tests of a fabric in a file system of 8 MiB. The file system is in a separate mount namespace,
+ * which needs a user namespace or root.
  */
 @Timeout(60)
 class FullFileSystemTest {
 
     private static final long MEBIBYTE = 1 << 20;
-    private static final int FIRST = 1;
+    private static final int FIRST_SEGMENT = 1;
 
-    private static final List<List<String>> WAYS =
+    private static final List<List<String>> NAMESPACE_COMMANDS =
             List.of(
                     List.of("unshare", "--user", "--map-root-user", "--mount"),
                     List.of("unshare", "--mount"));
@@ -36,48 +36,51 @@ class FullFileSystemTest {
             List.of("sh", "-c", "mount -t tmpfs -o size=8m tmpfs \"$0\" && exec \"$@\"");
 
     private static List<String> inSmallFileSystem(
-            List<String> way, String folder, List<String> command) {
-        var all = new ArrayList<>(way);
+            List<String> namespaceCommand, String folder, List<String> command) {
+        var all = new ArrayList<>(namespaceCommand);
         all.addAll(MOUNT_AND_RUN);
         all.add(folder);
         all.addAll(command);
         return all;
     }
 
-    private static List<String> wayThatWorks(String folder) throws Exception {
-        for (var way : WAYS) {
+    private static List<String> supportedNamespaceCommand(String folder) throws Exception {
+        for (var candidate : NAMESPACE_COMMANDS) {
             var probe =
-                    new ProcessBuilder(inSmallFileSystem(way, folder, List.of("true")))
+                    new ProcessBuilder(inSmallFileSystem(candidate, folder, List.of("true")))
                             .redirectErrorStream(true)
                             .redirectOutput(Redirect.DISCARD)
                             .start();
             if (probe.waitFor() == 0) {
-                return way;
+                return candidate;
             }
         }
-        throw missing("neither user namespaces nor root, to mount a small file system");
+        throw missing("Mounting a small file system requires user namespaces or root.");
     }
 
     @Test
-    void shouldHaveNoSpaceForSegmentsBeyondItAndKeepThoseWithin() throws Exception {
+    void shouldRejectASegmentBeyondTheFileSystemAndKeepExistingOnes() throws Exception {
         var folder = Jvm.fabricFolder();
-        var way = wayThatWorks(folder.toString());
+        var namespaceCommand = supportedNamespaceCommand(folder.toString());
 
         try (var peer =
                 PeerProcess.start(
-                        inSmallFileSystem(way, folder.toString(), Jvm.command(folder, 4, false)))) {
-            peer.tell(party -> {
-                var node = party.node();
-                noSpace(node, 100, 9 * MEBIBYTE);
+                        inSmallFileSystem(
+                                namespaceCommand,
+                                folder.toString(),
+                                Jvm.command(folder, 4, false)))) {
+            peer.run(context -> {
+                var node = context.node();
+                assertNoSpace(node, 100, 9 * MEBIBYTE);
 
                 var segments = new ArrayDeque<LocalSegment>();
                 while (segments.size() < 7) {
-                    segments.add(node.newSegment(FIRST + segments.size(), MEBIBYTE));
+                    segments.add(node.newSegment(FIRST_SEGMENT + segments.size(), MEBIBYTE));
                 }
-                noSpace(node, 100, 2 * MEBIBYTE);
+                assertNoSpace(node, 100, 2 * MEBIBYTE);
                 for (var segment : segments) {
                     var memory = segment.map().segment();
-                    memory.fill((byte) segment.id()); // nothing of it is missing
+                    memory.fill((byte) segment.id()); // all pages are allocated
                     assertThat(memory.getAtIndex(ValueLayout.JAVA_BYTE, 0))
                             .isEqualTo((byte) segment.id());
                 }
@@ -89,7 +92,7 @@ class FullFileSystemTest {
         }
     }
 
-    private static void noSpace(Node node, int id, long bytes) {
+    private static void assertNoSpace(Node node, int id, long bytes) {
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> node.newSegment(id, bytes))
                 .extracting(SisciException::error)

@@ -6,24 +6,24 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.tck.sisci.PeerProcess;
 
-/** JVMs that join a fabric of a test's own. */
+/** Processes that join the fabric of a test. */
 final class Jvm {
 
     private Jvm() {}
 
-    /** A folder in memory, which goes with this JVM if nobody has left anything in it. */
+    /** A directory in memory, which is deleted when this JVM exits if it is empty. */
     static Path fabricFolder() throws IOException {
         var folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-tck");
         folder.toFile().deleteOnExit();
         return folder;
     }
 
-    /** A process that is a node of the fabric in a folder, or one of its processes. */
+    /** Starts a process of a node of the fabric in a directory. */
     static PeerProcess peer(Path folder, int node, boolean weak) throws IOException {
         return PeerProcess.start(command(folder, node, weak));
     }
 
-    /** The command that starts one. */
+    /** The command that starts a peer process. */
     static List<String> command(Path folder, int node, boolean weak) {
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -27,21 +27,21 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.tck.sisci.Party;
+import org.jrdma.tck.sisci.PeerContext;
 import org.jrdma.tck.sisci.PeerProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of those who were connected to a process that is killed, and of its files. */
+/** Tests of processes that were connected to a killed process, and of its files. */
 @Timeout(60)
 class KilledPeerTest {
 
-    private static final Duration SOON = ofSeconds(5);
-    private static final int HERE = 4;
-    private static final int THERE = 8;
-    private static final int ELSEWHERE = 12;
+    private static final Duration TIMEOUT = ofSeconds(5);
+    private static final int LOCAL_NODE = 4;
+    private static final int PEER_NODE = 8;
+    private static final int THIRD_NODE = 12;
     private static final int SEGMENT = 7;
     private static final long BYTES = 1 << 20;
 
@@ -55,11 +55,11 @@ class KilledPeerTest {
     }
 
     private Node join() throws Exception {
-        return Sisci.from(new SoftSisci(SoftSisciOptions.in(folder).asNode(HERE))).open();
+        return Sisci.from(new SoftSisci(SoftSisciOptions.in(folder).asNode(LOCAL_NODE))).open();
     }
 
     @AfterEach
-    void leaveNothing() throws Exception {
+    void closeAndFindNoFiles() throws Exception {
         node.close();
         eventually(() -> files().isEmpty());
     }
@@ -71,14 +71,14 @@ class KilledPeerTest {
     }
 
     private static void eventually(Callable<Boolean> condition) throws Exception {
-        var end = System.nanoTime() + SOON.toNanos();
+        var end = System.nanoTime() + TIMEOUT.toNanos();
         while (!condition.call()) {
-            assertThat(System.nanoTime()).as("not within %s", SOON).isLessThan(end);
+            assertThat(System.nanoTime()).as("not within %s", TIMEOUT).isLessThan(end);
             Thread.sleep(2);
         }
     }
 
-    /** What this process has mapped of files that are no more. */
+    /** The mappings of deleted files in this process. */
     private static List<String> deletedMaps(String folder) throws IOException {
         try (var maps = Files.lines(Path.of("/proc/self/maps"))) {
             return maps.filter(line -> line.contains(folder) && line.endsWith("(deleted)"))
@@ -87,19 +87,19 @@ class KilledPeerTest {
     }
 
     private static RemoteMap use(Node node, int peer) throws IOException {
-        var map = node.connect(peer, SEGMENT, SOON).map();
+        var map = node.connect(peer, SEGMENT, TIMEOUT).map();
         map.putLongRelease(8L * node.id(), node.id());
         map.flush();
         return map;
     }
 
     @Test
-    void shouldTellThoseWhoLoadAndStoreInTheMidstOfItAndCrashNobody() throws Exception {
-        try (var doomed = Jvm.peer(folder, THERE, false);
-                var other = Jvm.peer(folder, ELSEWHERE, false)) {
-            doomed.tell(party -> party.offer(SEGMENT, BYTES));
-            other.tell(party -> party.keep("map", use(party.node(), THERE)));
-            var remote = node.connect(THERE, SEGMENT, SOON);
+    void shouldReportALostSegmentDuringLoadsAndStoresWithoutACrash() throws Exception {
+        try (var killedPeer = Jvm.peer(folder, PEER_NODE, false);
+                var other = Jvm.peer(folder, THIRD_NODE, false)) {
+            killedPeer.run(context -> context.offer(SEGMENT, BYTES));
+            other.run(context -> context.put("map", use(context.node(), PEER_NODE)));
+            var remote = node.connect(PEER_NODE, SEGMENT, TIMEOUT);
             var map = remote.map();
             var running = new AtomicBoolean(true);
             var failure = new CompletableFuture<Throwable>();
@@ -114,18 +114,18 @@ class KilledPeerTest {
                                 }
                             });
 
-            doomed.kill();
+            killedPeer.kill();
 
-            assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.LOST);
+            assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.LOST);
             assertThat(remote.link()).isEqualTo(Link.LOST);
-            Thread.sleep(20); // in the midst of loads and stores
+            Thread.sleep(20); // loads and stores are running
             running.set(false);
             storing.join();
             assertThat(failure).isNotDone();
             eventually(() -> deletedMaps(folder.toString()).isEmpty());
             var name = folder.toString();
-            other.tell(party -> {
-                var lost = party.kept("map", RemoteMap.class);
+            other.run(context -> {
+                var lost = context.get("map", RemoteMap.class);
                 eventually(() -> lost.getLong(BYTES - 8) == -1);
                 eventually(() -> deletedMaps(name).isEmpty());
             });
@@ -137,78 +137,79 @@ class KilledPeerTest {
                         .withMessageContaining("NOT_RETRIABLE");
             }
             assertThatExceptionOfType(FabricException.class)
-                    .isThrownBy(() -> node.connect(THERE, SEGMENT, ofMillis(20)));
+                    .isThrownBy(() -> node.connect(PEER_NODE, SEGMENT, ofMillis(20)));
             other.reset();
         }
     }
 
     @Test
-    void shouldTellTheOtherEndOfAMessageQueue() throws Exception {
-        try (var doomed = Jvm.peer(folder, THERE, false);
-                var alsoDoomed = Jvm.peer(folder, ELSEWHERE, false)) {
-            doomed.tell(party ->
-                    party.keep("receiver", MessageReceiver.open(party.node(), SEGMENT, 1024)));
-            var sender = MessageSender.connect(node, THERE, SEGMENT, SOON);
+    void shouldReportTheEndToTheOtherSideOfAMessageQueue() throws Exception {
+        try (var killedPeer = Jvm.peer(folder, PEER_NODE, false);
+                var alsoDoomed = Jvm.peer(folder, THIRD_NODE, false)) {
+            killedPeer.run(context ->
+                    context.put("receiver", MessageReceiver.open(context.node(), SEGMENT, 1024)));
+            var sender = MessageSender.connect(node, PEER_NODE, SEGMENT, TIMEOUT);
             var receiver = MessageReceiver.open(node, SEGMENT, 1024);
-            alsoDoomed.tell(party -> {
-                var end = MessageSender.connect(party.node(), HERE, SEGMENT, SOON);
-                party.keep("sender", end).send(MemorySegment.ofArray(new byte[8]), SOON);
+            alsoDoomed.run(context -> {
+                var end = MessageSender.connect(context.node(), LOCAL_NODE, SEGMENT, TIMEOUT);
+                context.put("sender", end).send(MemorySegment.ofArray(new byte[8]), TIMEOUT);
             });
-            assertThat(receiver.receive(SOON)).hasSize(8);
-            receiver.tryReceive((_, _, _) -> {}); // connects, to tell that it is empty
+            assertThat(receiver.receive(TIMEOUT)).hasSize(8);
+            receiver.tryReceive(
+                    (_, _, _) -> {}); // connects to the sender, to report that the queue is empty
 
-            doomed.kill();
+            killedPeer.kill();
             alsoDoomed.kill();
 
             assertThatExceptionOfType(FabricException.class)
                     .isThrownBy(() -> {
                         while (true) {
-                            sender.send(MemorySegment.ofArray(new byte[8]), SOON);
+                            sender.send(MemorySegment.ofArray(new byte[8]), TIMEOUT);
                         }
                     })
                     .withMessageContaining("has failed");
             assertThatExceptionOfType(FabricException.class)
-                    .isThrownBy(() -> receiver.receive(SOON))
-                    .withMessageContaining("is gone");
+                    .isThrownBy(() -> receiver.receive(TIMEOUT))
+                    .withMessageContaining("has ended");
             sender.close();
             receiver.close();
         }
     }
 
     @Test
-    void shouldHandOverAllThatASenderSentBeforeItWasKilled() throws Exception {
-        try (var doomed = Jvm.peer(folder, THERE, false)) {
+    void shouldDeliverAllMessagesThatASenderSentBeforeItWasKilled() throws Exception {
+        try (var killedPeer = Jvm.peer(folder, PEER_NODE, false)) {
             var receiver = MessageReceiver.open(node, SEGMENT, 1024);
-            doomed.tell(party -> {
-                var sender = MessageSender.connect(party.node(), HERE, SEGMENT, SOON);
+            killedPeer.run(context -> {
+                var sender = MessageSender.connect(context.node(), LOCAL_NODE, SEGMENT, TIMEOUT);
                 for (var number = 0; number < 40; number++) {
-                    sender.send(MemorySegment.ofArray(new long[] {number}), SOON);
+                    sender.send(MemorySegment.ofArray(new long[] {number}), TIMEOUT);
                 }
             });
-            doomed.kill();
+            killedPeer.kill();
 
             for (var number = 0; number < 40; number++) {
                 assertThat(
-                                ByteBuffer.wrap(receiver.receive(SOON))
+                                ByteBuffer.wrap(receiver.receive(TIMEOUT))
                                         .order(ByteOrder.nativeOrder())
                                         .getLong())
                         .isEqualTo(number);
             }
             assertThatExceptionOfType(FabricException.class)
-                    .isThrownBy(() -> receiver.receive(SOON))
-                    .withMessageContaining("is gone");
+                    .isThrownBy(() -> receiver.receive(TIMEOUT))
+                    .withMessageContaining("has ended");
             receiver.close();
         }
     }
 
     @Test
-    void shouldLetGoOfASharedSegmentWhoseMakerWasKilledThoughItOfferedIt() throws Exception {
-        try (var doomed = Jvm.peer(folder, HERE, false)) {
-            doomed.tell(party ->
-                    party.keep("segment", party.node().newSegment(SEGMENT, BYTES)).share());
+    void shouldCloseAnAttachedSegmentWhoseOwnerWasKilled() throws Exception {
+        try (var killedPeer = Jvm.peer(folder, LOCAL_NODE, false)) {
+            killedPeer.run(context ->
+                    context.put("segment", context.node().newSegment(SEGMENT, BYTES)).share());
             var attached = node.attach(SEGMENT);
-            attached.offer(); // on behalf of all
-            doomed.kill();
+            attached.offer(); // for all processes that have the segment
+            killedPeer.kill();
             eventually(() -> files().equals(List.of("4.member.0.0")));
 
             attached.close();
@@ -217,12 +218,14 @@ class KilledPeerTest {
     }
 
     @Test
-    void shouldCloseAMessageQueueAtOnceWhoseSenderWasKilledBeforeItSentAnything() throws Exception {
-        try (var doomed = Jvm.peer(folder, THERE, false)) {
+    void shouldCloseAMessageQueueWithoutWaitingIfTheSenderWasKilled() throws Exception {
+        try (var killedPeer = Jvm.peer(folder, PEER_NODE, false)) {
             var receiver = MessageReceiver.open(node, SEGMENT, 1024);
-            doomed.tell(party ->
-                    party.keep("sender", MessageSender.connect(party.node(), HERE, SEGMENT, SOON)));
-            doomed.kill();
+            killedPeer.run(context ->
+                    context.put(
+                            "sender",
+                            MessageSender.connect(context.node(), LOCAL_NODE, SEGMENT, TIMEOUT)));
+            killedPeer.kill();
             var start = System.nanoTime();
 
             receiver.close();
@@ -232,16 +235,16 @@ class KilledPeerTest {
     }
 
     @Test
-    void shouldFindAnEmptyDirectoryAfterTheNextStartWhereAllWereKilled() throws Exception {
+    void shouldCleanUpTheDirectoryAtTheNextStartAfterAllProcessesWereKilled() throws Exception {
         node.close();
-        try (var first = Jvm.peer(folder, THERE, false);
-                var second = Jvm.peer(folder, ELSEWHERE, false)) {
+        try (var first = Jvm.peer(folder, PEER_NODE, false);
+                var second = Jvm.peer(folder, THIRD_NODE, false)) {
             for (var process : new PeerProcess[] {first, second}) {
-                process.tell(party -> party.offer(SEGMENT, BYTES));
-                process.tell(party -> party.node().newInterrupt());
+                process.run(context -> context.offer(SEGMENT, BYTES));
+                process.run(context -> context.node().newInterrupt());
             }
-            first.tell(party -> use(party.node(), ELSEWHERE));
-            second.tell(party -> use(party.node(), THERE));
+            first.run(context -> use(context.node(), THIRD_NODE));
+            second.run(context -> use(context.node(), PEER_NODE));
             first.kill();
             second.kill();
         }
@@ -253,12 +256,12 @@ class KilledPeerTest {
     }
 
     @Test
-    void shouldLeaveAnEmptyDirectoryWhenTheLastHasLeft() throws Exception {
-        try (var other = Jvm.peer(folder, THERE, false)) {
-            other.tell(party -> party.offer(SEGMENT, BYTES));
-            use(node, THERE).close();
+    void shouldLeaveAnEmptyDirectoryWhenTheLastProcessLeaves() throws Exception {
+        try (var other = Jvm.peer(folder, PEER_NODE, false)) {
+            other.run(context -> context.offer(SEGMENT, BYTES));
+            use(node, PEER_NODE).close();
             node.close();
-            other.tell(Party::node);
+            other.run(PeerContext::node);
             other.reset();
 
             eventually(() -> files().isEmpty());

@@ -14,12 +14,12 @@ import org.jrdma.soft.roce.abi.Structures;
 /** Address resolution by name: {@code rdma_getaddrinfo}. */
 final class AddressExports {
 
-    /** Numbers of {@code getaddrinfo}, which librdmacm leaves in errno. */
+    /** Error codes of {@code getaddrinfo}, which librdmacm stores in errno. */
     static final int NO_NAME = -2;
 
     static final int NO_SERVICE = -8;
 
-    /** The address follows. */
+    /** An {@code rdma_addrinfo} followed by its address. */
     static final GroupLayout LAYOUT =
             MemoryLayout.structLayout(
                     rdma_addrinfo.layout(), sockaddr_in6.layout()); // or the shorter sockaddr_in
@@ -27,16 +27,17 @@ final class AddressExports {
     private AddressExports() {}
 
     /**
-     * Has Java look a name up, which may wait for who knows it: for a thread that can. Services are
-     * numbers.
+     * Resolves a name with Java. Blocks until name resolution has finished, so it needs a thread
+     * that may block. Services are port numbers.
      */
     @Exported(value = "rdma_getaddrinfo", failure = Failure.MINUS_ONE)
     static int lookUp(long host, long service, long hints, long target) {
         var query = AddressInfoQuery.read(host, service, hints);
         try {
-            Memory.setPointer(target, query.answer());
+            Memory.setPointer(target, query.resolve());
         } catch (UnknownHostException e) {
-            throw new ErrnoException(NO_NAME, "There is no host \"%s\".".formatted(query.name()));
+            throw new ErrnoException(
+                    NO_NAME, "Cannot resolve the host name \"%s\".".formatted(query.name()));
         }
         return 0;
     }

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the host name as given; null for none
  * @param address the address of the host; null if the name must be resolved
- * @param flags {@code RAI_}
- * @param type of the queue pair, in C's code
+ * @param flags the {@code RAI_} flags
+ * @param type the queue pair type, an {@code IBV_QPT_} code
  */
 record AddressInfoQuery(
         @Nullable String name,
@@ -32,29 +32,30 @@ record AddressInfoQuery(
         int type,
         int portSpace) {
 
-    private static final int MOST_PORT = 0xffff;
+    private static final int MAX_PORT = 0xffff;
     private static final int IPV4_BYTES = 4;
 
-    /** Reads the arguments of C, without resolving a name. */
+    /** Decodes the arguments of C, without resolving a name. */
     static AddressInfoQuery read(long host, long service, long hints) {
         var flags = 0;
         var type = rdma_h.IBV_QPT_RC();
         var portSpace = rdma_h.RDMA_PS_TCP();
         if (hints != 0) {
-            var wanted = Memory.at(hints, rdma_addrinfo.layout());
-            flags = rdma_addrinfo.ai_flags(wanted);
-            type = orElse(rdma_addrinfo.ai_qp_type(wanted), type);
-            portSpace = orElse(rdma_addrinfo.ai_port_space(wanted), portSpace);
+            var structure = Memory.at(hints, rdma_addrinfo.layout());
+            flags = rdma_addrinfo.ai_flags(structure);
+            type = orDefault(rdma_addrinfo.ai_qp_type(structure), type);
+            portSpace = orDefault(rdma_addrinfo.ai_port_space(structure), portSpace);
         }
         if ((flags & rdma_h.RAI_SA()) != 0) {
-            throw new ErrnoException(Errno.EOPNOTSUPP, "There is no subnet administrator to ask.");
+            throw new ErrnoException(
+                    Errno.EOPNOTSUPP, "RAI_SA is not supported: RoCE has no subnet administrator.");
         }
         ErrnoException.throwIf(host == 0 && service == 0, Errno.EINVAL);
         var name = host == 0 ? null : Downcalls.textAt(MemorySegment.ofAddress(host));
         return new AddressInfoQuery(
                 name,
                 name == null
-                        ? nobody((flags & rdma_h.RAI_PASSIVE()) != 0)
+                        ? defaultAddress((flags & rdma_h.RAI_PASSIVE()) != 0)
                         : literal(name, (flags & rdma_h.RAI_NUMERICHOST()) != 0),
                 service == 0 ? 0 : port(Downcalls.textAt(MemorySegment.ofAddress(service))),
                 flags,
@@ -62,16 +63,21 @@ record AddressInfoQuery(
                 portSpace);
     }
 
-    private static int orElse(int value, int otherwise) {
-        return value == 0 ? otherwise : value;
+    private static int orDefault(int value, int defaultValue) {
+        return value == 0 ? defaultValue : value;
     }
 
-    /** Of no name: any address to listen at, the loopback's to connect to. */
-    private static Address nobody(boolean passive) {
+    /**
+     * The address without a name: the wildcard address for listening, the loopback address for
+     * connecting.
+     */
+    private static Address defaultAddress(boolean passive) {
         return Address.ipv4(passive ? 0 : 127 << 24 | 1);
     }
 
-    /** Null for a name, if it may be one. */
+    /**
+     * Returns the address that a text contains; null if it is a name and {@code numeric} is false.
+     */
     private static @Nullable Address literal(String name, boolean numeric) {
         try {
             return address(InetAddress.ofLiteral(name));
@@ -84,8 +90,8 @@ record AddressInfoQuery(
         }
     }
 
-    private static Address address(InetAddress found) {
-        var bytes = MemorySegment.ofArray(found.getAddress());
+    private static Address address(InetAddress inetAddress) {
+        var bytes = MemorySegment.ofArray(inetAddress.getAddress());
         return bytes.byteSize() == IPV4_BYTES
                 ? Address.ipv4(bytes.get(SocketName.IPV4, 0))
                 : Gids.read(bytes);
@@ -94,46 +100,45 @@ record AddressInfoQuery(
     private static int port(String service) {
         try {
             var number = Integer.parseInt(service);
-            if (number >= 0 && number <= MOST_PORT) {
+            if (number >= 0 && number <= MAX_PORT) {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // as what is no port
+            // reported below
         }
         throw new ErrnoException(
-                AddressExports.NO_SERVICE,
-                "\"%s\" is not the number of a port.".formatted(service));
+                AddressExports.NO_SERVICE, "\"%s\" is not a port number.".formatted(service));
     }
 
-    /** Whether no name must be resolved. */
+    /** Whether the query can be answered without resolving a name. */
     boolean isNumeric() {
         return address != null;
     }
 
     /**
-     * Answers the query. Blocks to resolve the name unless it {@link #isNumeric}.
+     * Answers the query. Blocks while resolving the name, unless the query {@link #isNumeric}.
      *
-     * @return an {@code rdma_addrinfo}, to be released with {@link AddressExports#free}
+     * @return an {@code rdma_addrinfo}, which the caller releases with {@link AddressExports#free}
      */
-    MemorySegment answer() throws UnknownHostException {
-        var found =
+    MemorySegment resolve() throws UnknownHostException {
+        var resolved =
                 new SocketName(
                         address == null ? address(InetAddress.getByName(name)) : address, port);
         var result = Structures.allocate(AddressExports.LAYOUT, AddressExports.LAYOUT);
-        var place = result.asSlice(rdma_addrinfo.layout().byteSize());
-        var layout = found.address().isIpv4() ? sockaddr_in.layout() : sockaddr_in6.layout();
+        var target = result.asSlice(rdma_addrinfo.layout().byteSize());
+        var layout = resolved.address().isIpv4() ? sockaddr_in.layout() : sockaddr_in6.layout();
         var length = (int) layout.byteSize();
         var passive = flags & rdma_h.RAI_PASSIVE();
-        found.write(place);
+        resolved.write(target);
         rdma_addrinfo.ai_flags(result, passive);
-        rdma_addrinfo.ai_family(result, SocketName.family(place));
+        rdma_addrinfo.ai_family(result, SocketName.family(target));
         rdma_addrinfo.ai_qp_type(result, type);
         rdma_addrinfo.ai_port_space(result, portSpace);
         if (passive != 0) {
-            rdma_addrinfo.ai_src_addr(result, place);
+            rdma_addrinfo.ai_src_addr(result, target);
             rdma_addrinfo.ai_src_len(result, length);
         } else {
-            rdma_addrinfo.ai_dst_addr(result, place);
+            rdma_addrinfo.ai_dst_addr(result, target);
             rdma_addrinfo.ai_dst_len(result, length);
         }
         return result;

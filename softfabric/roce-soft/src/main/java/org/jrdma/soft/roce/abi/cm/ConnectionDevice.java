@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.connection.ConnectionManager;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Routes;
 
-/** A device that the connection manager has open. */
+/** A device that the connection manager has opened. */
 final class ConnectionDevice {
 
     private final ContextObject context;
@@ -20,7 +20,7 @@ final class ConnectionDevice {
     private final ConnectionManager connections;
     private final int scope;
 
-    /** Who needs it; under the connection manager's lock. */
+    /** The number of users. Guarded by the connection manager's lock. */
     int users;
 
     ConnectionDevice(ContextObject context, DeviceObject object) {
@@ -46,27 +46,30 @@ final class ConnectionDevice {
         return context.port().address();
     }
 
-    /** A port of it. */
+    /** Returns the socket address of a port of this device. */
     SocketName name(int port) {
         return new SocketName(address(), port, scope);
     }
 
-    /** A port of a peer, which is on the same link where its address is link-local. */
+    /**
+     * Returns the socket address of a port of a peer. A link-local peer is on the link of this
+     * device.
+     */
     SocketName peer(Address peer, int port) {
         return new SocketName(peer, port, Routes.isLinkLocal(peer) ? scope : 0);
     }
 
-    /** The greatest path MTU, in C's code. */
+    /** The code of the maximum path MTU. */
     int mtu() {
         return PathMtu.code(context.port().pathMtu());
     }
 
-    /** Acts on its connection manager, which nobody else does meanwhile. */
+    /** Runs an action on the device's connection manager, while no other thread uses it. */
     <T> T control(Function<ConnectionManager, T> action) {
         return context.port().control(_ -> action.apply(connections));
     }
 
-    /** As {@link #control}, without a result. */
+    /** Runs an action like {@link #control}, without a result. */
     void run(Consumer<ConnectionManager> action) {
         context.port().run(_ -> action.accept(connections));
     }

@@ -16,8 +16,8 @@ import org.jrdma.soft.roce.network.Routes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The devices as the connection manager has them open, one context each for all identifiers, and
- * which of them an address means. Under the connection manager's lock.
+ * The devices that the connection manager opens, with one context each for all identifiers, and the
+ * selection of a device by address. Guarded by the connection manager's lock.
  */
 final class ConnectionDevices {
 
@@ -29,9 +29,9 @@ final class ConnectionDevices {
     }
 
     /**
-     * Opens the device at an address, for one user more.
+     * Opens the device at an address, or adds a user.
      *
-     * @throws ErrnoException if there is none
+     * @throws ErrnoException if no device has the address
      */
     ConnectionDevice at(Address address) {
         for (var device : devices) {
@@ -40,11 +40,13 @@ final class ConnectionDevices {
             }
         }
         throw new ErrnoException(
-                Errno.ENODEV, "%s is of no device: there is %s.".formatted(address, describe()));
+                Errno.ENODEV,
+                "No device has the address %s. Available devices: %s."
+                        .formatted(address, describe()));
     }
 
     /**
-     * Opens those that a wildcard address stands for, for one user more.
+     * Opens the devices that a wildcard address stands for, or adds a user to each.
      *
      * @throws ErrnoException if one cannot be opened; then none is
      */
@@ -64,12 +66,12 @@ final class ConnectionDevices {
     }
 
     /**
-     * Opens the device that leads to an address, for one user more: the one that has it, or else
-     * one on the interface that the kernel would send from.
+     * Opens the device for connections to an address, or adds a user. This is the device that has
+     * the address, or otherwise a device on the interface that the kernel would send from.
      *
-     * @throws ErrnoException if there is none
+     * @throws ErrnoException if there is no such device
      */
-    ConnectionDevice leadingTo(SocketName to) {
+    ConnectionDevice routeTo(SocketName to) {
         var destination = to.address();
         for (var device : devices) {
             if (device.possibleAddresses().equals(List.of(destination))) {
@@ -79,31 +81,31 @@ final class ConnectionDevices {
         if (Routes.isLinkLocal(destination) && to.scope() == 0) {
             throw new ErrnoException(
                     Errno.EINVAL,
-                    "%s is on a link: say of which interface, as in %s%%eth0."
+                    "%s is link-local: add the interface, as in %s%%eth0."
                             .formatted(destination, destination));
         }
         try {
             var source = Routes.sourceTo(destination, to.scope());
-            DeviceObject neighbour = null;
+            DeviceObject neighbor = null;
             for (var device : devices) {
                 if (device.possibleAddresses().equals(List.of(source))) {
                     return retain(device, null);
                 }
-                if (neighbour == null
+                if (neighbor == null
                         && Routes.shareInterface(source, device.possibleAddresses().getFirst())) {
-                    neighbour = device;
+                    neighbor = device;
                 }
             }
-            if (neighbour != null) {
-                return retain(neighbour, null);
+            if (neighbor != null) {
+                return retain(neighbor, null);
             }
         } catch (FabricException e) {
             throw new ErrnoException(e.code(), e.getMessage());
         }
         throw new ErrnoException(
                 Errno.ENODEV,
-                "No device is on the interface that leads there: there is %s."
-                        .formatted(describe()));
+                "No device is on the interface of the route to %s. Available devices: %s."
+                        .formatted(destination, describe()));
     }
 
     private String describe() {
@@ -135,12 +137,12 @@ final class ConnectionDevices {
         return found;
     }
 
-    /** Opens one for one user more, that has one. */
-    ConnectionDevice again(ConnectionDevice device) {
+    /** Adds a user to an open device. */
+    ConnectionDevice retain(ConnectionDevice device) {
         return retain(device.object(), null);
     }
 
-    /** Closes one for one user; for the last, altogether. */
+    /** Removes a user, and closes the device if it was the last. */
     void release(ConnectionDevice device) {
         if (--device.users == 0) {
             open.remove(device.object());

@@ -8,10 +8,10 @@ import org.jrdma.abi.rdma.rdma_cm_event;
 import org.jrdma.abi.rdma.rdma_conn_param;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** Behind an {@code rdma_cm_event} that was taken. */
+/** The object of an {@code rdma_cm_event} that the program has taken. */
 final class ConnectionEventObject {
 
-    /** Its private data follows it. */
+    /** An {@code rdma_cm_event} followed by its private data. */
     private static final GroupLayout LAYOUT =
             MemoryLayout.structLayout(
                     rdma_cm_event.layout(),
@@ -20,7 +20,7 @@ final class ConnectionEventObject {
     private final PendingEvent event;
     private final MemorySegment structure;
 
-    /** Makes it from one whose identifiers have structures. */
+    /** Creates the structure. The identifiers of the event must have structures. */
     ConnectionEventObject(PendingEvent event) {
         this.event = event;
         this.structure = Structures.allocate(LAYOUT, this);
@@ -36,11 +36,13 @@ final class ConnectionEventObject {
         if (bytes > 0) {
             var data = structure.asSlice(rdma_cm_event.layout().byteSize(), bytes);
             data.copyFrom(event.privateData());
-            var connection = rdma_cm_event.param.conn(parameters); // of datagrams at the same place
+            var connection =
+                    rdma_cm_event.param.conn(
+                            parameters); // the private data of rdma_ud_param is at the same offset
             rdma_conn_param.private_data(connection, data);
             rdma_conn_param.private_data_len(connection, (byte) bytes);
         }
-        event.owner().events().given().given();
+        event.owner().events().unacknowledged().taken();
     }
 
     static ConnectionEventObject of(long address) {
@@ -53,6 +55,6 @@ final class ConnectionEventObject {
 
     void acknowledge() {
         Structures.release(structure);
-        event.owner().events().given().acknowledged(1);
+        event.owner().events().unacknowledged().acknowledged(1);
     }
 }

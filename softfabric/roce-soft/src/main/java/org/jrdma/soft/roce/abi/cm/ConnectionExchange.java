@@ -9,7 +9,7 @@ import org.jrdma.soft.roce.connection.ConnectionEvent;
 import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.Rejection;
 
-/** A connection, requested by either side. */
+/** The exchange of an identifier with a connection, which either side has requested. */
 final class ConnectionExchange implements PeerExchange {
 
     private final ConnectionDevice device;
@@ -25,18 +25,18 @@ final class ConnectionExchange implements PeerExchange {
     @Override
     public void accept(long parameters) {
         if (parameters == 0) {
-            PeerExchange.refuseUnless(device.control(_ -> connection.confirm()));
+            PeerExchange.requireValid(device.control(_ -> connection.confirm()));
             return;
         }
-        var wanted = ConnectionParameterCodec.at(parameters);
-        var data = ConnectionParameterCodec.privateData(wanted, ConnectReply.PRIVATE_BYTES);
-        var offer = ConnectionParameterCodec.offer(wanted);
-        PeerExchange.refuseUnless(
+        var requested = ConnectionParameterCodec.at(parameters);
+        var data = ConnectionParameterCodec.privateData(requested, ConnectReply.PRIVATE_BYTES);
+        var offer = ConnectionParameterCodec.offer(requested);
+        PeerExchange.requireValid(
                 device.control(_ -> {
-                    // The vendor ID of the peer, by which the peer recognizes the answer.
+                    // The peer recognizes its answer by its own vendor ID.
                     var vendor = peersEnhancement().vendor();
-                    var added = new EceOptions(vendor, options.enhancement.options());
-                    return connection.reply(offer.with(added), data);
+                    var enhancement = new EceOptions(vendor, options.enhancement.options());
+                    return connection.reply(offer.with(enhancement), data);
                 }));
     }
 
@@ -52,10 +52,10 @@ final class ConnectionExchange implements PeerExchange {
     public void reject(int reason, long privateData, byte length) {
         var data =
                 ConnectionParameterCodec.privateData(privateData, length, Rejection.PRIVATE_BYTES);
-        PeerExchange.refuseUnless(device.control(_ -> connection.reject(reason, data)));
+        PeerExchange.requireValid(device.control(_ -> connection.reject(reason, data)));
     }
 
-    /** Does nothing if the connection has ended, like the kernel. */
+    /** Disconnects. Like the kernel, does nothing if the connection has ended. */
     @Override
     public void disconnect() {
         device.control(_ -> connection.disconnect());
@@ -63,7 +63,7 @@ final class ConnectionExchange implements PeerExchange {
 
     @Override
     public void establish() {
-        PeerExchange.refuseUnless(device.control(_ -> connection.establish()));
+        PeerExchange.requireValid(device.control(_ -> connection.establish()));
     }
 
     @Override
@@ -77,12 +77,15 @@ final class ConnectionExchange implements PeerExchange {
         device.run(_ -> connection.close());
     }
 
-    /** A listener that reports to the program, on the thread that drives the port. */
-    static ConnectionEvent.Receiver telling(IdentifierEvents events) {
-        return event -> tell(events, event);
+    /**
+     * Returns a listener that reports to the program. It is called by the thread that drives the
+     * port.
+     */
+    static ConnectionEvent.Receiver reportingTo(IdentifierEvents events) {
+        return event -> report(events, event);
     }
 
-    private static void tell(IdentifierEvents events, ConnectionEvent event) {
+    private static void report(IdentifierEvents events, ConnectionEvent event) {
         switch (event) {
             case ConnectionEvent.Replied(var reply) ->
                     events.report(

@@ -23,13 +23,13 @@ import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.RejectionReason;
 
 /**
- * librdmacm: channels, identifiers and their steps, between the devices of one library. Its one
- * lock is held during steps, for no longer than a round of a port.
+ * The functions of librdmacm for the devices of one library. Functions that change identifiers hold
+ * the lock of this object, for at most the time of a round of a port.
  */
 public final class ConnectionExports {
 
     private final ConnectionDevices devices;
-    private final Executor names;
+    private final Executor nameResolver;
     private final PortNumbers ports = new PortNumbers(new SecureRandom());
 
     ConnectionExports(List<DeviceObject> devices) {
@@ -37,14 +37,14 @@ public final class ConnectionExports {
     }
 
     /**
-     * @param names runs what waits for who knows names
+     * @param nameResolver runs name resolutions, which block
      */
-    ConnectionExports(List<DeviceObject> devices, Executor names) {
+    ConnectionExports(List<DeviceObject> devices, Executor nameResolver) {
         this.devices = new ConnectionDevices(devices);
-        this.names = names;
+        this.nameResolver = nameResolver;
     }
 
-    /** The symbols of a librdmacm between these devices. */
+    /** Returns the symbols of librdmacm for devices. */
     public static SymbolLookup library(List<DeviceObject> devices) {
         var lookup = MethodHandles.lookup();
         return Exports.ofReceiver(lookup, new ConnectionExports(devices))
@@ -56,61 +56,61 @@ public final class ConnectionExports {
         return new EventChannelObject().structure().address();
     }
 
-    /** Its identifiers must have been destroyed. */
+    /** Requires that the identifiers of the channel were destroyed. */
     @Exported(value = "rdma_destroy_event_channel", failure = Failure.NONE)
     void destroyChannel(long channel) {
         EventChannelObject.of(channel).destroy();
     }
 
-    /** Needs a channel: there are no calls that wait for their events themselves. */
+    /** Requires a channel, because synchronous identifiers are not supported. */
     @Exported(value = "rdma_create_id", failure = Failure.MINUS_ONE)
     int createIdentifier(long channel, long target, long context, int portSpace) {
-        var made =
+        var created =
                 new IdentifierObject(
                         devices, ports, EventChannelObject.of(channel), context, portSpace);
-        Memory.setPointer(target, made.structure());
+        Memory.setPointer(target, created.structure());
         return 0;
     }
 
     /**
-     * Makes what is to be listened with, without a queue pair. What is to be connected has to be
-     * resolved, which this library would have to wait for.
+     * Creates an identifier for listening, without a queue pair. One for connecting is not
+     * supported, because resolving the address would block.
      */
     @Exported(value = "rdma_create_ep", failure = Failure.MINUS_ONE)
     synchronized int createEndpoint(long target, long address, long domain, long queuePair) {
-        var wanted = Memory.at(address, rdma_addrinfo.layout());
+        var requested = Memory.at(address, rdma_addrinfo.layout());
         ErrnoException.throwIf(
-                (rdma_addrinfo.ai_flags(wanted) & rdma_h.RAI_PASSIVE()) == 0
+                (rdma_addrinfo.ai_flags(requested) & rdma_h.RAI_PASSIVE()) == 0
                         || domain != 0
                         || queuePair != 0,
                 Errno.EOPNOTSUPP);
-        var name = SocketName.read(rdma_addrinfo.ai_src_addr(wanted).address());
-        var made =
+        var name = SocketName.read(rdma_addrinfo.ai_src_addr(requested).address());
+        var created =
                 IdentifierObject.ofType(
                         devices,
                         ports,
                         IdentifierType.of(
-                                rdma_addrinfo.ai_port_space(wanted),
-                                rdma_addrinfo.ai_qp_type(wanted)));
+                                rdma_addrinfo.ai_port_space(requested),
+                                rdma_addrinfo.ai_qp_type(requested)));
         try {
-            made.bind(name);
+            created.bind(name);
         } catch (ErrnoException e) {
-            made.stop();
-            made.destroy();
+            created.stop();
+            created.destroy();
             throw e;
         }
-        Memory.setPointer(target, made.structure());
+        Memory.setPointer(target, created.structure());
         return 0;
     }
 
-    /** Waits until every event about it was acknowledged. */
+    /** Waits until all events of the identifier are acknowledged. */
     @Exported(value = "rdma_destroy_id", failure = Failure.MINUS_ONE)
     int destroyIdentifier(long identifier) {
         var found = IdentifierObject.of(identifier);
         synchronized (this) {
             found.stop();
         }
-        found.events().given().awaitNone();
+        found.events().unacknowledged().awaitNone();
         synchronized (this) {
             found.destroy();
         }
@@ -123,7 +123,7 @@ public final class ConnectionExports {
         return 0;
     }
 
-    /** Answers at once, so that no time is too short. */
+    /** Completes immediately, so the timeout is ignored. */
     @Exported(value = "rdma_resolve_addr", failure = Failure.MINUS_ONE)
     synchronized int resolveAddress(long identifier, long from, long to, int milliseconds) {
         IdentifierObject.of(identifier)
@@ -131,33 +131,33 @@ public final class ConnectionExports {
         return 0;
     }
 
-    /** Likewise. */
+    /** Completes immediately, so the timeout is ignored. */
     @Exported(value = "rdma_resolve_route", failure = Failure.MINUS_ONE)
     synchronized int resolveRoute(long identifier, int milliseconds) {
         IdentifierObject.of(identifier).resolveRoute();
         return 0;
     }
 
-    /** Never waits: what is no address is looked up on a thread of its own. */
+    /** Never blocks: a name is resolved on a thread of its own. */
     @Exported(value = "rdma_resolve_addrinfo", failure = Failure.MINUS_ONE)
     int lookUp(long identifier, long host, long service, long hints) {
         var found = IdentifierObject.of(identifier);
-        var wanted = AddressInfoQuery.read(host, service, hints);
+        var requested = AddressInfoQuery.read(host, service, hints);
         synchronized (this) {
             found.addressInfo().begin();
         }
-        if (wanted.isNumeric()) {
-            lookUp(found, wanted);
+        if (requested.isNumeric()) {
+            lookUp(found, requested);
         } else {
-            names.execute(() -> lookUp(found, wanted));
+            nameResolver.execute(() -> lookUp(found, requested));
         }
         return 0;
     }
 
-    private void lookUp(IdentifierObject identifier, AddressInfoQuery wanted) {
+    private void lookUp(IdentifierObject identifier, AddressInfoQuery requested) {
         var answered = false;
         try {
-            var info = wanted.answer();
+            var info = requested.resolve();
             synchronized (this) {
                 identifier.addressInfo().found(info);
             }
@@ -225,20 +225,22 @@ public final class ConnectionExports {
 
     @Exported(value = "rdma_set_local_ece", failure = Failure.MINUS_ONE)
     synchronized int setEnhancement(long identifier, long ece) {
-        var wanted = Memory.at(ece, ibv_ece.layout());
+        var requested = Memory.at(ece, ibv_ece.layout());
         ErrnoException.throwIf(
-                ibv_ece.vendor_id(wanted) == 0 || ibv_ece.comp_mask(wanted) != 0, Errno.EINVAL);
+                ibv_ece.vendor_id(requested) == 0 || ibv_ece.comp_mask(requested) != 0,
+                Errno.EINVAL);
         IdentifierObject.of(identifier)
-                .enhancement(new EceOptions(ibv_ece.vendor_id(wanted), ibv_ece.options(wanted)));
+                .enhancement(
+                        new EceOptions(ibv_ece.vendor_id(requested), ibv_ece.options(requested)));
         return 0;
     }
 
     @Exported(value = "rdma_get_remote_ece", failure = Failure.MINUS_ONE)
     synchronized int peersEnhancement(long identifier, long ece) {
-        var told = IdentifierObject.of(identifier).peersEnhancement();
+        var options = IdentifierObject.of(identifier).peersEnhancement();
         var target = Memory.at(ece, ibv_ece.layout());
-        ibv_ece.vendor_id(target, told.vendor());
-        ibv_ece.options(target, told.options());
+        ibv_ece.vendor_id(target, options.vendor());
+        ibv_ece.options(target, options.options());
         ibv_ece.comp_mask(target, 0);
         return 0;
     }
@@ -257,17 +259,18 @@ public final class ConnectionExports {
 
     @Exported(value = "rdma_join_multicast_ex", failure = Failure.MINUS_ONE)
     synchronized int joinAs(long identifier, long attributes, long context) {
-        var wanted = Memory.at(attributes, rdma_cm_join_mc_attr_ex.layout());
-        var mask = rdma_cm_join_mc_attr_ex.comp_mask(wanted);
+        var requested = Memory.at(attributes, rdma_cm_join_mc_attr_ex.layout());
+        var mask = rdma_cm_join_mc_attr_ex.comp_mask(requested);
         ErrnoException.throwIf(mask >= rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED(), Errno.EOPNOTSUPP);
-        var flags = rdma_cm_join_mc_attr_ex.join_flags(wanted);
+        var flags = rdma_cm_join_mc_attr_ex.join_flags(requested);
         ErrnoException.throwIf(
                 mask != rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED() - 1
                         || flags >= rdma_h.RDMA_MC_JOIN_FLAG_RESERVED(),
                 Errno.EINVAL);
         IdentifierObject.of(identifier)
                 .join(
-                        SocketName.read(rdma_cm_join_mc_attr_ex.addr(wanted).address()).address(),
+                        SocketName.read(rdma_cm_join_mc_attr_ex.addr(requested).address())
+                                .address(),
                         flags == rdma_h.RDMA_MC_JOIN_FLAG_FULLMEMBER(),
                         context);
         return 0;
@@ -305,38 +308,41 @@ public final class ConnectionExports {
 
     private static int unsignedByte(long value, long length) {
         return Byte.toUnsignedInt(
-                Memory.at(value, exactly(Byte.BYTES, length)).get(ValueLayout.JAVA_BYTE, 0));
+                Memory.at(value, requireLength(Byte.BYTES, length)).get(ValueLayout.JAVA_BYTE, 0));
     }
 
     private static boolean flag(long value, long length) {
-        return Memory.at(value, exactly(Integer.BYTES, length)).get(ValueLayout.JAVA_INT, 0) != 0;
+        return Memory.at(value, requireLength(Integer.BYTES, length)).get(ValueLayout.JAVA_INT, 0)
+                != 0;
     }
 
-    private static int exactly(int wanted, long length) {
-        ErrnoException.throwIf(length != wanted, Errno.EINVAL);
-        return wanted;
+    private static int requireLength(int expected, long length) {
+        ErrnoException.throwIf(length != expected, Errno.EINVAL);
+        return expected;
     }
 
-    /** Waits until the events that came to the former channel were acknowledged. */
+    /** Waits until the events taken from the former channel are acknowledged. */
     @Exported(value = "rdma_migrate_id", failure = Failure.MINUS_ONE)
     int migrate(long identifier, long channel) {
         var found = IdentifierObject.of(identifier);
         synchronized (this) {
             found.migrate(EventChannelObject.of(channel));
         }
-        found.events().given().awaitNone();
+        found.events().unacknowledged().awaitNone();
         return 0;
     }
 
     @Exported(value = "rdma_init_qp_attr", failure = Failure.MINUS_ONE)
     synchronized int initialize(long identifier, long attributes, long maskTarget) {
-        var wanted = Memory.at(attributes, ibv_qp_attr.layout());
-        var mask = IdentifierObject.of(identifier).initialize(wanted, ibv_qp_attr.qp_state(wanted));
+        var requested = Memory.at(attributes, ibv_qp_attr.layout());
+        var mask =
+                IdentifierObject.of(identifier)
+                        .initialize(requested, ibv_qp_attr.qp_state(requested));
         Memory.setInt(maskTarget, mask);
         return 0;
     }
 
-    /** Never waits, as if the descriptor did not block. */
+    /** Never blocks, as with a nonblocking descriptor. */
     @Exported(value = "rdma_get_cm_event", failure = Failure.MINUS_ONE)
     synchronized int takeEvent(long channel, long target) {
         var taken = EventChannelObject.of(channel).take();
@@ -344,7 +350,7 @@ public final class ConnectionExports {
             throw new ErrnoException(Errno.EAGAIN);
         }
         if (taken.listener() != null) {
-            taken.identifier().showRequested();
+            taken.identifier().createRequestStructure();
             taken.listener().requestTaken();
         }
         Memory.setPointer(target, new ConnectionEventObject(taken).structure());

@@ -13,24 +13,24 @@ import org.jrdma.soft.roce.abi.Gids;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.EndpointParameters;
+import org.jrdma.soft.roce.connection.Message;
 import org.jrdma.soft.roce.engine.Address;
 
-/** The {@code rdma_conn_param} of calls, and the {@code param} of events. */
+/** The codec of the {@code rdma_conn_param} of calls and the {@code param} of events. */
 final class ConnectionParameterCodec {
 
-    /** Stands for as many READs and atomics as the device takes. */
-    private static final int MOST = 0xff;
+    /** The value that stands for the maximum of the device. */
+    private static final int DEVICE_MAXIMUM = 0xff;
 
-    /** The number that all queue pairs of a group have. */
+    /** The queue pair number of a multicast group. */
     private static final int MULTICAST = 0xff_ffff;
 
     private static final int RETRIES = 7;
     private static final int LOW_24_BITS = 0xff_ffff;
-    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
     private ConnectionParameterCodec() {}
 
-    /** An {@code rdma_conn_param}. */
+    /** Returns the {@code rdma_conn_param} at an address. */
     static MemorySegment at(long address) {
         return Memory.at(address, rdma_conn_param.layout());
     }
@@ -46,9 +46,9 @@ final class ConnectionParameterCodec {
                 Math.min(RETRIES, Byte.toUnsignedInt(rdma_conn_param.rnr_retry_count(parameters))));
     }
 
-    private static int reads(byte wanted) {
-        var count = Byte.toUnsignedInt(wanted);
-        if (count == MOST) {
+    private static int reads(byte value) {
+        var count = Byte.toUnsignedInt(value);
+        if (count == DEVICE_MAXIMUM) {
             return DeviceLimits.MAX_READS;
         }
         ErrnoException.throwIf(count > DeviceLimits.MAX_READS, Errno.EINVAL);
@@ -60,33 +60,40 @@ final class ConnectionParameterCodec {
     }
 
     /**
-     * The private data of a call, copied.
+     * Returns a copy of the private data in the parameters of a call.
      *
-     * @throws ErrnoException if it has no room
+     * @throws ErrnoException if it is longer than {@code maxBytes}
      */
-    static MemorySegment privateData(MemorySegment parameters, int room) {
+    static MemorySegment privateData(MemorySegment parameters, int maxBytes) {
         return privateData(
                 rdma_conn_param.private_data(parameters).address(),
                 rdma_conn_param.private_data_len(parameters),
-                room);
+                maxBytes);
     }
 
-    /** The same; NULL stands for none. */
-    static MemorySegment privateData(long address, byte length, int room) {
+    /**
+     * Copies private data. NULL is treated as no data.
+     *
+     * @throws ErrnoException if it is longer than {@code maxBytes}
+     */
+    static MemorySegment privateData(long address, byte length, int maxBytes) {
         var bytes = Byte.toUnsignedInt(length);
-        ErrnoException.throwIf(bytes > room, Errno.EINVAL);
+        ErrnoException.throwIf(bytes > maxBytes, Errno.EINVAL);
         return address == 0 || bytes == 0
-                ? NOTHING
+                ? Message.NO_DATA
                 : MemorySegment.ofArray(new byte[bytes]).copyFrom(Memory.at(address, bytes));
     }
 
-    /** What the side of a request that is asked is told. */
+    /** Writes the parameters of a request for the side that receives it. */
     static void write(ConnectRequest request, MemorySegment parameters) {
         write(request.offer(), parameters);
         rdma_conn_param.retry_count(rdma_cm_event.param.conn(parameters), (byte) request.retries());
     }
 
-    /** What a peer says, as this side sees it: who answers there asks here. */
+    /**
+     * Writes the parameters of the peer as this side sees them: the responder resources of one side
+     * are the initiator depth of the other.
+     */
     static void write(EndpointParameters offer, MemorySegment parameters) {
         var connection = rdma_cm_event.param.conn(parameters);
         rdma_conn_param.qp_num(connection, offer.queuePair());
@@ -97,7 +104,7 @@ final class ConnectionParameterCodec {
         rdma_conn_param.srq(connection, (byte) (offer.sharedReceives() ? 1 : 0));
     }
 
-    /** Where datagrams for a peer go. */
+    /** Writes the destination of datagrams to a peer. */
     static void writeDatagrams(
             Address peer, int trafficClass, int queuePair, int queueKey, MemorySegment parameters) {
         var datagrams = rdma_cm_event.param.ud(parameters);
@@ -106,7 +113,7 @@ final class ConnectionParameterCodec {
         address(peer, trafficClass, rdma_ud_param.ah_attr(datagrams));
     }
 
-    /** Where datagrams for a group go, and what C gave for the event. */
+    /** Writes the destination of datagrams to a multicast group, and the context of the join. */
     static void writeGroup(
             Address group, int trafficClass, long context, MemorySegment parameters) {
         writeDatagrams(
@@ -115,7 +122,7 @@ final class ConnectionParameterCodec {
                 rdma_cm_event.param.ud(parameters), MemorySegment.ofAddress(context));
     }
 
-    /** Fills an {@code ibv_ah_attr} of zeros with the way to a peer. */
+    /** Fills an {@code ibv_ah_attr} of zeros with the path to a peer. */
     static void address(Address peer, int trafficClass, MemorySegment attributes) {
         ibv_ah_attr.is_global(attributes, (byte) 1);
         ibv_ah_attr.port_num(attributes, (byte) DeviceLimits.PORT);

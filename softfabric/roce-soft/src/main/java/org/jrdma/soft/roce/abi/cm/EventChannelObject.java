@@ -11,7 +11,7 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Structures;
 import org.jspecify.annotations.Nullable;
 
-/** Behind an {@code rdma_event_channel}: the events that nobody has taken yet. */
+/** The object of an {@code rdma_event_channel}, with the events that were not taken yet. */
 final class EventChannelObject {
 
     private final MemorySegment structure;
@@ -48,7 +48,7 @@ final class EventChannelObject {
         return events.isEmpty();
     }
 
-    /** The next event; null if there is none. */
+    /** Takes the next event; null if there is none. */
     synchronized @Nullable PendingEvent take() {
         var event = events.pollFirst();
         if (event != null && events.isEmpty()) {
@@ -57,10 +57,10 @@ final class EventChannelObject {
         return event;
     }
 
-    /** Takes those out that somebody has another use for. */
-    synchronized List<PendingEvent> remove(Predicate<PendingEvent> wanted) {
+    /** Removes and returns the events that match a filter. */
+    synchronized List<PendingEvent> remove(Predicate<PendingEvent> filter) {
         var removed = new ArrayList<PendingEvent>();
-        events.removeIf(event -> wanted.test(event) && removed.add(event));
+        events.removeIf(event -> filter.test(event) && removed.add(event));
         if (!removed.isEmpty() && events.isEmpty()) {
             descriptor.lower();
         }

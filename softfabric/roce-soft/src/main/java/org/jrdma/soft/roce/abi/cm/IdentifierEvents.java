@@ -6,17 +6,16 @@ import java.util.function.Consumer;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
+import org.jrdma.soft.roce.connection.Message;
 
 /**
- * Where the events of an identifier go. Those who report may drive a port: nothing else is locked
- * within but a channel.
+ * The events of an identifier. The reporting thread may be driving a port, so the only other lock
+ * taken here is that of the channel.
  */
 final class IdentifierEvents {
 
-    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
-
     private final IdentifierObject identifier;
-    private final UnacknowledgedEvents given = new UnacknowledgedEvents();
+    private final UnacknowledgedEvents unacknowledged = new UnacknowledgedEvents();
     private EventChannelObject channel;
     private boolean stopped;
 
@@ -29,19 +28,19 @@ final class IdentifierEvents {
         return channel;
     }
 
-    /** Those that were given out and not acknowledged. */
-    UnacknowledgedEvents given() {
-        return given;
+    /** The events that were taken and not acknowledged. */
+    UnacknowledgedEvents unacknowledged() {
+        return unacknowledged;
     }
 
-    /** Tells that something has come about. */
+    /** Reports an event with status 0. */
     void report(int type) {
         report(type, 0);
     }
 
-    /** Tells what has come about, or has not. */
+    /** Reports an event without parameters. */
     void report(int type, int status) {
-        report(type, status, IdentifierEvents::withoutParameters, NOTHING);
+        report(type, status, IdentifierEvents::withoutParameters, Message.NO_DATA);
     }
 
     void report(
@@ -61,15 +60,18 @@ final class IdentifierEvents {
 
     /** For events whose parameters stay zeros. */
     static void withoutParameters(MemorySegment parameters) {
-        // they are zeros already
+        // the structure is zeros already
     }
 
-    /** Tells of a request, whose identifier's events come to the same channel. False at the end. */
-    synchronized boolean report(IdentifierEvents made, PendingEvent request) {
+    /**
+     * Reports a connect request. The events of its identifier go to the same channel. Returns false
+     * if this identifier was stopped.
+     */
+    synchronized boolean report(IdentifierEvents incoming, PendingEvent request) {
         if (stopped) {
             return false;
         }
-        made.beginAt(channel); // it may be another by now
+        incoming.beginAt(channel); // this identifier may have migrated since
         channel.report(request);
         return true;
     }
@@ -78,11 +80,11 @@ final class IdentifierEvents {
         channel = first;
     }
 
-    /** Has them come to another channel, with those that nobody has taken. */
+    /** Moves the events, including those not taken, to another channel. */
     void migrate(EventChannelObject other) {
         for (var event : move(other)) {
             if (event.identifier() != identifier) {
-                event.identifier().migrate(other); // what became of it since is told there too
+                event.identifier().migrate(other); // a request and its later events belong together
             }
         }
     }
@@ -95,9 +97,10 @@ final class IdentifierEvents {
     }
 
     /**
-     * Nothing is reported any more. Returns those that nobody has taken.
+     * Stops reporting and removes the events that were not taken.
      *
-     * @throws ErrnoException if it was stopped before
+     * @return the removed events
+     * @throws ErrnoException if this was stopped before
      */
     synchronized List<PendingEvent> stop() {
         ErrnoException.throwIf(stopped, Errno.EINVAL);

@@ -18,11 +18,12 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The object behind an {@code rdma_cm_id}: a connection, a listener, or what may become either.
+ * The object of an {@code rdma_cm_id}: a connection, a listener, or an identifier that may become
+ * either.
  *
- * <p>Methods that C calls hold the connection manager's lock, within which the lock of a port may
- * be taken. The thread that drives a port creates the identifiers of incoming requests, and takes
- * no lock but that of the events.
+ * <p>Methods that C calls hold the connection manager's lock, and may then take the lock of a port.
+ * The thread that drives a port creates the identifiers of incoming requests, and takes only the
+ * lock of the events.
  */
 final class IdentifierObject {
 
@@ -50,9 +51,9 @@ final class IdentifierObject {
     private @Nullable ConnectionDevice device;
     private @Nullable Listener listening;
     private @Nullable PeerExchange exchange;
-    private final AddressInfoResult addressInfo;
+    private final AddressInfoLookup addressInfo;
 
-    /** The path MTU, as C numbers it. */
+    /** The code of the path MTU. */
     private int mtu;
 
     private IdentifierObject(
@@ -66,10 +67,10 @@ final class IdentifierObject {
         this.type = type;
         this.state = state;
         this.events = new IdentifierEvents(this, channel);
-        this.addressInfo = new AddressInfoResult(events);
+        this.addressInfo = new AddressInfoLookup(events);
     }
 
-    /** Creates an identifier for C, of the default type of its port space. */
+    /** Creates an identifier with the default type of its port space. */
     IdentifierObject(
             ConnectionDevices devices,
             PortNumbers ports,
@@ -77,71 +78,72 @@ final class IdentifierObject {
             long context,
             int portSpace) {
         this(devices, ports, channel, IdentifierType.of(portSpace), State.IDLE);
-        show().context(context);
+        createStructure().context(context);
     }
 
-    /** Creates an identifier for C, with a channel of its own until it migrates. */
+    /** Creates an identifier that has its own channel until it migrates. */
     static IdentifierObject ofType(
             ConnectionDevices devices, PortNumbers ports, IdentifierType type) {
         var channel = new EventChannelObject();
-        var made = new IdentifierObject(devices, ports, channel, type, State.IDLE);
-        made.ownChannel = channel;
-        made.show();
-        return made;
+        var created = new IdentifierObject(devices, ports, channel, type, State.IDLE);
+        created.ownChannel = channel;
+        created.createStructure();
+        return created;
     }
 
     /** Creates the identifier of an incoming request. Called by the thread that drives the port. */
-    IdentifierObject incoming(ConnectionDevice on, PrivateDataHeader header, int pathMtu) {
-        var made = new IdentifierObject(devices, ports, events.channel(), type, State.CONNECTING);
-        made.device = on;
-        made.name = on.name(name().port());
-        made.peer = on.peer(header.source(), header.sourcePort());
-        made.mtu = pathMtu;
-        return made;
+    IdentifierObject incoming(ConnectionDevice listening, PrivateDataHeader header, int pathMtu) {
+        var created =
+                new IdentifierObject(devices, ports, events.channel(), type, State.CONNECTING);
+        created.device = listening;
+        created.name = listening.name(name().port());
+        created.peer = listening.peer(header.source(), header.sourcePort());
+        created.mtu = pathMtu;
+        return created;
     }
 
-    void exchange(PeerExchange begun) {
-        exchange = begun;
+    void exchange(PeerExchange newExchange) {
+        exchange = newExchange;
     }
 
     static IdentifierObject of(long address) {
         return Structures.object(address, IdentifierObject.class);
     }
 
-    /** The structure that C sees. Only for identifiers that were shown to C. */
+    /** The native structure. Only for identifiers that have one. */
     MemorySegment structure() {
         if (structure == null) {
-            throw new IllegalStateException("The identifier has no structure yet");
+            throw new IllegalStateException("The identifier has no structure yet.");
         }
         return structure.memory();
     }
 
-    /** Creates the structure that C sees. */
-    private IdentifierStructure show() {
-        var made = new IdentifierStructure(this, type);
-        made.channel(events.channel());
-        structure = made;
-        return made;
+    /** Creates the native structure. */
+    private IdentifierStructure createStructure() {
+        var created = new IdentifierStructure(this, type);
+        created.channel(events.channel());
+        structure = created;
+        return created;
     }
 
-    /** Creates the structure of the identifier of an incoming request. */
-    void showRequested() {
+    /** Creates the native structure for an incoming request, unless it has one. */
+    void createRequestStructure() {
         if (structure != null || device == null || name == null || peer == null) {
             return;
         }
-        device = devices.again(device);
-        var made = show();
-        made.name(name);
-        made.peer(peer);
-        made.device(device);
-        made.route(device, peer.address(), mtu, options.trafficClass);
+        device = devices.retain(device);
+        var created = createStructure();
+        created.name(name);
+        created.peer(peer);
+        created.device(device);
+        created.route(device, peer.address(), mtu, options.trafficClass);
     }
 
     IdentifierType type() {
         return type;
     }
 
-    AddressInfoResult addressInfo() {
+    AddressInfoLookup addressInfo() {
         return addressInfo;
     }
 
@@ -155,18 +157,18 @@ final class IdentifierObject {
 
     /** The local address. Only for bound identifiers. */
     SocketName name() {
-        return present(name);
+        return required(name);
     }
 
     private ConnectionDevice device() {
-        return present(device);
+        return required(device);
     }
 
     private PeerExchange exchange() {
-        return present(exchange);
+        return required(exchange);
     }
 
-    private static <T> T present(@Nullable T value) {
+    private static <T> T required(@Nullable T value) {
         if (value == null) {
             throw new ErrnoException(Errno.EINVAL);
         }
@@ -177,7 +179,7 @@ final class IdentifierObject {
         return state == State.LISTENING;
     }
 
-    private void need(State... states) {
+    private void requireState(State... states) {
         ErrnoException.throwIf(!List.of(states).contains(state), Errno.EINVAL);
     }
 
@@ -187,21 +189,21 @@ final class IdentifierObject {
         options.trafficClass = value;
     }
 
-    void reuseAddress(boolean wanted) {
-        need(State.IDLE);
-        options.reusesAddress = wanted;
+    void reuseAddress(boolean reuses) {
+        requireState(State.IDLE);
+        options.reusesAddress = reuses;
     }
 
-    void familyOnly(boolean wanted) {
-        need(State.IDLE, State.BOUND);
-        options.familyOnly = wanted;
+    void familyOnly(boolean only) {
+        requireState(State.IDLE, State.BOUND);
+        options.familyOnly = only;
     }
 
     void acknowledgeTimeout(int exponent) {
         if (!type.hasAcknowledgeTimeout()) {
             throw new ErrnoException(
                     Errno.EINVAL,
-                    "An acknowledge timeout can be set only for a queue pair that sends reliably.");
+                    "An acknowledge timeout can be set only for queue pairs of a reliable transport that send.");
         }
         options.acknowledgeTimeout = exponent;
     }
@@ -210,7 +212,7 @@ final class IdentifierObject {
         options.enhancement = added;
     }
 
-    /** Reports an event that the program has written. */
+    /** Reports an event that the program has written (RDMA_CM_EVENT_USER). */
     void written(int status, long argument) {
         events.report(
                 rdma_h.RDMA_CM_EVENT_USER(),
@@ -219,13 +221,13 @@ final class IdentifierObject {
                 MemorySegment.NULL);
     }
 
-    // ---- the steps to a connection
+    // ---- establishing a connection
 
-    void bind(SocketName wanted) {
-        need(State.IDLE);
-        var found = wanted.isAnywhere() ? null : devices.at(wanted.address());
+    void bind(SocketName requested) {
+        requireState(State.IDLE);
+        var found = requested.isWildcard() ? null : devices.at(requested.address());
         try {
-            take(ports.take(this, wanted));
+            assign(ports.reserve(this, requested));
         } catch (ErrnoException e) {
             if (found != null) {
                 devices.release(found);
@@ -234,18 +236,18 @@ final class IdentifierObject {
         }
         state = State.BOUND;
         if (found != null) {
-            take(found);
+            assign(found);
         }
     }
 
-    private void take(SocketName given) {
-        name = given;
+    private void assign(SocketName newName) {
+        name = newName;
         if (structure != null) {
-            structure.name(given);
+            structure.name(newName);
         }
     }
 
-    private void take(ConnectionDevice found) {
+    private void assign(ConnectionDevice found) {
         device = found;
         mtu = found.mtu();
         if (structure != null) {
@@ -254,16 +256,16 @@ final class IdentifierObject {
     }
 
     void resolveAddress(@Nullable SocketName from, SocketName to) {
-        need(State.IDLE, State.BOUND);
+        requireState(State.IDLE, State.BOUND);
         if (state == State.IDLE) {
-            bind(from == null ? SocketName.anyAs(to) : from);
+            bind(from == null ? SocketName.wildcardFor(to) : from);
         }
         ErrnoException.throwIf(name().address().isIpv4() != to.address().isIpv4(), Errno.EINVAL);
         if (device == null) {
-            take(devices.leadingTo(to));
+            assign(devices.routeTo(to));
             var own = name().withAddressOf(device());
-            ports.giveBack(this, name());
-            take(ports.take(this, own));
+            ports.release(this, name());
+            assign(ports.reserve(this, own));
         }
         peer = to;
         if (structure != null) {
@@ -274,45 +276,45 @@ final class IdentifierObject {
     }
 
     void resolveRoute() {
-        need(State.ADDRESS_RESOLVED);
+        requireState(State.ADDRESS_RESOLVED);
         state = State.ROUTE_RESOLVED;
         if (structure != null) {
-            structure.route(device(), present(peer).address(), mtu, options.trafficClass);
+            structure.route(device(), required(peer).address(), mtu, options.trafficClass);
         }
         events.report(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED());
     }
 
     void listen(int backlog) {
         if (state == State.IDLE) {
-            bind(SocketName.ANYWHERE);
+            bind(SocketName.WILDCARD);
         }
-        need(State.BOUND);
-        ports.refuseUnlessAlone(this);
+        requireState(State.BOUND);
+        ports.requireExclusive(this);
         var ipv4 = name().address().isIpv4();
-        var on =
+        var listeningDevices =
                 device == null
                         ? devices.all(ipv4 || !options.familyOnly, !ipv4)
-                        : List.of(devices.again(device));
+                        : List.of(devices.retain(device));
         state = State.LISTENING;
-        listening = new Listener(this, type.serviceId(name().port()), backlog, on);
+        listening = new Listener(this, type.serviceId(name().port()), backlog, listeningDevices);
     }
 
-    /** The program has taken a request. */
+    /** Called when the program has taken a request. */
     void requestTaken() {
-        present(listening).requestTaken();
+        required(listening).requestTaken();
     }
 
-    void connect(long wanted) {
-        need(State.ROUTE_RESOLVED);
+    void connect(long requested) {
+        requireState(State.ROUTE_RESOLVED);
         ErrnoException.throwIf(!type.canConnect(), Errno.EINVAL);
-        var parameters = ConnectionParameterCodec.at(wanted);
-        var to = present(peer);
-        var room =
+        var parameters = ConnectionParameterCodec.at(requested);
+        var to = required(peer);
+        var maxBytes =
                 (type.isDatagram() ? SidrRequest.PRIVATE_BYTES : ConnectRequest.PRIVATE_BYTES)
                         - PrivateDataHeader.BYTES;
         var data =
                 new PrivateDataHeader(name().port(), name().address(), to.address())
-                        .followedBy(ConnectionParameterCodec.privateData(parameters, room));
+                        .followedBy(ConnectionParameterCodec.privateData(parameters, maxBytes));
         exchange =
                 type.isDatagram()
                         ? new SidrClientExchange(
@@ -322,12 +324,12 @@ final class IdentifierObject {
                                 data,
                                 events,
                                 options)
-                        : ask(to, parameters, data);
+                        : connectTo(to, parameters, data);
         state = State.CONNECTING;
     }
 
-    private PeerExchange ask(SocketName to, MemorySegment parameters, MemorySegment data) {
-        var wanted =
+    private PeerExchange connectTo(SocketName to, MemorySegment parameters, MemorySegment data) {
+        var requested =
                 new ConnectOptions(
                         type.serviceId(to.port()),
                         type.transport(),
@@ -339,19 +341,20 @@ final class IdentifierObject {
                                 ? Connection.PACKET_LIFETIME + 1
                                 : options.acknowledgeTimeout,
                         data);
-        var begun =
+        var connection =
                 device().control(manager ->
-                        manager.connect(to.address(), wanted, ConnectionExchange.telling(events)));
-        return new ConnectionExchange(device(), begun, options);
+                        manager.connect(
+                                to.address(), requested, ConnectionExchange.reportingTo(events)));
+        return new ConnectionExchange(device(), connection, options);
     }
 
     void accept(long parameters) {
-        need(State.CONNECTING);
+        requireState(State.CONNECTING);
         exchange().accept(parameters);
     }
 
     void reject(int reason, long privateData, byte length) {
-        need(State.CONNECTING);
+        requireState(State.CONNECTING);
         exchange().reject(reason, privateData, length);
     }
 
@@ -382,9 +385,9 @@ final class IdentifierObject {
                 : QueuePairInitialization.beforeConnection(attributes, next);
     }
 
-    // ---- groups
+    // ---- multicast
 
-    /** Joins a multicast group. The event returns the context. */
+    /** Joins a multicast group. The event contains the context. */
     void join(Address group, boolean receives, long context) {
         ErrnoException.throwIf(!type.isDatagram(), Errno.EINVAL);
         groups.join(device(), group, receives);
@@ -401,12 +404,12 @@ final class IdentifierObject {
         groups.leave(device(), group);
     }
 
-    // ---- the end
+    // ---- closing
 
     /** Moves the events, including those not taken, to another channel. */
     void migrate(EventChannelObject other) {
         events.migrate(other);
-        endOwnChannel();
+        destroyOwnChannel();
         if (structure != null) {
             structure.channel(other);
         }
@@ -434,7 +437,7 @@ final class IdentifierObject {
             groups.leaveAll(device);
         }
         if (name != null) {
-            ports.giveBack(this, name);
+            ports.release(this, name);
         }
     }
 
@@ -450,10 +453,10 @@ final class IdentifierObject {
             structure.release();
         }
         addressInfo.free();
-        endOwnChannel();
+        destroyOwnChannel();
     }
 
-    private void endOwnChannel() {
+    private void destroyOwnChannel() {
         if (ownChannel != null) {
             ownChannel.destroy();
             ownChannel = null;

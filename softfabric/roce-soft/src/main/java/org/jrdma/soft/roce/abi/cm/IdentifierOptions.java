@@ -2,19 +2,19 @@ package org.jrdma.soft.roce.abi.cm;
 
 import org.jrdma.soft.roce.connection.EceOptions;
 
-/** What a program has set of an identifier. Under the connection manager's lock. */
+/** The options of an identifier. Guarded by the connection manager's lock. */
 final class IdentifierOptions {
 
     int trafficClass;
 
-    /** Below zero where the program has not chosen. */
+    /** The acknowledge timeout; negative if the program has not set it. */
     int acknowledgeTimeout = -1;
 
-    /** What the program's driver would have both sides do. */
+    /** The ECE options that the program has set. */
     EceOptions enhancement = EceOptions.NONE;
 
     boolean reusesAddress;
 
-    /** Whether the wildcard of IPv6 stands for IPv6 alone. */
+    /** Whether the IPv6 wildcard address stands for IPv6 only. */
     boolean familyOnly;
 }

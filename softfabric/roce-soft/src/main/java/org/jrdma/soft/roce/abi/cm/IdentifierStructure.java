@@ -12,10 +12,10 @@ import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.connection.Connection;
 import org.jrdma.soft.roce.engine.Address;
 
-/** What C sees of an identifier: an {@code rdma_cm_id}, with the path that it points to. */
+/** The native structures of an identifier: an {@code rdma_cm_id} and its path record. */
 final class IdentifierStructure {
 
-    /** As for the kernel, where IP routes. */
+    /** The hop limit of paths, as in the kernel. */
     static final int HOP_LIMIT = 64;
 
     private final MemorySegment memory;

@@ -6,7 +6,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 
-/** The port space of an identifier and the type of its queue pair, as C numbers them. */
+/** The codes of the port space and of the queue pair type of an identifier. */
 record IdentifierType(int portSpace, int queuePairType) {
 
     /** The types of queue pairs in the InfiniBand port space. */
@@ -18,7 +18,7 @@ record IdentifierType(int portSpace, int queuePairType) {
                     rdma_h.IBV_QPT_XRC_SEND(),
                     rdma_h.IBV_QPT_XRC_RECV());
 
-    /** The default type of a port space. */
+    /** Returns the default type of a port space. */
     static IdentifierType of(int portSpace) {
         if (portSpace == rdma_h.RDMA_PS_TCP() || portSpace == rdma_h.RDMA_PS_IB()) {
             return new IdentifierType(portSpace, rdma_h.IBV_QPT_RC());
@@ -30,7 +30,7 @@ record IdentifierType(int portSpace, int queuePairType) {
     }
 
     /**
-     * A port space with a type of queue pair.
+     * Returns the type for a port space and a queue pair type.
      *
      * @throws ErrnoException if the port space does not have that type
      */
@@ -59,17 +59,17 @@ record IdentifierType(int portSpace, int queuePairType) {
                 : ConnectRequest.RELIABLE;
     }
 
-    /** Whether it can connect to a peer. An XRC receiver cannot. */
+    /** Whether the identifier can connect to a peer. An XRC receiver cannot. */
     boolean canConnect() {
         return queuePairType != rdma_h.IBV_QPT_XRC_RECV();
     }
 
-    /** Whether peers can connect to it. An XRC sender does not accept connections. */
+    /** Whether peers can connect to the identifier. An XRC sender does not accept connections. */
     boolean canAccept() {
         return queuePairType != rdma_h.IBV_QPT_XRC_SEND();
     }
 
-    /** Whether its queue pair waits for acknowledgements. */
+    /** Whether the queue pair waits for acknowledgements. */
     boolean hasAcknowledgeTimeout() {
         return queuePairType == rdma_h.IBV_QPT_RC() || queuePairType == rdma_h.IBV_QPT_XRC_SEND();
     }

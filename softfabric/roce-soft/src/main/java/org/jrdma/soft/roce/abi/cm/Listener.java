@@ -12,23 +12,23 @@ import org.jrdma.soft.roce.connection.ServiceListener;
 import org.jrdma.soft.roce.connection.SidrServer;
 import org.jspecify.annotations.Nullable;
 
-/** A listening identifier: listens at one or more devices, with a common backlog. */
+/** The listener of an identifier, on one or more devices with a common backlog. */
 final class Listener {
 
-    private static final int MOST_BACKLOG = 1_024;
+    private static final int MAX_BACKLOG = 1_024;
 
     private final IdentifierObject listener;
     private final IdentifierEvents events;
     private final long serviceId;
     private final List<ConnectionDevice> devices;
 
-    /** How many more requests may come before the program takes one. */
-    private final AtomicInteger room;
+    /** The number of further requests that fit the backlog. */
+    private final AtomicInteger freeSlots;
 
     /**
      * Starts to listen.
      *
-     * @param devices the devices to listen at, which the listener then uses
+     * @param devices the devices to listen on, each with a user added for this listener
      */
     Listener(
             IdentifierObject listener,
@@ -39,16 +39,16 @@ final class Listener {
         this.events = listener.events();
         this.serviceId = serviceId;
         this.devices = devices;
-        this.room =
-                new AtomicInteger(backlog > 0 && backlog < MOST_BACKLOG ? backlog : MOST_BACKLOG);
+        this.freeSlots =
+                new AtomicInteger(backlog > 0 && backlog < MAX_BACKLOG ? backlog : MAX_BACKLOG);
         for (var device : devices) {
             device.run(manager -> manager.listen(serviceId, new DeviceListener(device)));
         }
     }
 
-    /** The program has taken a request. */
+    /** Called when the program has taken a request. */
     void requestTaken() {
-        room.incrementAndGet();
+        freeSlots.incrementAndGet();
     }
 
     void stop() {
@@ -81,13 +81,13 @@ final class Listener {
                 return null;
             }
             var request = connection.request();
-            var made = listener.incoming(device, header, request.path().mtu());
-            made.exchange(new ConnectionExchange(device, connection, made.options()));
+            var incoming = listener.incoming(device, header, request.path().mtu());
+            incoming.exchange(new ConnectionExchange(device, connection, incoming.options()));
             return report(
-                            made,
+                            incoming,
                             parameters -> ConnectionParameterCodec.write(request, parameters),
                             data)
-                    ? ConnectionExchange.telling(made.events())
+                    ? ConnectionExchange.reportingTo(incoming.events())
                     : null;
         }
 
@@ -96,18 +96,18 @@ final class Listener {
             if (!listener.type().isDatagram()) {
                 return false;
             }
-            var made = listener.incoming(device, header, device.mtu());
-            made.exchange(new SidrServerExchange(device, server));
-            return report(made, IdentifierEvents::withoutParameters, data);
+            var incoming = listener.incoming(device, header, device.mtu());
+            incoming.exchange(new SidrServerExchange(device, server));
+            return report(incoming, IdentifierEvents::withoutParameters, data);
         }
 
         private boolean report(
-                IdentifierObject made, Consumer<MemorySegment> parameters, MemorySegment data) {
-            return room.getAndUpdate(left -> Math.max(0, left - 1)) > 0
+                IdentifierObject incoming, Consumer<MemorySegment> parameters, MemorySegment data) {
+            return freeSlots.getAndUpdate(left -> Math.max(0, left - 1)) > 0
                     && events.report(
-                            made.events(),
+                            incoming.events(),
                             new PendingEvent(
-                                    made,
+                                    incoming,
                                     listener,
                                     rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(),
                                     0,

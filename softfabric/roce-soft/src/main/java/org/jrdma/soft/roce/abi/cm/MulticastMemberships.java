@@ -15,13 +15,14 @@ final class MulticastMemberships {
 
     private final List<Membership> memberships = new ArrayList<>();
 
-    /** A sender that does not receive needs no socket of the device. */
+    /** A membership. A member that only sends needs no socket. */
     private record Membership(Address group, boolean receives) {}
 
     /**
-     * Joins.
+     * Joins a group.
      *
-     * @throws ErrnoException if it is no group that the device can be in
+     * @throws ErrnoException if the address is not a multicast address, or not of the device's
+     *     address family
      */
     void join(ConnectionDevice device, Address group, boolean receives) {
         ErrnoException.throwIf(
@@ -37,9 +38,9 @@ final class MulticastMemberships {
     }
 
     /**
-     * Takes back one {@link #join}.
+     * Reverts one {@link #join}.
      *
-     * @throws ErrnoException if there was none
+     * @throws ErrnoException if the group was not joined
      */
     void leave(ConnectionDevice device, Address group) {
         for (var membership : memberships) {

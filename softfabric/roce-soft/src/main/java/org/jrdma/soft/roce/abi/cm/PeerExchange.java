@@ -6,12 +6,12 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.connection.EceOptions;
 
 /**
- * The exchange of an identifier with a peer. Guarded by the connection manager's lock. Actions that
- * do not exist for an exchange fail with EINVAL.
+ * The exchange of an identifier with a peer. Guarded by the connection manager's lock. Operations
+ * that an exchange does not support fail with EINVAL.
  */
 interface PeerExchange {
 
-    /** Accepts a request, or confirms a reply if there are no parameters. */
+    /** Accepts a request, or confirms a reply if {@code parameters} is NULL. */
     default void accept(long parameters) {
         throw new ErrnoException(Errno.EINVAL);
     }
@@ -19,8 +19,9 @@ interface PeerExchange {
     /**
      * Rejects the request or the reply.
      *
-     * @param reason as in {@link org.jrdma.soft.roce.connection.RejectionReason}; not for
-     *     datagrams, which have one for all
+     * @param reason the code of the reason, see {@link
+     *     org.jrdma.soft.roce.connection.RejectionReason}; ignored for datagrams, which have only
+     *     one
      */
     default void reject(int reason, long privateData, byte length) {
         throw new ErrnoException(Errno.EINVAL);
@@ -31,12 +32,12 @@ interface PeerExchange {
         return EceOptions.NONE;
     }
 
-    /** Disconnects, or answers the disconnect request of the peer. */
+    /** Disconnects, or replies to the disconnect request of the peer. */
     default void disconnect() {
         throw new ErrnoException(Errno.EINVAL);
     }
 
-    /** Handles a message that came before the confirmation of the peer. */
+    /** Handles a message that arrived before the confirmation of the peer. */
     default void establish() {
         throw new ErrnoException(Errno.EINVAL);
     }
@@ -47,8 +48,8 @@ interface PeerExchange {
     /** Closes the exchange on behalf of the program. */
     void close();
 
-    /** Fails with EINVAL if an action was not valid. */
-    static void refuseUnless(boolean done) {
+    /** Throws EINVAL if an operation was not valid in the current state. */
+    static void requireValid(boolean done) {
         ErrnoException.throwIf(!done, Errno.EINVAL);
     }
 }

@@ -5,13 +5,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event of the connection manager that nobody has taken.
+ * A connection manager event that was not taken yet.
  *
- * @param identifier what it is about; of a request, the one made for it
- * @param listener where a request came to; null for others
- * @param type C's number of it
- * @param status 0, an errno below zero, or a code of the peer's
- * @param parameters fills the {@code param} of the event but for the private data
+ * @param identifier the identifier of the event; for a connect request, the new identifier
+ * @param listener the listening identifier of a connect request; otherwise null
+ * @param type the {@code RDMA_CM_EVENT_} code
+ * @param status 0, a negated errno, or a code from the peer
+ * @param parameters writes the {@code param} of the event except for the private data
  */
 record PendingEvent(
         IdentifierObject identifier,
@@ -21,7 +21,7 @@ record PendingEvent(
         Consumer<MemorySegment> parameters,
         MemorySegment privateData) {
 
-    /** Whose destruction waits until it is acknowledged. */
+    /** The identifier that cannot be destroyed before the event is acknowledged. */
     IdentifierObject owner() {
         return listener == null ? identifier : listener;
     }

@@ -8,11 +8,11 @@ import java.util.random.RandomGenerator;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 
-/** Which port numbers identifiers have. Under the connection manager's lock. */
+/** The port numbers of identifiers. Guarded by the connection manager's lock. */
 final class PortNumbers {
 
-    private static final int FIRST_FREE = 32_768;
-    private static final int AFTER_LAST_FREE = 61_000;
+    private static final int FIRST_EPHEMERAL = 32_768;
+    private static final int EPHEMERAL_END = 61_000;
 
     private final Map<Key, List<IdentifierObject>> holders = new HashMap<>();
     private final RandomGenerator random;
@@ -24,28 +24,29 @@ final class PortNumbers {
     }
 
     /**
-     * Gives an identifier a port, any that is free for 0. Returns the name with it.
+     * Reserves a port for an identifier; any free port if the requested port is 0. Returns the name
+     * with the port.
      *
-     * @throws ErrnoException if it is taken
+     * @throws ErrnoException if the port is in use
      */
-    SocketName take(IdentifierObject identifier, SocketName wanted) {
-        if (wanted.port() != 0) {
-            for (var other : holders(identifier.type().portSpace(), wanted.port())) {
+    SocketName reserve(IdentifierObject identifier, SocketName requested) {
+        if (requested.port() != 0) {
+            for (var other : holders(identifier.type().portSpace(), requested.port())) {
                 ErrnoException.throwIf(
-                        other.name().overlaps(wanted)
+                        other.name().overlaps(requested)
                                 && !(identifier.options().reusesAddress
                                         && other.options().reusesAddress
                                         && !other.isListening()),
                         Errno.EADDRINUSE);
             }
-            return hold(identifier, wanted);
+            return hold(identifier, requested);
         }
-        var count = AFTER_LAST_FREE - FIRST_FREE;
+        var count = EPHEMERAL_END - FIRST_EPHEMERAL;
         var start = random.nextInt(count);
         for (var i = 0; i < count; i++) {
-            var port = FIRST_FREE + (start + i) % count;
+            var port = FIRST_EPHEMERAL + (start + i) % count;
             if (holders(identifier.type().portSpace(), port).isEmpty()) {
-                return hold(identifier, wanted.withPort(port));
+                return hold(identifier, requested.withPort(port));
             }
         }
         throw new ErrnoException(Errno.EADDRNOTAVAIL);
@@ -63,11 +64,11 @@ final class PortNumbers {
     }
 
     /**
-     * Refuses an identifier that would listen where others are, too.
+     * Checks that no other identifier has the port of an identifier that is about to listen.
      *
-     * @throws ErrnoException if there are
+     * @throws ErrnoException if another identifier has the port
      */
-    void refuseUnlessAlone(IdentifierObject identifier) {
+    void requireExclusive(IdentifierObject identifier) {
         for (var other : holders(identifier.type().portSpace(), identifier.name().port())) {
             ErrnoException.throwIf(
                     other != identifier && other.name().overlaps(identifier.name()),
@@ -75,11 +76,11 @@ final class PortNumbers {
         }
     }
 
-    /** Takes it back, if it has one. */
-    void giveBack(IdentifierObject identifier, SocketName name) {
+    /** Releases the port of an identifier, if it has one. */
+    void release(IdentifierObject identifier, SocketName name) {
         var key = new Key(identifier.type().portSpace(), name.port());
-        var those = holders.get(key);
-        if (those != null && those.remove(identifier) && those.isEmpty()) {
+        var identifiers = holders.get(key);
+        if (identifiers != null && identifiers.remove(identifier) && identifiers.isEmpty()) {
             holders.remove(key);
         }
     }

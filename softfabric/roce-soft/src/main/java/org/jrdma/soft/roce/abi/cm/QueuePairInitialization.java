@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.connection.Connection;
 /** The attributes that {@code rdma_init_qp_attr} returns for queue pair transitions. */
 final class QueuePairInitialization {
 
-    /** The key of the datagrams of the UDP port space. */
+    /** The queue key of the UDP port space. */
     static final int QUEUE_KEY = rdma_h.RDMA_UDP_QKEY();
 
     private static final int TO_INIT =
@@ -21,29 +21,29 @@ final class QueuePairInitialization {
     private QueuePairInitialization() {}
 
     /**
-     * To INIT, before it is known what the peer may do. Returns the mask.
+     * Fills in the attributes for INIT, before a connection exists. Returns the mask.
      *
-     * @throws ErrnoException if it is another state
+     * @throws ErrnoException if the state is not INIT
      */
     static int beforeConnection(MemorySegment attributes, int state) {
-        needInit(state);
+        requireInit(state);
         toInit(attributes, 0);
         return TO_INIT | rdma_h.IBV_QP_ACCESS_FLAGS();
     }
 
     /**
-     * To INIT, for datagrams. Returns the mask.
+     * Fills in the attributes for INIT of a datagram queue pair. Returns the mask.
      *
-     * @throws ErrnoException if it is another state
+     * @throws ErrnoException if the state is not INIT
      */
     static int ofDatagrams(MemorySegment attributes, int state) {
-        needInit(state);
+        requireInit(state);
         toInit(attributes, 0);
         ibv_qp_attr.qkey(attributes, QUEUE_KEY);
         return TO_INIT | rdma_h.IBV_QP_QKEY();
     }
 
-    private static void needInit(int state) {
+    private static void requireInit(int state) {
         ErrnoException.throwIf(state != rdma_h.IBV_QPS_INIT(), Errno.EINVAL);
     }
 
@@ -54,9 +54,10 @@ final class QueuePairInitialization {
     }
 
     /**
-     * To a state. Returns the mask.
+     * Fills in the attributes for a state of a connected queue pair. Returns the mask.
      *
-     * @throws ErrnoException if it is too early, or there is no such step
+     * @throws ErrnoException if the parameters of the peer are not known yet, or the state is not
+     *     valid here
      */
     static int of(
             Connection connection, IdentifierOptions options, MemorySegment attributes, int state) {
@@ -123,8 +124,8 @@ final class QueuePairInitialization {
         throw new ErrnoException(Errno.EINVAL);
     }
 
-    /** A peer may ask for more than there is. */
-    private static byte reads(int wanted) {
-        return (byte) Math.min(wanted, DeviceLimits.MAX_READS);
+    /** Limits the value of a peer to the maximum of the device. */
+    private static byte reads(int requested) {
+        return (byte) Math.min(requested, DeviceLimits.MAX_READS);
     }
 }

@@ -8,7 +8,7 @@ import org.jrdma.soft.roce.connection.SidrClient;
 import org.jrdma.soft.roce.connection.SidrReply;
 import org.jrdma.soft.roce.engine.Address;
 
-/** The client side of a SIDR exchange. */
+/** The exchange of an identifier that resolves a datagram service (SIDR client). */
 final class SidrClientExchange implements PeerExchange {
 
     private final ConnectionDevice device;
@@ -29,12 +29,12 @@ final class SidrClientExchange implements PeerExchange {
         this.device = device;
         this.client =
                 device.control(manager ->
-                        manager.ask(
+                        manager.resolve(
                                 peer,
                                 serviceId,
                                 DeviceLimits.DEFAULT_PARTITION_KEY,
                                 data,
-                                new Answers(peer, events, options)));
+                                new ResponseListener(peer, events, options)));
     }
 
     @Override
@@ -47,7 +47,8 @@ final class SidrClientExchange implements PeerExchange {
         device.run(_ -> client.close());
     }
 
-    private record Answers(Address peer, IdentifierEvents events, IdentifierOptions options)
+    private record ResponseListener(
+            Address peer, IdentifierEvents events, IdentifierOptions options)
             implements SidrClient.Receiver {
 
         @Override

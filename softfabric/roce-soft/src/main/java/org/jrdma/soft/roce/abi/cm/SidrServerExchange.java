@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.connection.SidrReply;
 import org.jrdma.soft.roce.connection.SidrServer;
 
-/** The server side of a SIDR exchange. */
+/** The exchange of an identifier for a received SIDR request. */
 final class SidrServerExchange implements PeerExchange {
 
     private final ConnectionDevice device;
@@ -17,10 +17,10 @@ final class SidrServerExchange implements PeerExchange {
 
     @Override
     public void accept(long parameters) {
-        var wanted = ConnectionParameterCodec.at(parameters);
-        var data = ConnectionParameterCodec.privateData(wanted, SidrReply.PRIVATE_BYTES);
-        var queuePair = ConnectionParameterCodec.offer(wanted).queuePair();
-        PeerExchange.refuseUnless(
+        var requested = ConnectionParameterCodec.at(parameters);
+        var data = ConnectionParameterCodec.privateData(requested, SidrReply.PRIVATE_BYTES);
+        var queuePair = ConnectionParameterCodec.offer(requested).queuePair();
+        PeerExchange.requireValid(
                 device.control(
                         _ -> server.accept(queuePair, QueuePairInitialization.QUEUE_KEY, data)));
     }
@@ -29,7 +29,7 @@ final class SidrServerExchange implements PeerExchange {
     public void reject(int reason, long privateData, byte length) {
         var data =
                 ConnectionParameterCodec.privateData(privateData, length, SidrReply.PRIVATE_BYTES);
-        PeerExchange.refuseUnless(device.control(_ -> server.reject(data)));
+        PeerExchange.requireValid(device.control(_ -> server.reject(data)));
     }
 
     @Override

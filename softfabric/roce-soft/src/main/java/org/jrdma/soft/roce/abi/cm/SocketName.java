@@ -14,10 +14,10 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Routes;
 
 /**
- * An address and a port, as C has them in a {@code sockaddr_in} or {@code sockaddr_in6}.
+ * An address and a port, which C represents as {@code sockaddr_in} or {@code sockaddr_in6}.
  *
- * @param scope the interface that a link-local address is meant on; 0 for others, and where nobody
- *     has said it
+ * @param scope the index of the interface of a link-local address; 0 for other addresses, or if it
+ *     is unknown
  */
 record SocketName(Address address, int port, int scope) {
 
@@ -26,28 +26,28 @@ record SocketName(Address address, int port, int scope) {
     private static final Address ANY_IPV4 = Address.ipv4(0);
     private static final Address ANY_IPV6 = new Address(0, 0);
 
-    /** Any address of IPv4, and any port. */
-    static final SocketName ANYWHERE = new SocketName(ANY_IPV4, 0);
+    /** The IPv4 wildcard address without a port. */
+    static final SocketName WILDCARD = new SocketName(ANY_IPV4, 0);
 
     private static final ValueLayout.OfShort PORT =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     static final ValueLayout.OfInt IPV4 =
             ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-    /** An address that means the same on every interface. */
+    /** Creates a socket name for an address that is not link-local. */
     SocketName(Address address, int port) {
         this(address, port, 0);
     }
 
-    /** Any address of a family, and any port. */
-    static SocketName anyAs(SocketName other) {
+    /** Returns the wildcard address of the family of another name, without a port. */
+    static SocketName wildcardFor(SocketName other) {
         return new SocketName(other.address.isIpv4() ? ANY_IPV4 : ANY_IPV6, 0);
     }
 
     /**
-     * Reads one.
+     * Decodes a socket address.
      *
-     * @throws ErrnoException if there is none, or one of another family
+     * @throws ErrnoException if the pointer is NULL, or the address family is not supported
      */
     static SocketName read(long address) {
         return switch (family(Memory.at(address, Short.BYTES))) {
@@ -69,12 +69,12 @@ record SocketName(Address address, int port, int scope) {
         };
     }
 
-    /** Which family one is of. */
+    /** Returns the family of a socket address. */
     static short family(MemorySegment name) {
         return sockaddr.sa_family(name);
     }
 
-    /** Writes it to memory of zeros, which has room for either form. */
+    /** Encodes this name in memory of zeros that is large enough for either form. */
     void write(MemorySegment target) {
         if (address.isIpv4()) {
             sockaddr_in.sin_family(target, AF_INET);
@@ -88,8 +88,8 @@ record SocketName(Address address, int port, int scope) {
         }
     }
 
-    /** Whether it stands for every address. */
-    boolean isAnywhere() {
+    /** Whether this is a wildcard address. */
+    boolean isWildcard() {
         return address.equals(ANY_IPV4) || address.equals(ANY_IPV6);
     }
 
@@ -101,9 +101,9 @@ record SocketName(Address address, int port, int scope) {
         return device.name(port);
     }
 
-    /** Whether something could be for both. */
+    /** Whether both names have the port in common, and an address. */
     boolean overlaps(SocketName other) {
         return port == other.port
-                && (isAnywhere() || other.isAnywhere() || address.equals(other.address));
+                && (isWildcard() || other.isWildcard() || address.equals(other.address));
     }
 }

@@ -4,7 +4,7 @@ import org.jrdma.abi.rdma.ibv_ah;
 import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.engine.Address;
 
-/** Behind an {@code ibv_ah}: where datagrams go. */
+/** The object of an {@code ibv_ah}: a destination of datagrams. */
 final class AddressHandleObject extends ContextResource {
 
     private final ProtectionDomainObject domain;

@@ -4,10 +4,10 @@ import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happened, apart from completions.
+ * An asynchronous event.
  *
- * @param type C's number of it
- * @param element the address of the structure it is about, or the number of a port
- * @param count of whom its acknowledgement is awaited; null for a port
+ * @param type the {@code IBV_EVENT_} code
+ * @param element the address of the structure that the event is about, or the number of a port
+ * @param count the unacknowledged events of that object; null for a port
  */
 record AsyncEvent(int type, long element, @Nullable UnacknowledgedEvents count) {}

@@ -7,7 +7,10 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Structures;
 import org.jspecify.annotations.Nullable;
 
-/** Behind an {@code ibv_comp_channel}: the queues whose events nobody has taken yet. */
+/**
+ * The object of an {@code ibv_comp_channel}, with the completion queues whose events were not taken
+ * yet.
+ */
 final class CompletionChannelObject extends ContextResource {
 
     private final EventDescriptor descriptor;
@@ -26,7 +29,7 @@ final class CompletionChannelObject extends ContextResource {
         return Structures.object(address, CompletionChannelObject.class);
     }
 
-    /** A queue has what it was asked to tell of. */
+    /** Reports an event of a completion queue. */
     synchronized void report(CompletionQueueObject queue) {
         if (events.isEmpty()) {
             descriptor.raise();
@@ -34,11 +37,11 @@ final class CompletionChannelObject extends ContextResource {
         events.addLast(queue);
     }
 
-    /** The next queue; null if there is none. */
+    /** Takes the next event and returns its completion queue; null if there is none. */
     synchronized @Nullable CompletionQueueObject take() {
         var queue = events.pollFirst();
         if (queue != null) {
-            queue.completionEvents().given();
+            queue.completionEvents().taken();
             if (events.isEmpty()) {
                 descriptor.lower();
             }
@@ -46,7 +49,7 @@ final class CompletionChannelObject extends ContextResource {
         return queue;
     }
 
-    /** Forgets a queue's events that nobody has taken. */
+    /** Removes the events of a completion queue that were not taken. */
     synchronized void forget(CompletionQueueObject queue) {
         if (events.removeIf(reported -> reported == queue) && events.isEmpty()) {
             descriptor.lower();

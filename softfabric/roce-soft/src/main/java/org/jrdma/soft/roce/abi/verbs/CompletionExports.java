@@ -9,7 +9,7 @@ import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jspecify.annotations.Nullable;
 
-/** Completion queues and the channels that tell of them. */
+/** The functions of libibverbs for completion queues and completion channels. */
 final class CompletionExports {
 
     private CompletionExports() {}
@@ -33,9 +33,9 @@ final class CompletionExports {
     }
 
     /**
-     * An {@code ibv_cq}, or an {@code ibv_cq_ex}.
+     * Creates an {@code ibv_cq} or an {@code ibv_cq_ex}.
      *
-     * @param extension an {@code ibv_cq_init_attr_ex}, or null
+     * @param extension an {@code ibv_cq_init_attr_ex} for an {@code ibv_cq_ex}; otherwise null
      */
     static MemorySegment create(
             ContextObject owner,
@@ -67,7 +67,7 @@ final class CompletionExports {
         return 0;
     }
 
-    /** Never waits, as if the descriptor did not block. */
+    /** Never blocks, as with a nonblocking descriptor. */
     @Exported(value = "ibv_get_cq_event", failure = Failure.MINUS_ONE)
     static int getEvent(long channel, long queueTarget, long contextTarget) {
         var queue = CompletionChannelObject.of(channel).take();

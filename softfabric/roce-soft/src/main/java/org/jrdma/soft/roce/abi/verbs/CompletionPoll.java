@@ -17,9 +17,9 @@ import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Failure;
 
 /**
- * The poll of an extended completion queue, which takes several calls of one thread; others that
- * poll wait for its end, as in C. It looks at completions where they are, and takes them away at
- * its end.
+ * A poll of an extended completion queue, which consists of several calls by one thread. As in C,
+ * other polling threads wait until it ends. A poll reads completions in place, and removes them
+ * when it ends.
  */
 final class CompletionPoll {
 
@@ -37,8 +37,7 @@ final class CompletionPoll {
                     "read_completion_wallclock_ns",
                             rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK());
 
-    private static final int FIELDS =
-            OPTIONAL_FIELDS.values().stream().reduce(0, (some, more) -> some | more);
+    private static final int FIELDS = OPTIONAL_FIELDS.values().stream().reduce(0, (a, b) -> a | b);
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
@@ -46,13 +45,13 @@ final class CompletionPoll {
     private final MemorySegment structure;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** The completion that is looked at: an {@code ibv_wc}. */
+    /** The current completion: an {@code ibv_wc}. */
     private final MemorySegment current = ibv_wc.allocate(Arena.ofAuto());
 
     private long timestamp;
 
-    /** How many were looked at. */
-    private int seen;
+    /** The number of completions read in this poll. */
+    private int completionsRead;
 
     /**
      * @param structure an {@code ibv_cq_ex}, which receives its function pointers
@@ -70,11 +69,11 @@ final class CompletionPoll {
                 ibv_cq_ex.layout());
     }
 
-    static void refuseUnlessPossible(long fields) {
+    static void requireSupported(long fields) {
         ErrnoException.throwIf((fields & ~FIELDS) != 0, Errno.EOPNOTSUPP);
     }
 
-    /** Whether completions must be stamped. */
+    /** Whether completions need timestamps. */
     static boolean needsTime(int fields) {
         return (fields
                         & (rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP()
@@ -83,13 +82,14 @@ final class CompletionPoll {
     }
 
     /**
-     * Locks out other polls, for callers that take or move completions in another way.
+     * Locks out other polls, for callers that remove or move completions in another way.
      *
+     * @return the lock, which the caller unlocks
      * @throws ErrnoException if this thread has started a poll and not ended it
      */
     ReentrantLock lock() {
         if (lock.isHeldByCurrentThread()) {
-            throw new ErrnoException(Errno.EINVAL); // in C it would wait for itself
+            throw new ErrnoException(Errno.EINVAL); // in C, the thread would deadlock
         }
         lock.lock();
         return lock;
@@ -99,7 +99,7 @@ final class CompletionPoll {
     @Exported(value = "start_poll", failure = Failure.ERRNO)
     int start(long attributes) {
         lock();
-        seen = 0;
+        completionsRead = 0;
         var result = Errno.ENOENT;
         try {
             queue.progressIfEmpty();
@@ -115,12 +115,12 @@ final class CompletionPoll {
     /** Returns ENOENT if there is no further completion. */
     @Exported(value = "next_poll", failure = Failure.ERRNO)
     int next() {
-        refuseUnlessStarted();
-        if (!queue.look(seen, current)) {
+        requireStarted();
+        if (!queue.peek(completionsRead, current)) {
             return Errno.ENOENT;
         }
-        timestamp = queue.timestamp(seen);
-        seen++;
+        timestamp = queue.timestamp(completionsRead);
+        completionsRead++;
         ibv_cq_ex.wr_id(structure, ibv_wc.wr_id(current));
         ibv_cq_ex.status(structure, ibv_wc.status(current));
         return 0;
@@ -128,12 +128,12 @@ final class CompletionPoll {
 
     @Exported(value = "end_poll", failure = Failure.NONE)
     void end() {
-        refuseUnlessStarted();
-        queue.drop(seen);
+        requireStarted();
+        queue.drop(completionsRead);
         lock.unlock();
     }
 
-    private void refuseUnlessStarted() {
+    private void requireStarted() {
         ErrnoException.throwIf(!lock.isHeldByCurrentThread(), Errno.EINVAL);
     }
 

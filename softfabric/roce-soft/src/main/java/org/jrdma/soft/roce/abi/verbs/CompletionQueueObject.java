@@ -10,7 +10,7 @@ import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Structures;
@@ -20,60 +20,60 @@ import org.jrdma.soft.roce.engine.CompletionSink;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Behind an {@code ibv_cq}: a ring of completions as C sees them. Filled by whoever drives the
- * port, emptied by any thread.
+ * The object of an {@code ibv_cq}: a ring buffer of {@code ibv_wc}. The thread that drives the port
+ * adds completions; any thread removes them.
  */
 final class CompletionQueueObject extends ContextResource implements CompletionSink {
 
-    /** Made once: a layout that is no constant takes a search for each access. */
+    /** A constant, because the access through a layout that is not constant takes a search. */
     private static final ValueLayout.OfInt IMMEDIATE =
             ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
 
     private static final long BYTES = ibv_wc.layout().byteSize();
 
-    /** What was asked to be told of. */
+    /** The completions that raise an event. */
     private enum Armed {
-        NOTHING,
+        NONE,
         SOLICITED,
-        ANYTHING
+        ALL
     }
 
     private final @Nullable CompletionChannelObject channel;
     private final UnacknowledgedEvents completionEvents = new UnacknowledgedEvents();
-    private final boolean losesWhatOverruns;
+    private final boolean ignoresOverrun;
 
-    /** The parent domain that it was made in, if any. */
+    /** The parent domain of the queue; null for none. */
     private final @Nullable ProtectionDomainObject parent;
 
-    /** Null for one that {@code ibv_create_cq} made. */
+    /** The poll of an {@code ibv_cq_ex}; null for an {@code ibv_cq}. */
     private final @Nullable CompletionPoll extendedPoll;
 
     private MemorySegment ring;
 
-    /** When each was added, where completions tell that; else none. */
+    /** The times when completions were added; empty if timestamps were not requested. */
     private long[] timestamps = {};
 
     private int capacity;
     private int first;
     private volatile int count;
-    private Armed armed = Armed.NOTHING;
+    private Armed armed = Armed.NONE;
     private boolean overrun;
 
-    /** How many completions an event stands for; 0 for any number. */
-    private int eventEach;
+    /** The number of completions that an event stands for; 0 for any number. */
+    private int completionsPerEvent;
 
-    /** How long it may be held back for more; 0 for as long as it takes. */
-    private long eventWithinNanos;
+    /** The maximum delay of an event; 0 for no limit. */
+    private long maxEventDelayNanos;
 
-    /** How many it would stand for by now. */
-    private int held;
+    /** The number of completions since moderation of the next event began. */
+    private int moderated;
 
-    /** How often the holding began anew. */
-    private long turns;
+    /** The number of the current moderation period, to recognize expired alarms. */
+    private long moderationPeriod;
 
     /**
-     * @param extension what an extended one is made with, an {@code ibv_cq_init_attr_ex}; null for
-     *     a plain one
+     * @param extension the {@code ibv_cq_init_attr_ex} of an {@code ibv_cq_ex}; null for an {@code
+     *     ibv_cq}
      */
     CompletionQueueObject(
             ContextObject context,
@@ -81,7 +81,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
             long userContext,
             @Nullable CompletionChannelObject channel,
             @Nullable MemorySegment extension) {
-        refuseUnlessPossible(capacity);
+        requireValidCapacity(capacity);
         var owner = extension == null ? null : parent(context, extension);
         // An ibv_cq_ex begins with an ibv_cq.
         super(context, extension == null ? ibv_cq.layout() : ibv_cq_ex.layout());
@@ -89,7 +89,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         this.capacity = capacity;
         this.ring = newRing(capacity);
         this.parent = owner;
-        this.losesWhatOverruns =
+        this.ignoresOverrun =
                 extension != null
                         && (flags(extension) & rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN()) != 0;
         ibv_cq.context(structure(), context.address());
@@ -126,7 +126,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         return domain;
     }
 
-    /** Of an {@code ibv_cq_init_attr_ex}. */
+    /** Returns the flags of an {@code ibv_cq_init_attr_ex}. */
     static int flags(MemorySegment extension) {
         return (ibv_cq_init_attr_ex.comp_mask(extension) & rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS())
                         == 0
@@ -146,7 +146,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     public boolean add(Completion completion) {
         synchronized (this) {
             if (count == capacity) {
-                if (losesWhatOverruns) {
+                if (ignoresOverrun) {
                     return true;
                 }
                 if (!overrun) {
@@ -160,60 +160,62 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
                 }
                 return false;
             }
-            var place = place(count);
-            write(completion, place * BYTES);
+            var index = ringIndex(count);
+            write(completion, index * BYTES);
             if (timestamps.length > 0) {
-                timestamps[place] = DeviceLimits.clock();
+                timestamps[index] = DeviceLimits.clock();
             }
-            count++; // the only writer, as this is the lock's
-            if (armed == Armed.ANYTHING || (armed == Armed.SOLICITED && completion.solicited())) {
-                holdOrReport();
+            count++; // all writers hold the lock
+            if (armed == Armed.ALL || (armed == Armed.SOLICITED && completion.solicited())) {
+                moderateOrReport();
             }
             return true;
         }
     }
 
-    /** One more completion is worth an event, which may stand for several. */
-    private void holdOrReport() {
-        held++;
-        var isEnough = eventEach == 0 ? eventWithinNanos == 0 : held >= eventEach;
+    /** Handles a completion that raises an event, which moderation may delay. */
+    private void moderateOrReport() {
+        moderated++;
+        var isEnough =
+                completionsPerEvent == 0
+                        ? maxEventDelayNanos == 0
+                        : moderated >= completionsPerEvent;
         if (isEnough) {
             report();
-        } else if (held == 1 && eventWithinNanos > 0) {
-            var turn = turns;
-            context().port().alarm(eventWithinNanos, () -> heldLongEnough(turn));
+        } else if (moderated == 1 && maxEventDelayNanos > 0) {
+            var period = moderationPeriod;
+            context().port().alarm(maxEventDelayNanos, () -> delayExpired(period));
         }
     }
 
-    private synchronized void heldLongEnough(long turn) {
-        if (turn == turns && armed != Armed.NOTHING) {
+    private synchronized void delayExpired(long period) {
+        if (period == moderationPeriod && armed != Armed.NONE) {
             report();
         }
     }
 
     private void report() {
-        armed = Armed.NOTHING;
-        startHolding();
+        armed = Armed.NONE;
+        startModeration();
         if (channel != null) {
             channel.report(this);
         }
     }
 
-    private synchronized void disarm() {
-        armed = Armed.NOTHING;
+    private void startModeration() {
+        moderated = 0;
+        moderationPeriod++;
     }
 
-    private void startHolding() {
-        held = 0;
-        turns++;
-    }
-
-    /** Lets an event stand for so many completions, or for those of so long; 0 of both for one. */
+    /**
+     * Sets the number of completions or the delay after which an event is reported; 0 and 0 disable
+     * moderation.
+     */
     synchronized void moderate(int completions, int microseconds) {
-        eventEach = completions;
-        eventWithinNanos = microseconds * 1_000L;
-        if (held > 0) {
-            report(); // nobody knows when the new time began
+        completionsPerEvent = completions;
+        maxEventDelayNanos = microseconds * 1_000L;
+        if (moderated > 0) {
+            report(); // the start of the new delay would be unknown
         }
     }
 
@@ -224,7 +226,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         ring.set(ValueLayout.JAVA_INT, at + ibv_wc.vendor_err$offset(), 0);
         ring.set(ValueLayout.JAVA_INT, at + ibv_wc.byte_len$offset(), (int) completion.bytes());
         ring.set(IMMEDIATE, at + ibv_wc.imm_data$offset(), completion.immediate());
-        if (completion.invalidated()) { // in the same place
+        if (completion.invalidated()) { // in a union with the immediate data
             ring.set(
                     ValueLayout.JAVA_INT,
                     at + ibv_wc.imm_data$offset(),
@@ -240,16 +242,16 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
                         | (completion.hasRouteHeader() ? rdma_h.IBV_WC_GRH() : 0));
     }
 
-    /** Moves completions to an array of {@code ibv_wc}. Returns how many. */
-    int poll(int most, long target) {
+    /** Moves up to {@code max} completions to an array of {@code ibv_wc}. Returns their number. */
+    int poll(int max, long target) {
         if (extendedPoll == null) {
             progressIfEmpty();
-            return take(most, target);
+            return take(max, target);
         }
         var lock = extendedPoll.lock();
         try {
             progressIfEmpty();
-            return take(most, target);
+            return take(max, target);
         } finally {
             lock.unlock();
         }
@@ -261,21 +263,21 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         }
     }
 
-    private synchronized int take(int most, long target) {
-        var taken = Math.min(most, count);
+    private synchronized int take(int max, long target) {
+        var taken = Math.min(max, count);
         var untilWrap = Math.min(taken, capacity - first);
-        AddressSpace.copy(ring, first * BYTES, target, untilWrap * BYTES);
-        AddressSpace.copy(ring, 0, target + untilWrap * BYTES, (taken - untilWrap) * BYTES);
+        UncheckedMemory.copy(ring, first * BYTES, target, untilWrap * BYTES);
+        UncheckedMemory.copy(ring, 0, target + untilWrap * BYTES, (taken - untilWrap) * BYTES);
         drop(taken);
         return taken;
     }
 
-    // ---- for the poll of an extended one, under its lock
+    // ---- for CompletionPoll, while it holds its lock
 
     /**
-     * The poll of an extended one.
+     * Returns the poll of an {@code ibv_cq_ex}.
      *
-     * @throws ErrnoException if it is not extended
+     * @throws ErrnoException if this is not an {@code ibv_cq_ex}
      */
     CompletionPoll extendedPoll() {
         if (extendedPoll == null) {
@@ -284,79 +286,79 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         return extendedPoll;
     }
 
-    /** Copies a completion that stays. False if there are not so many. */
-    synchronized boolean look(int index, MemorySegment target) {
+    /** Copies a completion without removing it. Returns false if there are not as many. */
+    synchronized boolean peek(int index, MemorySegment target) {
         if (index >= count) {
             return false;
         }
-        target.copyFrom(ring.asSlice(place(index) * BYTES, BYTES));
+        target.copyFrom(ring.asSlice(ringIndex(index) * BYTES, BYTES));
         return true;
     }
 
     synchronized long timestamp(int index) {
-        return timestamps.length == 0 ? 0 : timestamps[place(index)];
+        return timestamps.length == 0 ? 0 : timestamps[ringIndex(index)];
     }
 
-    /** Takes the first away. */
+    /** Removes the oldest completions. */
     synchronized void drop(int completions) {
-        first = place(completions);
+        first = ringIndex(completions);
         count -= completions;
     }
 
-    private int place(int index) {
+    private int ringIndex(int index) {
         return (first + index) % capacity;
     }
 
-    /** Asks for one event. */
+    /** Requests one event. */
     void requestNotification(boolean solicitedOnly) {
         synchronized (this) {
-            if (armed == Armed.NOTHING) {
-                startHolding();
+            if (armed == Armed.NONE) {
+                startModeration();
             }
             if (!solicitedOnly) {
-                armed = Armed.ANYTHING;
-            } else if (armed == Armed.NOTHING) {
+                armed = Armed.ALL;
+            } else if (armed == Armed.NONE) {
                 armed = Armed.SOLICITED;
             }
         }
         context().port().callerWaits();
     }
 
-    /** Changes its capacity; completions stay. */
-    void resize(int wanted) {
-        refuseUnlessPossible(wanted);
+    /** Changes the capacity and keeps the completions. */
+    void resize(int newCapacity) {
+        requireValidCapacity(newCapacity);
         if (extendedPoll == null) {
-            move(wanted);
+            move(newCapacity);
             return;
         }
-        var lock = extendedPoll.lock(); // who polls counts from the first
+        var lock = extendedPoll.lock(); // a poll in progress counts from the oldest completion
         try {
-            move(wanted);
+            move(newCapacity);
         } finally {
             lock.unlock();
         }
     }
 
-    private synchronized void move(int wanted) {
-        ErrnoException.throwIf(wanted < count, Errno.EINVAL);
+    private synchronized void move(int newCapacity) {
+        ErrnoException.throwIf(newCapacity < count, Errno.EINVAL);
         var kept = count;
         if (timestamps.length > 0) {
-            var times = new long[wanted];
+            var times = new long[newCapacity];
             for (var index = 0; index < kept; index++) {
-                times[index] = timestamps[place(index)];
+                times[index] = timestamps[ringIndex(index)];
             }
             timestamps = times;
         }
-        var next = newRing(wanted);
+        var next = newRing(newCapacity);
         take(kept, next.address());
         ring = next;
-        capacity = wanted;
+        capacity = newCapacity;
         first = 0;
         count = kept;
-        ibv_cq.cqe(structure(), wanted);
+        ibv_cq.cqe(structure(), newCapacity);
     }
 
-    private static void refuseUnlessPossible(int capacity) {
+    private static void requireValidCapacity(int capacity) {
         ErrnoException.throwIf(
                 capacity < 1 || capacity > DeviceLimits.MAX_COMPLETIONS, Errno.EINVAL);
     }
@@ -367,8 +369,10 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
 
     @Override
     void stop() {
-        users().refuseIfAny(Errno.EBUSY);
-        disarm(); // an event may still be held back
+        users().requireNone(Errno.EBUSY);
+        synchronized (this) {
+            armed = Armed.NONE; // an event may still be delayed
+        }
         if (channel != null) {
             channel.forget(this);
         }

@@ -22,12 +22,15 @@ import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
 /**
- * The functions of a context that C calls outside the data path. A query fills as many bytes as the
+ * The functions of a context that C calls outside the data path. Queries fill as many bytes as the
  * caller's structure has.
  */
 public final class ContextFunctions {
 
-    /** The functions of contexts, completion queues, queue pairs and device memory, by member. */
+    /**
+     * The functions of contexts, completion queues, queue pairs and device memory, by the name of
+     * the member that points to them.
+     */
     public static final SymbolLookup ALL =
             Exports.of(
                             MethodHandles.lookup(),
@@ -69,21 +72,21 @@ public final class ContextFunctions {
     static int queryClock(long context, long target) {
         ContextObject.of(context);
         var values = Memory.at(target, ibv_values_ex.layout());
-        refuseUnknown(ibv_values_ex.comp_mask(values), rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
+        requireKnown(ibv_values_ex.comp_mask(values), rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
         var clock = ibv_values_ex.raw_clock(values);
-        timespec.tv_sec(clock, 0); // it counts ticks, as timestamps do
+        timespec.tv_sec(clock, 0); // in ticks, like timestamps
         timespec.tv_nsec(clock, DeviceLimits.clock());
         return 0;
     }
 
     @Exported(value = "create_cq_ex", failure = Failure.NULL)
-    static long createCompletionQueue(long context, long wanted) {
-        var attributes = Memory.at(wanted, ibv_cq_init_attr_ex.layout());
-        CompletionPoll.refuseUnlessPossible(ibv_cq_init_attr_ex.wc_flags(attributes));
-        refuseUnknown(
+    static long createCompletionQueue(long context, long requested) {
+        var attributes = Memory.at(requested, ibv_cq_init_attr_ex.layout());
+        CompletionPoll.requireSupported(ibv_cq_init_attr_ex.wc_flags(attributes));
+        requireKnown(
                 ibv_cq_init_attr_ex.comp_mask(attributes),
                 rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS() | rdma_h.IBV_CQ_INIT_ATTR_MASK_PD());
-        refuseUnknown(
+        requireKnown(
                 CompletionQueueObject.flags(attributes),
                 rdma_h.IBV_CREATE_CQ_ATTR_SINGLE_THREADED()
                         | rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN());
@@ -98,19 +101,19 @@ public final class ContextFunctions {
     }
 
     @Exported(value = "create_qp_ex", failure = Failure.NULL)
-    static long createQueuePair(long context, long wanted) {
-        var attributes = Memory.at(wanted, ibv_qp_init_attr_ex.layout());
+    static long createQueuePair(long context, long requested) {
+        var attributes = Memory.at(requested, ibv_qp_init_attr_ex.layout());
         var present = ibv_qp_init_attr_ex.comp_mask(attributes);
-        // The one structure begins as the other.
+        // ibv_qp_init_attr_ex begins with the members of ibv_qp_init_attr.
         var plain = attributes.asSlice(0, ibv_qp_init_attr.layout().byteSize());
         if (ibv_qp_init_attr_ex.qp_type(attributes) == rdma_h.IBV_QPT_XRC_RECV()) {
-            refuseUnknown(present, rdma_h.IBV_QP_INIT_ATTR_XRCD());
+            requireKnown(present, rdma_h.IBV_QP_INIT_ATTR_XRCD());
             var domain = XrcDomainObject.of(ibv_qp_init_attr_ex.xrcd(attributes).address());
             ErrnoException.throwIf(
                     present == 0 || domain.context() != ContextObject.of(context), Errno.EINVAL);
             return QueuePairObject.receiving(domain, plain).structure().address();
         }
-        refuseUnknown(
+        requireKnown(
                 present, rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
         var domain = ProtectionDomainObject.of(ibv_qp_init_attr_ex.pd(attributes).address());
         ErrnoException.throwIf(
@@ -119,7 +122,7 @@ public final class ContextFunctions {
                 Errno.EINVAL);
         var extended = (present & rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS()) != 0;
         if (extended) {
-            ExtendedSends.refuseUnlessPossible(
+            ExtendedSends.requireSupported(
                     ibv_qp_init_attr_ex.qp_type(attributes),
                     ibv_qp_init_attr_ex.send_ops_flags(attributes));
         }
@@ -127,9 +130,9 @@ public final class ContextFunctions {
     }
 
     @Exported(value = "modify_cq", failure = Failure.ERRNO)
-    static int modifyCompletionQueue(long queue, long wanted) {
-        var attributes = Memory.at(wanted, ibv_modify_cq_attr.layout());
-        refuseUnknown(ibv_modify_cq_attr.attr_mask(attributes), rdma_h.IBV_CQ_ATTR_MODERATE());
+    static int modifyCompletionQueue(long queue, long requested) {
+        var attributes = Memory.at(requested, ibv_modify_cq_attr.layout());
+        requireKnown(ibv_modify_cq_attr.attr_mask(attributes), rdma_h.IBV_CQ_ATTR_MODERATE());
         if (ibv_modify_cq_attr.attr_mask(attributes) != 0) {
             var moderation = ibv_modify_cq_attr.moderate(attributes);
             CompletionQueueObject.of(queue)
@@ -141,8 +144,9 @@ public final class ContextFunctions {
     }
 
     @Exported(value = "alloc_td", failure = Failure.NULL)
-    static long allocateThreadDomain(long context, long wanted) {
-        refuseUnknown(ibv_td_init_attr.comp_mask(Memory.at(wanted, ibv_td_init_attr.layout())), 0);
+    static long allocateThreadDomain(long context, long requested) {
+        requireKnown(
+                ibv_td_init_attr.comp_mask(Memory.at(requested, ibv_td_init_attr.layout())), 0);
         return new ThreadDomainObject(ContextObject.of(context)).structure().address();
     }
 
@@ -152,11 +156,11 @@ public final class ContextFunctions {
         return 0;
     }
 
-    /** Memory is Java's, so there is nothing that the caller could allocate. */
+    /** Allocators of the caller are not supported, because Java allocates all memory. */
     @Exported(value = "alloc_parent_domain", failure = Failure.NULL)
-    static long allocateParentDomain(long context, long wanted) {
-        var attributes = Memory.at(wanted, ibv_parent_domain_init_attr.layout());
-        refuseUnknown(ibv_parent_domain_init_attr.comp_mask(attributes), 0);
+    static long allocateParentDomain(long context, long requested) {
+        var attributes = Memory.at(requested, ibv_parent_domain_init_attr.layout());
+        requireKnown(ibv_parent_domain_init_attr.comp_mask(attributes), 0);
         var domain =
                 ProtectionDomainObject.of(ibv_parent_domain_init_attr.pd(attributes).address());
         var threads = ibv_parent_domain_init_attr.td(attributes).address();
@@ -167,12 +171,12 @@ public final class ContextFunctions {
                 .address();
     }
 
-    static void refuseUnknown(int bits, int known) {
+    static void requireKnown(int bits, int known) {
         ErrnoException.throwIf((bits & ~known) != 0, Errno.EOPNOTSUPP);
     }
 
-    private static void copy(MemorySegment facts, long target, long bytes) {
-        var known = Math.min(bytes, facts.byteSize());
-        Memory.at(target, bytes).copyFrom(facts.asSlice(0, known));
+    private static void copy(MemorySegment values, long target, long bytes) {
+        var known = Math.min(bytes, values.byteSize());
+        Memory.at(target, bytes).copyFrom(values.asSlice(0, known));
     }
 }

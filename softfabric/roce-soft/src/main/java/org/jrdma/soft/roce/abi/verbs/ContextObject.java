@@ -19,10 +19,10 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Port;
 import org.jspecify.annotations.Nullable;
 
-/** Behind an {@code ibv_context} and the {@code verbs_context} around it: a device, opened. */
+/** The object of an {@code ibv_context} and its {@code verbs_context}: an open device. */
 public final class ContextObject {
 
-    /** What {@code abi_compat} holds where there is a {@code verbs_context}. */
+    /** The value of {@code abi_compat} that indicates a {@code verbs_context}. */
     private static final MemorySegment EXTENDED = MemorySegment.ofAddress(-1);
 
     private final DeviceObject device;
@@ -36,7 +36,8 @@ public final class ContextObject {
 
     /**
      * @param address the address that the device must have; null for any
-     * @param functions the functions that structures of this context point to, by member
+     * @param functions the functions that structures of this context point to, by the name of the
+     *     member
      */
     public ContextObject(DeviceObject device, @Nullable Address address, SymbolLookup functions) {
         this.device = device;
@@ -65,7 +66,7 @@ public final class ContextObject {
                 address == 0 ? 0 : address - verbs_context.context$offset(), ContextObject.class);
     }
 
-    /** The functions that structures of this context point to, by member. */
+    /** The functions that structures of this context point to, by the name of the member. */
     SymbolLookup functions() {
         return functions;
     }
@@ -78,7 +79,7 @@ public final class ContextObject {
         return port;
     }
 
-    /** What C knows it by. */
+    /** The {@code ibv_context}. */
     public MemorySegment address() {
         return structure;
     }
@@ -95,7 +96,7 @@ public final class ContextObject {
         }
     }
 
-    /** Puts an event in the queue. May be called while the port is driven. */
+    /** Queues an event. May be called while the port is driven. */
     void raise(AsyncEvent event) {
         synchronized (events) {
             if (events.isEmpty()) {
@@ -105,7 +106,7 @@ public final class ContextObject {
         }
     }
 
-    /** Fills in the next event. False if there is none. */
+    /** Takes the next event. Returns false if there is none. */
     boolean takeEvent(MemorySegment target) {
         synchronized (events) {
             var event = events.pollFirst();
@@ -116,7 +117,7 @@ public final class ContextObject {
                 descriptor.lower();
             }
             if (event.count() != null) {
-                event.count().given();
+                event.count().taken();
             }
             var element = ibv_async_event.element(target);
             if (event.count() == null) {
@@ -129,7 +130,7 @@ public final class ContextObject {
         }
     }
 
-    /** Drops an object's events that nobody has taken. */
+    /** Drops the events of an object that were not taken. */
     void forgetEvents(UnacknowledgedEvents count) {
         synchronized (events) {
             if (events.removeIf(event -> event.count() == count) && events.isEmpty()) {
@@ -138,7 +139,10 @@ public final class ContextObject {
         }
     }
 
-    /** Destroys what is left, as the kernel does for a process, newest first. */
+    /**
+     * Closes the device. Like the kernel at the end of a process, destroys the remaining objects,
+     * newest first.
+     */
     public void close() {
         List<ContextResource> left;
         synchronized (owned) {

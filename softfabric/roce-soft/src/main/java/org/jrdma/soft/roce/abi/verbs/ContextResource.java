@@ -8,7 +8,7 @@ import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 
 /**
- * The object behind a native structure that a context owns, and destroys when it is closed. The
+ * The object of a native structure that a context owns and destroys when it is closed. The
  * constructor of a subclass calls {@link ContextObject#own} last.
  */
 abstract class ContextResource {
@@ -50,7 +50,7 @@ abstract class ContextResource {
      * @throws org.jrdma.soft.roce.abi.ErrnoException if other objects need this one
      */
     void destroy() {
-        users.refuseIfAny(Errno.EBUSY);
+        users.requireNone(Errno.EBUSY);
         context.disown(this);
         Structures.release(structure);
     }

@@ -32,9 +32,9 @@ final class DataPathFunctions {
     }
 
     @Exported(value = "poll_cq", failure = Failure.MINUS_ONE)
-    static int pollCompletions(long queue, int most, long target) {
-        return most >= 0 && Structures.find(queue) instanceof CompletionQueueObject found
-                ? found.poll(most, target)
+    static int pollCompletions(long queue, int max, long target) {
+        return max >= 0 && Structures.find(queue) instanceof CompletionQueueObject found
+                ? found.poll(max, target)
                 : -1;
     }
 

@@ -30,7 +30,7 @@ final class DeviceAttributes {
 
     private DeviceAttributes() {}
 
-    /** An {@code ibv_device_attr}. */
+    /** Returns an {@code ibv_device_attr}. */
     static MemorySegment device(ContextObject context) {
         var attributes = ibv_device_attr.allocate(Arena.ofAuto());
         fill(attributes, context);
@@ -79,11 +79,11 @@ final class DeviceAttributes {
         ibv_device_attr.phys_port_cnt(attributes, (byte) 1);
     }
 
-    /** An {@code ibv_device_attr_ex}. */
+    /** Returns an {@code ibv_device_attr_ex}. */
     static MemorySegment extendedDevice(ContextObject context) {
         var attributes = ibv_device_attr_ex.allocate(Arena.ofAuto());
         fill(ibv_device_attr_ex.orig_attr(attributes), context);
-        // Memory is accessed as any thread accesses it, so pages may come and go.
+        // Packets access memory through ordinary loads and stores, so pages need not be resident.
         var onDemand = ibv_device_attr_ex.odp_caps(attributes);
         ibv_odp_caps.general_caps(onDemand, rdma_h.IBV_ODP_SUPPORT());
         var transports = ibv_odp_caps.per_transport_caps(onDemand);
@@ -111,12 +111,12 @@ final class DeviceAttributes {
     }
 
     /**
-     * An {@code ibv_port_attr}.
+     * Returns an {@code ibv_port_attr}.
      *
      * @throws ErrnoException if there is no such port
      */
     static MemorySegment port(ContextObject context, int port) {
-        DeviceLimits.refuseUnlessPort(port);
+        DeviceLimits.requirePort(port);
         var attributes = ibv_port_attr.allocate(Arena.ofAuto());
         var up = context.device().isLinkUp();
         ibv_port_attr.state(attributes, up ? rdma_h.IBV_PORT_ACTIVE() : rdma_h.IBV_PORT_DOWN());

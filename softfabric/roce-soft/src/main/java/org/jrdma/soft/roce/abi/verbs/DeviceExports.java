@@ -18,14 +18,14 @@ import org.jrdma.soft.roce.abi.Gids;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** Devices: opened, asked what they are, and heard when something happens to them. */
+/** The functions of libibverbs for devices, their attributes and asynchronous events. */
 public final class DeviceExports {
 
     private DeviceExports() {}
 
     @Exported(value = "ibv_free_device_list", failure = Failure.NONE)
     static void freeDeviceList(long list) {
-        // The list is the provider's, and the same each time.
+        // The list belongs to the library and is the same each time.
     }
 
     @Exported(value = "ibv_get_device_guid", failure = Failure.NONE)
@@ -53,19 +53,21 @@ public final class DeviceExports {
         return 0;
     }
 
-    /** Its callers know the structure as it was before it grew. */
+    /**
+     * Fills the structure without its later extensions, which callers of this symbol do not have.
+     */
     @Exported(value = "ibv_query_port", failure = Failure.ERRNO)
     static int queryPort(long context, byte port, long target) {
-        var facts = DeviceAttributes.port(ContextObject.of(context), port);
+        var attributes = DeviceAttributes.port(ContextObject.of(context), port);
         var bytes = ibv_port_attr.port_cap_flags2$offset();
-        Memory.at(target, bytes).copyFrom(facts.asSlice(0, bytes));
+        Memory.at(target, bytes).copyFrom(attributes.asSlice(0, bytes));
         return 0;
     }
 
     @Exported(value = "ibv_query_gid", failure = Failure.MINUS_ONE)
     static int queryGid(long context, byte port, int index, long target) {
-        DeviceLimits.refuseUnlessPort(port);
-        refuseUnlessBelow(DeviceLimits.GIDS, index);
+        DeviceLimits.requirePort(port);
+        requireIndex(DeviceLimits.GIDS, index);
         Gids.write(ContextObject.of(context).port().address(), Memory.at(target, ibv_gid.layout()));
         return 0;
     }
@@ -73,9 +75,9 @@ public final class DeviceExports {
     @Exported(value = "_ibv_query_gid_ex", failure = Failure.ERRNO)
     static int queryGidEntry(
             long context, int port, int index, long target, int flags, long entryBytes) {
-        DeviceLimits.refuseUnlessPort(port);
-        refuseUnlessBelow(DeviceLimits.GIDS, index);
-        refuseUnknown(flags, entryBytes);
+        DeviceLimits.requirePort(port);
+        requireIndex(DeviceLimits.GIDS, index);
+        requireValidQuery(flags, entryBytes);
         fillGidEntry(context, target);
         return 0;
     }
@@ -83,13 +85,13 @@ public final class DeviceExports {
     @Exported(value = "_ibv_query_gid_table", failure = Failure.NEGATIVE_ERRNO)
     static long queryGidTable(
             long context, long target, long capacity, int flags, long entryBytes) {
-        refuseUnknown(flags, entryBytes);
+        requireValidQuery(flags, entryBytes);
         ErrnoException.throwIf(capacity < DeviceLimits.GIDS, Errno.EINVAL);
         fillGidEntry(context, target);
         return DeviceLimits.GIDS;
     }
 
-    private static void refuseUnknown(int flags, long entryBytes) {
+    private static void requireValidQuery(int flags, long entryBytes) {
         ErrnoException.throwIf(
                 flags != 0 || entryBytes < ibv_gid_entry.layout().byteSize(), Errno.EINVAL);
     }
@@ -106,8 +108,8 @@ public final class DeviceExports {
 
     @Exported(value = "ibv_query_pkey", failure = Failure.MINUS_ONE)
     static int queryPartitionKey(long context, byte port, int index, long target) {
-        DeviceLimits.refuseUnlessPort(port);
-        refuseUnlessBelow(DeviceLimits.PARTITION_KEYS, index);
+        DeviceLimits.requirePort(port);
+        requireIndex(DeviceLimits.PARTITION_KEYS, index);
         Memory.at(target, Short.BYTES)
                 .set(
                         JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN),
@@ -116,11 +118,11 @@ public final class DeviceExports {
         return 0;
     }
 
-    private static void refuseUnlessBelow(int length, int index) {
+    private static void requireIndex(int length, int index) {
         ErrnoException.throwIf(index < 0 || index >= length, Errno.EINVAL);
     }
 
-    /** Never waits, as if the descriptor did not block. */
+    /** Never blocks, as with a nonblocking descriptor. */
     @Exported(value = "ibv_get_async_event", failure = Failure.MINUS_ONE)
     static int getAsyncEvent(long context, long target) {
         ErrnoException.throwIf(
@@ -140,7 +142,7 @@ public final class DeviceExports {
         Structures.object(element.address(), ContextResource.class).asyncEvents().acknowledged(1);
     }
 
-    /** The fabric pins no pages, so a forked child can do no harm. */
+    /** No pages are pinned, so fork is safe. */
     @Exported(value = "ibv_is_fork_initialized", failure = Failure.NONE)
     static int isForkInitialized() {
         return rdma_h.IBV_FORK_UNNEEDED();

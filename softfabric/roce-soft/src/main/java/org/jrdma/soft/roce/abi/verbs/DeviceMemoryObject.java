@@ -11,10 +11,10 @@ import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** Behind an {@code ibv_dm}: memory that stands for a device's own. */
+/** The object of an {@code ibv_dm}: memory that emulates memory of the device. */
 final class DeviceMemoryObject extends ContextResource {
 
-    /** How much a device has, for each process that opens it. */
+    /** The size of the memory of a device, for each process that opens it. */
     static final long MAX_BYTES = 64L << 20;
 
     private static final int MAX_LOG_ALIGNMENT = 12;
@@ -31,10 +31,10 @@ final class DeviceMemoryObject extends ContextResource {
                         || logAlignment < 0
                         || logAlignment > MAX_LOG_ALIGNMENT,
                 Errno.EINVAL);
-        context.device().takeMemory(length);
+        context.device().reserveMemory(length);
         super(context, ibv_dm.layout());
         var alignment = Math.max(Long.BYTES, 1L << logAlignment);
-        // As all memory that packets touch: it is here for as long as a region of it is.
+        // Not scoped to the arena, like all registered memory: it outlives its memory regions.
         this.memory = Memory.at(arena.allocate(length, alignment).address(), length);
         ibv_dm.context(structure(), context.address());
         Exports.install(context.functions(), structure(), ibv_dm.layout());
@@ -46,9 +46,9 @@ final class DeviceMemoryObject extends ContextResource {
     }
 
     /**
-     * A part of it.
+     * Returns a part of the memory.
      *
-     * @throws ErrnoException if it is not within
+     * @throws ErrnoException if the range is out of bounds
      */
     MemorySegment part(long offset, long length) {
         try {
@@ -62,7 +62,7 @@ final class DeviceMemoryObject extends ContextResource {
     @Override
     void destroy() {
         super.destroy();
-        context().device().giveMemory(memory.byteSize());
+        context().device().releaseMemory(memory.byteSize());
         arena.close();
     }
 }

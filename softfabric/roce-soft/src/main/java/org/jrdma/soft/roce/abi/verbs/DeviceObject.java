@@ -27,14 +27,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Behind an {@code ibv_device}: a device in software. It takes its address when a program opens it,
- * and gives it back when the last has closed it.
+ * The object of an {@code ibv_device}: a software device. Its address is bound when a program opens
+ * the device, and released when the last context is closed.
  */
 public final class DeviceObject {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeviceObject.class);
 
-    /** The bit of an EUI-64 that says that no vendor has given it. */
+    /** The bit of an EUI-64 that indicates a locally assigned ID. */
     private static final long LOCALLY_ADMINISTERED = 0x0200_0000_0000_0000L;
 
     private final String name;
@@ -45,24 +45,24 @@ public final class DeviceObject {
 
     private final List<Address> addresses;
 
-    /** Where it was last: peers may remember. */
-    private @Nullable Address last;
+    /** The last address, which is preferred because peers may remember it. */
+    private @Nullable Address lastAddress;
 
     private final RandomGenerator random;
     private @Nullable Port port;
     private @Nullable ConnectionManager connections;
     private NetworkFaults faults;
 
-    /** What ports did that are closed. */
-    private NetworkFaultCounts formerFaultCounts = NetworkFaultCounts.NONE;
+    /** The fault counts of ports that were closed. */
+    private NetworkFaultCounts closedPortFaultCounts = NetworkFaultCounts.NONE;
 
     private @Nullable PacketListener listener;
     private boolean linkUp = true;
-    private long memoryTaken;
+    private long reservedBytes;
 
     /**
-     * @param addresses where it may be; the first that is free is taken, and the same again when it
-     *     is opened again, if it is still free
+     * @param addresses the candidate addresses. The first that is free is used, and used again on
+     *     later opens if it is still free
      */
     public DeviceObject(
             String name,
@@ -81,8 +81,7 @@ public final class DeviceObject {
         ibv_device.transport_type(structure, rdma_h.IBV_TRANSPORT_IB());
         ibv_device.name(structure).setString(0, name);
         ibv_device.dev_name(structure).setString(0, name);
-        // Where the kernel would describe it. There is no such folder, as from a library without
-        // a kernel.
+        // The sysfs folder of a kernel device. It does not exist.
         ibv_device.ibdev_path(structure).setString(0, "/sys/class/infiniband/" + name);
     }
 
@@ -102,48 +101,49 @@ public final class DeviceObject {
         return structure;
     }
 
-    /** The XRC domains that its contexts share. */
+    /** The XRC domains that the contexts of this device share. */
     XrcDomains xrcDomains() {
         return xrcDomains;
     }
 
     /**
-     * Takes the address for one more context.
+     * Opens the device for a context.
      *
-     * @param wanted where it must be; null for anywhere
+     * @param requested the address that the device must have; null for any
      */
-    synchronized Port open(ContextObject context, @Nullable Address wanted) {
+    synchronized Port open(ContextObject context, @Nullable Address requested) {
         if (port == null) {
-            port = openPort(wanted);
-        } else if (wanted != null && !wanted.equals(port.address())) {
+            port = openPort(requested);
+        } else if (requested != null && !requested.equals(port.address())) {
             throw new ErrnoException(Errno.EADDRNOTAVAIL);
         }
         contexts.add(context);
         return port;
     }
 
-    private Port openPort(@Nullable Address wanted) {
+    private Port openPort(@Nullable Address requested) {
         ErrnoException.throwIf(addresses.isEmpty(), Errno.EADDRNOTAVAIL);
         try {
-            var best =
-                    wanted != null
-                            ? Stream.of(wanted)
-                            : Stream.concat(Stream.ofNullable(last), addresses.stream()).distinct();
-            var opened = Port.openFirst(best.map(PortOptions::at).toList());
-            last = opened.address();
-            opened.faults(own(faults));
+            var candidates =
+                    requested != null
+                            ? Stream.of(requested)
+                            : Stream.concat(Stream.ofNullable(lastAddress), addresses.stream())
+                                    .distinct();
+            var opened = Port.openFirst(candidates.map(PortOptions::at).toList());
+            lastAddress = opened.address();
+            opened.faults(withDeviceSeed(faults));
             opened.listen(listener);
             opened.linkUp(linkUp);
-            connections = opened.control(engine -> answerAtQueuePair1(opened, engine));
-            LOG.info("Device {} is at {}", name, opened.address());
+            connections = opened.control(engine -> startConnectionManager(opened, engine));
+            LOG.info("Device {} has the address {}", name, opened.address());
             return opened;
         } catch (FabricException e) {
             throw new ErrnoException(e.code(), e.getMessage());
         }
     }
 
-    private ConnectionManager answerAtQueuePair1(Port opened, Engine engine) {
-        var carrier =
+    private ConnectionManager startConnectionManager(Port opened, Engine engine) {
+        var transport =
                 new ManagementTransport() {
                     @Override
                     public long now() {
@@ -155,24 +155,24 @@ public final class DeviceObject {
                         engine.sendManagement(remote, message);
                     }
                 };
-        var answering =
+        var manager =
                 new ConnectionManager(
-                        opened.address(), guid, PathMtu.code(opened.pathMtu()), carrier, random);
-        engine.management(opened.address(), answering);
-        return answering;
+                        opened.address(), guid, PathMtu.code(opened.pathMtu()), transport, random);
+        engine.management(opened.address(), manager);
+        return manager;
     }
 
-    /** Where it is; null while nobody has it open. */
+    /** The address; null while no context is open. */
     public synchronized @Nullable Address address() {
         return port == null ? null : port.address();
     }
 
-    /** Where it is or, while nobody has it open, may be. */
+    /** The address; while no context is open, the candidate addresses. */
     public synchronized List<Address> possibleAddresses() {
         return port == null ? addresses : List.of(port.address());
     }
 
-    /** Its connection manager, for those who have it open. It is for {@link Port#control} only. */
+    /** The connection manager of an open device. To be used only within {@link Port#control}. */
     public synchronized ConnectionManager connections() {
         if (connections == null) {
             throw new ErrnoException(Errno.ENODEV);
@@ -180,54 +180,59 @@ public final class DeviceObject {
         return connections;
     }
 
-    /** Gives it back for a context. */
+    /** Closes the device for a context. */
     synchronized void close(ContextObject context) {
         contexts.remove(context);
         if (contexts.isEmpty() && port != null) {
             port.close();
-            formerFaultCounts = formerFaultCounts.plus(port.faultCounts());
+            closedPortFaultCounts = closedPortFaultCounts.plus(port.faultCounts());
             port = null;
             connections = null;
         }
     }
 
     /**
-     * Takes some of the memory that it has of its own.
+     * Reserves device memory.
      *
-     * @throws ErrnoException if it has not so much left
+     * @throws ErrnoException if the device has not enough free memory
      */
-    synchronized void takeMemory(long bytes) {
-        ErrnoException.throwIf(bytes > DeviceMemoryObject.MAX_BYTES - memoryTaken, Errno.ENOMEM);
-        memoryTaken += bytes;
+    synchronized void reserveMemory(long bytes) {
+        ErrnoException.throwIf(bytes > DeviceMemoryObject.MAX_BYTES - reservedBytes, Errno.ENOMEM);
+        reservedBytes += bytes;
     }
 
-    synchronized void giveMemory(long bytes) {
-        memoryTaken -= bytes;
+    synchronized void releaseMemory(long bytes) {
+        reservedBytes -= bytes;
     }
 
-    /** What goes wrong on its network from now on. */
-    public synchronized void faults(NetworkFaults wanted) {
-        faults = wanted;
+    /** Injects network faults from now on. */
+    public synchronized void faults(NetworkFaults requested) {
+        faults = requested;
         if (port != null) {
-            port.faults(own(wanted));
+            port.faults(withDeviceSeed(requested));
         }
     }
 
-    /** With dice of its own, or what befalls one device would befall all of them at once. */
-    private NetworkFaults own(NetworkFaults wanted) {
-        return wanted.withSeed(wanted.seed() + ((long) name.hashCode() << Integer.SIZE));
+    /**
+     * Returns faults with a seed that is specific to this device. Otherwise all devices would lose
+     * the same packets.
+     */
+    private NetworkFaults withDeviceSeed(NetworkFaults requested) {
+        return requested.withSeed(requested.seed() + ((long) name.hashCode() << Integer.SIZE));
     }
 
-    /** What its network has done until now. */
+    /** The network faults injected so far. */
     public synchronized NetworkFaultCounts faultCounts() {
-        return port == null ? formerFaultCounts : formerFaultCounts.plus(port.faultCounts());
+        return port == null
+                ? closedPortFaultCounts
+                : closedPortFaultCounts.plus(port.faultCounts());
     }
 
-    /** Who sees its packets from now on. */
-    public synchronized void listen(@Nullable PacketListener wanted) {
-        listener = wanted;
+    /** Sets the listener that sees the packets of this device; null for none. */
+    public synchronized void listen(@Nullable PacketListener requested) {
+        listener = requested;
         if (port != null) {
-            port.listen(wanted);
+            port.listen(requested);
         }
     }
 
@@ -235,7 +240,7 @@ public final class DeviceObject {
         return linkUp;
     }
 
-    /** Plugs its cable in or pulls it. Everyone who has it open is told. */
+    /** Sets the link state and reports it to all contexts. */
     public synchronized void linkUp(boolean up) {
         if (linkUp == up) {
             return;

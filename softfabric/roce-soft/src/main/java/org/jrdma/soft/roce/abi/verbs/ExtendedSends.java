@@ -22,9 +22,10 @@ import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
 /**
- * The posts of an extended queue pair, each of several calls of one thread; others that post wait
- * for its end, as in C. What is asked for is written down as {@code ibv_send_wr}, and posted at the
- * end, all or nothing. A mistake is told at the end too, since nothing else returns an error.
+ * The posts to an extended queue pair ({@code ibv_qp_ex}), each of which consists of several calls
+ * by one thread. As in C, other posting threads wait until it ends. The calls build {@code
+ * ibv_send_wr} structures, which are posted at the end, all or none. Errors are also reported at
+ * the end, because the other calls return no result.
  */
 final class ExtendedSends {
 
@@ -46,41 +47,44 @@ final class ExtendedSends {
             EXTENDED | rdma_h.IBV_QP_EX_WITH_ATOMIC_WRITE() | rdma_h.IBV_QP_EX_WITH_FLUSH();
 
     private static final long REQUEST_BYTES = ibv_send_wr.layout().byteSize();
-    private static final long PIECE_BYTES = ibv_sge.layout().byteSize();
+    private static final long ELEMENT_BYTES = ibv_sge.layout().byteSize();
 
     private final QueuePairObject queuePair;
     private final MemorySegment structure;
     private final int maxRequests;
-    private final int maxPieces;
+    private final int maxElements;
     private final int maxInline;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** An {@code ibv_send_wr} each, its pieces, and its inline data; made when first needed. */
+    /**
+     * The requests: each is an {@code ibv_send_wr}, followed by its scatter/gather list and inline
+     * data. Allocated when first needed.
+     */
     private final List<MemorySegment> requests = new ArrayList<>();
 
     private int count;
     private int errno;
 
     /**
-     * @param structure an {@code ibv_qp_ex}, which is told its functions
-     * @param room an {@code ibv_qp_cap}
-     * @param functions the functions of the structure, by member
+     * @param structure an {@code ibv_qp_ex}, which receives its function pointers
+     * @param capacities an {@code ibv_qp_cap}
+     * @param functions the functions of the structure, by the name of the member
      */
     ExtendedSends(
             QueuePairObject queuePair,
             MemorySegment structure,
-            MemorySegment room,
+            MemorySegment capacities,
             SymbolLookup functions) {
         this.queuePair = queuePair;
         this.structure = structure;
-        this.maxRequests = ibv_qp_cap.max_send_wr(room);
-        this.maxPieces = ibv_qp_cap.max_send_sge(room);
-        this.maxInline = ibv_qp_cap.max_inline_data(room);
+        this.maxRequests = ibv_qp_cap.max_send_wr(capacities);
+        this.maxElements = ibv_qp_cap.max_send_sge(capacities);
+        this.maxInline = ibv_qp_cap.max_inline_data(capacities);
         Exports.install(functions, structure, ibv_qp_ex.layout());
     }
 
-    /** Refuses operations that a type of queue pairs has not. */
-    static void refuseUnlessPossible(int type, long operations) {
+    /** Rejects operations that a type of queue pair does not support. */
+    static void requireSupported(int type, long operations) {
         var known = 0;
         if (type == rdma_h.IBV_QPT_RC()) {
             known = RELIABLE;
@@ -97,17 +101,17 @@ final class ExtendedSends {
     @Exported(value = "wr_start", failure = Failure.NONE)
     void start() {
         if (lock.isHeldByCurrentThread()) {
-            throw new ErrnoException(Errno.EINVAL); // in C it would wait for itself
+            throw new ErrnoException(Errno.EINVAL); // in C, the thread would deadlock
         }
         lock.lock();
         count = 0;
         errno = 0;
     }
 
-    /** Returns the errno; nothing is posted if it is not 0. */
+    /** Returns 0, or an errno if nothing was posted. */
     @Exported(value = "wr_complete", failure = Failure.ERRNO)
     int complete() {
-        refuseUnlessStarted();
+        requireStarted();
         try {
             if (errno != 0 || count == 0) {
                 return errno;
@@ -123,7 +127,7 @@ final class ExtendedSends {
 
     @Exported(value = "wr_abort", failure = Failure.NONE)
     void abort() {
-        refuseUnlessStarted();
+        requireStarted();
         lock.unlock();
     }
 
@@ -133,7 +137,7 @@ final class ExtendedSends {
     }
 
     /**
-     * @param immediate in the byte order of the wire, as everywhere here
+     * @param immediate the immediate data in network byte order
      */
     @Exported(value = "wr_send_imm", failure = Failure.NONE)
     void sendImmediate(int immediate) {
@@ -173,12 +177,12 @@ final class ExtendedSends {
     }
 
     /**
-     * @param value where the eight bytes are
+     * @param value the address of the eight bytes to write
      */
     @Exported(value = "wr_atomic_write", failure = Failure.NONE)
     void atomicWrite(int key, long address, long value) {
-        refuseUnlessStarted();
-        refuseNothing(value, 1);
+        requireStarted();
+        requireNotNull(value, 1);
         begin(rdma_h.IBV_WR_ATOMIC_WRITE());
         atomic(
                 key,
@@ -188,20 +192,20 @@ final class ExtendedSends {
     }
 
     /**
-     * The structure has no place for what a flush is told: it stands where an atomic's operands
-     * stand.
+     * Stores the parameters of a flush in the operands of an atomic, because {@code ibv_send_wr}
+     * has no members for them.
      */
     @Exported(value = "wr_flush", failure = Failure.NONE)
     void flush(int key, long address, long length, byte placement, byte selectivity) {
         begin(rdma_h.IBV_WR_FLUSH());
         if (length >>> Integer.SIZE != 0) {
-            throw mistake(Errno.EINVAL);
+            throw fail(Errno.EINVAL);
         }
         atomic(
                 key,
                 address,
                 length,
-                SendRequests.flushed(
+                SendRequests.flushOperand(
                         Byte.toUnsignedInt(placement), Byte.toUnsignedInt(selectivity)));
     }
 
@@ -242,7 +246,7 @@ final class ExtendedSends {
 
     @Exported(value = "wr_set_ud_addr", failure = Failure.NONE)
     void setDestination(long handle, int number, int key) {
-        refuseUnlessBegun();
+        requireRequest();
         var datagram = ibv_send_wr.wr.ud(ibv_send_wr.wr(last()));
         ibv_send_wr.wr.ud.ah(datagram, MemorySegment.ofAddress(handle));
         ibv_send_wr.wr.ud.remote_qpn(datagram, number);
@@ -251,29 +255,29 @@ final class ExtendedSends {
 
     @Exported(value = "wr_set_xrc_srqn", failure = Failure.NONE)
     void setReceiveQueue(int number) {
-        refuseUnlessBegun();
+        requireRequest();
         ibv_send_wr.qp_type.xrc.remote_srqn(
                 ibv_send_wr.qp_type.xrc(ibv_send_wr.qp_type(last())), number);
     }
 
     @Exported(value = "wr_set_sge", failure = Failure.NONE)
-    void setPiece(int key, long address, int length) {
-        refuseUnlessBegun();
-        refuseBeyond(maxPieces, 1);
-        var piece = last().asSlice(REQUEST_BYTES);
-        ibv_sge.addr(piece, address);
-        ibv_sge.length(piece, length);
-        ibv_sge.lkey(piece, key);
+    void setElement(int key, long address, int length) {
+        requireRequest();
+        requireAtMost(maxElements, 1);
+        var element = last().asSlice(REQUEST_BYTES);
+        ibv_sge.addr(element, address);
+        ibv_sge.length(element, length);
+        ibv_sge.lkey(element, key);
         ibv_send_wr.num_sge(last(), 1);
     }
 
     @Exported(value = "wr_set_sge_list", failure = Failure.NONE)
-    void setPieces(long pieces, long list) {
-        refuseUnlessBegun();
-        refuseBeyond(maxPieces, pieces);
-        refuseNothing(list, pieces);
-        last().asSlice(REQUEST_BYTES).copyFrom(Memory.at(list, pieces * PIECE_BYTES));
-        ibv_send_wr.num_sge(last(), (int) pieces);
+    void setElements(long count, long list) {
+        requireRequest();
+        requireAtMost(maxElements, count);
+        requireNotNull(list, count);
+        last().asSlice(REQUEST_BYTES).copyFrom(Memory.at(list, count * ELEMENT_BYTES));
+        ibv_send_wr.num_sge(last(), (int) count);
     }
 
     @Exported(value = "wr_set_inline_data", failure = Failure.NONE)
@@ -285,7 +289,7 @@ final class ExtendedSends {
     @Exported(value = "wr_set_inline_data_list", failure = Failure.NONE)
     void setInlines(long buffers, long list) {
         beginInline();
-        refuseNothing(list, buffers);
+        requireNotNull(list, buffers);
         for (var index = 0; index < buffers; index++) {
             var buffer =
                     Memory.at(
@@ -295,33 +299,33 @@ final class ExtendedSends {
     }
 
     private void beginInline() {
-        refuseUnlessBegun();
-        var piece = last().asSlice(REQUEST_BYTES);
-        ibv_sge.addr(piece, last().address() + inlineOffset());
-        ibv_sge.length(piece, 0);
+        requireRequest();
+        var element = last().asSlice(REQUEST_BYTES);
+        ibv_sge.addr(element, last().address() + inlineOffset());
+        ibv_sge.length(element, 0);
         ibv_send_wr.num_sge(last(), 1);
         ibv_send_wr.send_flags(last(), ibv_send_wr.send_flags(last()) | rdma_h.IBV_SEND_INLINE());
     }
 
-    /** Copies it now: the caller may change it before the end. */
+    /** Copies inline data now, because the caller may change it before the post ends. */
     private void addInline(long address, long length) {
-        var piece = last().asSlice(REQUEST_BYTES);
-        var present = ibv_sge.length(piece);
-        refuseBeyond(maxInline - present, length);
-        refuseNothing(address, length);
+        var element = last().asSlice(REQUEST_BYTES);
+        var present = ibv_sge.length(element);
+        requireAtMost(maxInline - present, length);
+        requireNotNull(address, length);
         last().asSlice(inlineOffset() + present).copyFrom(Memory.at(address, length));
-        ibv_sge.length(piece, present + (int) length);
+        ibv_sge.length(element, present + (int) length);
     }
 
     private long inlineOffset() {
-        return REQUEST_BYTES + Math.max(1, maxPieces) * PIECE_BYTES;
+        return REQUEST_BYTES + Math.max(1, maxElements) * ELEMENT_BYTES;
     }
 
     private void begin(int opcode) {
-        refuseUnlessStarted();
-        refuseAfterMistake();
+        requireStarted();
+        requireNoError();
         if (count == maxRequests) {
-            throw mistake(Errno.ENOMEM);
+            throw fail(Errno.ENOMEM);
         }
         if (count == requests.size()) {
             requests.add(Arena.ofAuto().allocate(inlineOffset() + maxInline, Long.BYTES));
@@ -339,38 +343,38 @@ final class ExtendedSends {
         return requests.get(count - 1);
     }
 
-    private void refuseUnlessStarted() {
+    private void requireStarted() {
         ErrnoException.throwIf(!lock.isHeldByCurrentThread(), Errno.EINVAL);
     }
 
-    private void refuseAfterMistake() {
+    private void requireNoError() {
         if (errno != 0) {
             throw new ErrnoException(errno);
         }
     }
 
-    private void refuseUnlessBegun() {
-        refuseUnlessStarted();
-        refuseAfterMistake();
+    private void requireRequest() {
+        requireStarted();
+        requireNoError();
         if (count == 0) {
-            throw mistake(Errno.EINVAL);
+            throw fail(Errno.EINVAL);
         }
     }
 
-    private void refuseBeyond(long most, long wanted) {
-        if (wanted < 0 || wanted > most) {
-            throw mistake(Errno.EINVAL);
+    private void requireAtMost(long max, long value) {
+        if (value < 0 || value > max) {
+            throw fail(Errno.EINVAL);
         }
     }
 
-    /** There can be nothing of what begins at NULL. */
-    private void refuseNothing(long address, long count) {
+    /** Rejects NULL unless the count is 0. */
+    private void requireNotNull(long address, long count) {
         if (address == 0 && count != 0) {
-            throw mistake(Errno.EINVAL);
+            throw fail(Errno.EINVAL);
         }
     }
 
-    private ErrnoException mistake(int number) {
+    private ErrnoException fail(int number) {
         errno = number;
         return new ErrnoException(number);
     }

@@ -3,7 +3,10 @@ package org.jrdma.soft.roce.abi.verbs;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Failure;
 
-/** Protection domains and memory regions. Windows are in {@link MemoryFunctions}. */
+/**
+ * The functions of libibverbs for protection domains and memory regions. The functions for memory
+ * windows are in {@link MemoryFunctions}.
+ */
 final class MemoryExports {
 
     private MemoryExports() {}
@@ -42,7 +45,7 @@ final class MemoryExports {
     @Exported(value = "ibv_dereg_mr", failure = Failure.ERRNO)
     static int deregister(long region) {
         var found = MemoryRegionObject.of(region);
-        found.refuseIfShown();
+        found.requireUnbound();
         found.destroy();
         return 0;
     }

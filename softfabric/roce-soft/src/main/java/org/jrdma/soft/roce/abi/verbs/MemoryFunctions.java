@@ -15,7 +15,9 @@ final class MemoryFunctions {
 
     private MemoryFunctions() {}
 
-    /** Advice is taken at once, or else, where nobody waits for it, not at all. */
+    /**
+     * Prefetches immediately if the caller requests to wait; otherwise only checks the arguments.
+     */
     @Exported(value = "advise_mr", failure = Failure.ERRNO)
     static int advise(long domain, int advice, int flags, long list, int count) {
         var forWriting = advice == rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE();
@@ -31,7 +33,7 @@ final class MemoryFunctions {
         var found = ProtectionDomainObject.of(domain);
         for (var i = 0; i < count; i++) {
             var errno =
-                    take(
+                    prefetch(
                             found,
                             ScatterGatherList.key(list, i),
                             ScatterGatherList.address(list, i),
@@ -45,7 +47,7 @@ final class MemoryFunctions {
         return 0;
     }
 
-    private static int take(
+    private static int prefetch(
             ProtectionDomainObject domain,
             int key,
             long address,
@@ -116,9 +118,9 @@ final class MemoryFunctions {
     }
 
     @Exported(value = "bind_mw", failure = Failure.ERRNO)
-    static int bindWindow(long queuePair, long window, long wanted) {
+    static int bindWindow(long queuePair, long window, long requested) {
         return QueuePairObject.of(queuePair)
-                .bind(MemoryWindowObject.of(window), Memory.at(wanted, ibv_mw_bind.layout()));
+                .bind(MemoryWindowObject.of(window), Memory.at(requested, ibv_mw_bind.layout()));
     }
 
     @Exported(value = "dealloc_mw", failure = Failure.ERRNO)

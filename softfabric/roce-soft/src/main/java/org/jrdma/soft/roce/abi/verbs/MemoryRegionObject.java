@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.Linux;
-import org.jrdma.ffi.linkage.MappedMemory;
+import org.jrdma.ffi.linkage.MappedMemoryCheck;
+import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.abi.Structures;
@@ -13,10 +13,10 @@ import org.jrdma.soft.roce.memory.Access;
 import org.jrdma.soft.roce.memory.MemoryRegion;
 import org.jspecify.annotations.Nullable;
 
-/** Behind an {@code ibv_mr}. */
+/** The object of an {@code ibv_mr}. */
 final class MemoryRegionObject extends ContextResource {
 
-    private static final int KNOWN =
+    private static final int SUPPORTED_ACCESS =
             Access.LOCAL_WRITE
                     | Access.REMOTE
                     | Access.WINDOW_BIND
@@ -25,54 +25,53 @@ final class MemoryRegionObject extends ContextResource {
                     | rdma_h.IBV_ACCESS_HUGETLB()
                     | rdma_h.IBV_ACCESS_OPTIONAL_RANGE();
 
-    /** What is known by another address stands at the same place of its pages, says the kernel. */
-    private static final long PAGE_BYTES = Linux.pageBytes();
-
-    /** Whose it is; null for memory of this side's own. */
-    private final @Nullable DeviceMemoryObject ofDevice;
+    /** The device memory that is registered; null for host memory. */
+    private final @Nullable DeviceMemoryObject deviceMemory;
 
     private ProtectionDomainObject domain;
     private int access;
     private MemoryRegion region;
 
     /**
-     * @param start by which address the first byte is known
-     * @throws ErrnoException if the rights make no sense or the memory is not there
+     * @param start the address by which work requests and peers name the first byte (IOVA)
+     * @throws ErrnoException if the rights are invalid or the memory is not mapped
      */
     MemoryRegionObject(
             ProtectionDomainObject domain, long address, long length, long start, int access) {
         check(address, length, access);
+        // As in the kernel, the address and the IOVA must have the same offset in a page.
         ErrnoException.throwIf(
-                !isZeroBased(access) && (address ^ start) % PAGE_BYTES != 0, Errno.EINVAL);
+                !isZeroBased(access) && (address ^ start) % DeviceLimits.PAGE_BYTES != 0,
+                Errno.EINVAL);
         super(domain.context(), ibv_mr.layout());
-        this.ofDevice = null;
+        this.deviceMemory = null;
         var memory = Memory.at(address, length);
         own(domain, access, register(domain, memory, isZeroBased(access) ? 0 : start, access));
     }
 
-    /** A region of no memory. */
+    /** Creates a null memory region. */
     MemoryRegionObject(ProtectionDomainObject domain) {
         super(domain.context(), ibv_mr.layout());
-        this.ofDevice = null;
+        this.deviceMemory = null;
         var access = Access.LOCAL_WRITE;
         own(domain, access, register(domain, MemorySegment.NULL, 0, access));
     }
 
-    /** A region of the device's own memory. */
+    /** Creates a region of device memory. */
     MemoryRegionObject(
             ProtectionDomainObject domain,
-            DeviceMemoryObject ofDevice,
+            DeviceMemoryObject deviceMemory,
             long offset,
             long length,
             int access) {
         ErrnoException.throwIf(
-                domain.context() != ofDevice.context() || length == 0 || !isZeroBased(access),
+                domain.context() != deviceMemory.context() || length == 0 || !isZeroBased(access),
                 Errno.EINVAL);
-        refuseRights(access);
-        var memory = ofDevice.part(offset, length);
+        requireValidAccess(access);
+        var memory = deviceMemory.part(offset, length);
         super(domain.context(), ibv_mr.layout());
-        this.ofDevice = ofDevice;
-        ofDevice.users().add();
+        this.deviceMemory = deviceMemory;
+        deviceMemory.users().add();
         own(domain, access, register(domain, memory, 0, access));
     }
 
@@ -90,7 +89,9 @@ final class MemoryRegionObject extends ContextResource {
         ibv_mr.pd(structure(), domain.structure());
         ibv_mr.addr(
                 structure(),
-                ofDevice == null ? MemorySegment.ofAddress(memory.address()) : MemorySegment.NULL);
+                deviceMemory == null
+                        ? MemorySegment.ofAddress(memory.address())
+                        : MemorySegment.NULL);
         ibv_mr.length(structure(), region.isNull() ? -1 : memory.byteSize());
         ibv_mr.lkey(structure(), region.key());
         ibv_mr.rkey(structure(), region.isNull() ? 0 : region.key());
@@ -103,18 +104,18 @@ final class MemoryRegionObject extends ContextResource {
         domain.context().disown(this);
     }
 
-    private static void refuseRights(int access) {
-        ErrnoException.throwIf((access & ~KNOWN) != 0, Errno.EOPNOTSUPP);
+    private static void requireValidAccess(int access) {
+        ErrnoException.throwIf((access & ~SUPPORTED_ACCESS) != 0, Errno.EOPNOTSUPP);
         ErrnoException.throwIf(
                 (access & Access.REMOTE_CHANGES) != 0 && (access & Access.LOCAL_WRITE) == 0,
                 Errno.EINVAL);
     }
 
     private static void check(long address, long length, int access) {
-        refuseRights(access);
+        requireValidAccess(access);
         ErrnoException.throwIf(length <= 0 || address + length < address, Errno.EINVAL);
         ErrnoException.throwIf(
-                !MappedMemory.isThere(address, length, (access & Access.LOCAL_WRITE) != 0),
+                !MappedMemoryCheck.isMapped(address, length, (access & Access.LOCAL_WRITE) != 0),
                 Errno.EFAULT);
     }
 
@@ -123,9 +124,9 @@ final class MemoryRegionObject extends ContextResource {
     }
 
     /**
-     * Changes what {@code changes} names, and the keys.
+     * Changes the properties that {@code changes} names, and the keys ({@code ibv_rereg_mr}).
      *
-     * @throws ErrnoException with nothing changed
+     * @throws ErrnoException if a change is not permitted; then nothing is changed
      */
     void change(int changes, long nextDomain, long address, long length, int nextAccess) {
         var changesMemory = (changes & rdma_h.IBV_REREG_MR_CHANGE_TRANSLATION()) != 0;
@@ -136,7 +137,7 @@ final class MemoryRegionObject extends ContextResource {
                         || (changes & ~rdma_h.IBV_REREG_MR_FLAGS_SUPPORTED()) != 0
                         || (!changesAccess && nextAccess != 0)
                         || region.isNull()
-                        || ofDevice != null,
+                        || deviceMemory != null,
                 Errno.EINVAL);
         var before = region;
         var newAccess = changesAccess ? nextAccess : access;
@@ -146,12 +147,14 @@ final class MemoryRegionObject extends ContextResource {
                 newAccess);
         var newDomain = changesDomain ? ProtectionDomainObject.of(nextDomain) : domain;
         ErrnoException.throwIf(newDomain.context() != domain.context(), Errno.EINVAL);
-        refuseIfShown();
+        requireUnbound();
         var memory = changesMemory ? Memory.at(address, length) : before.memory();
         var start = changesMemory ? address : before.start();
         var changed = register(newDomain, memory, isZeroBased(newAccess) ? 0 : start, newAccess);
         disown();
-        own(newDomain, newAccess, changed); // the newest: a context destroys the new before the old
+        own(
+                newDomain, newAccess,
+                changed); // now the newest object, which its context destroys first
         domain.context().port().memory().deregister(before);
     }
 
@@ -159,12 +162,12 @@ final class MemoryRegionObject extends ContextResource {
         return Structures.object(address, MemoryRegionObject.class);
     }
 
-    /** Refuses to go while windows show it. */
-    void refuseIfShown() {
+    /** Checks that no window is bound to the region. */
+    void requireUnbound() {
         if (domain.context().port().memory().hasWindows(region)) {
             throw new ErrnoException(
                     Errno.EBUSY,
-                    "A memory window is bound to it: unbind or deallocate that first.");
+                    "A memory window is bound to the memory region. Unbind or deallocate the window first.");
         }
     }
 
@@ -177,8 +180,8 @@ final class MemoryRegionObject extends ContextResource {
         domain.context().port().memory().deregister(region);
         super.destroy();
         domain.users().remove();
-        if (ofDevice != null) {
-            ofDevice.users().remove();
+        if (deviceMemory != null) {
+            deviceMemory.users().remove();
         }
     }
 }

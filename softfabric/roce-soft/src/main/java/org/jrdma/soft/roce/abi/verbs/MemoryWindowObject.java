@@ -10,7 +10,7 @@ import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.memory.MemoryWindow;
 import org.jrdma.soft.roce.memory.WindowBinding;
 
-/** Behind an {@code ibv_mw}. */
+/** The object of an {@code ibv_mw}. */
 final class MemoryWindowObject extends ContextResource {
 
     private final ProtectionDomainObject domain;
@@ -53,27 +53,27 @@ final class MemoryWindowObject extends ContextResource {
         return (present & ~0xff) | (present + 1 & 0xff);
     }
 
-    /** Shows its owner another key. */
+    /** Sets the key that the owner sees. */
     void key(int next) {
         ibv_mw.rkey(structure(), next);
     }
 
     /**
-     * The binding that a work request asks for.
+     * Returns the binding that a work request describes.
      *
-     * @param wanted an {@code ibv_mw_bind_info}
+     * @param info an {@code ibv_mw_bind_info}
      * @param nextKey the key of the window after binding
      */
-    WindowBinding binding(MemorySegment wanted, int nextKey) {
-        var region = ibv_mw_bind_info.mr(wanted).address();
+    WindowBinding binding(MemorySegment info, int nextKey) {
+        var region = ibv_mw_bind_info.mr(info).address();
         return new WindowBinding(
                 window,
                 ibv_mw.rkey(structure()),
                 nextKey,
                 region == 0 ? null : MemoryRegionObject.of(region).region(),
-                ibv_mw_bind_info.addr(wanted),
-                ibv_mw_bind_info.length(wanted),
-                ibv_mw_bind_info.mw_access_flags(wanted));
+                ibv_mw_bind_info.addr(info),
+                ibv_mw_bind_info.length(info),
+                ibv_mw_bind_info.mw_access_flags(info));
     }
 
     @Override

@@ -7,7 +7,7 @@ import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jspecify.annotations.Nullable;
 
-/** Behind an {@code ibv_pd}. */
+/** The object of an {@code ibv_pd}. */
 final class ProtectionDomainObject extends ContextResource {
 
     private final ProtectionDomain domain;
@@ -21,7 +21,7 @@ final class ProtectionDomainObject extends ContextResource {
         this(context, new ProtectionDomain(), null, null);
     }
 
-    /** A parent domain, which is its base for all that it protects. */
+    /** Creates a parent domain. It protects the same memory as its base. */
     ProtectionDomainObject(ProtectionDomainObject base, @Nullable ThreadDomainObject threads) {
         ErrnoException.throwIf(
                 threads != null && threads.context() != base.context(), Errno.EINVAL);

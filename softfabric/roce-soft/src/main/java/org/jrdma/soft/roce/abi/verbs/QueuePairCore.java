@@ -31,15 +31,15 @@ import org.jrdma.soft.roce.network.Port;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue pair of the engine, with its attributes and its state, as every {@code ibv_qp} of it
- * changes and asks for them: one that receives over extended connections may have several.
+ * A queue pair of the engine with its attributes and state. Several {@code ibv_qp} structures may
+ * share an XRC receive queue pair.
  */
 final class QueuePairCore {
 
     private static final int SEQUENCE_MASK = 0xff_ffff;
 
-    /** What a requester may be told anew once it is drained. */
-    private static final int OF_SENDING =
+    /** The attributes of a requester that may change once the send queue is drained. */
+    private static final int SEND_ATTRIBUTES =
             rdma_h.IBV_QP_TIMEOUT()
                     | rdma_h.IBV_QP_RETRY_CNT()
                     | rdma_h.IBV_QP_RNR_RETRY()
@@ -48,10 +48,10 @@ final class QueuePairCore {
     private final Port port;
     private final QueuePairKind kind;
 
-    /** An {@code ibv_qp_attr}: what was set so far. */
+    /** An {@code ibv_qp_attr}: the attributes set so far. */
     private final MemorySegment attributes = ibv_qp_attr.allocate(Arena.ofAuto());
 
-    /** An {@code ibv_qp_init_attr}: what it was made with. */
+    /** The {@code ibv_qp_init_attr} of the creation. */
     private final MemorySegment initial = ibv_qp_init_attr.allocate(Arena.ofAuto());
 
     private final QueuePair queuePair;
@@ -59,13 +59,15 @@ final class QueuePairCore {
     /** The event listeners of the {@code ibv_qp} structures, which receive the event type of C. */
     private final List<IntConsumer> listeners = new CopyOnWriteArrayList<>();
 
-    /** Whether the last has closed it. Of who has the engine. */
+    /** Whether the last user has closed the queue pair. Guarded by the port's lock. */
     private boolean destroyed;
 
-    /** As far as changes of state by its owners go; the engine may have put it in error since. */
+    /**
+     * The state that the program has requested; the engine may have entered the error state since.
+     */
     private volatile QueuePairState state = QueuePairState.RESET;
 
-    private volatile boolean tellsWhenDrained;
+    private volatile boolean reportsDrained;
     private volatile int pathMtu;
 
     /** The objects that the requests of this queue pair and of its peer use. */
@@ -77,22 +79,23 @@ final class QueuePairCore {
             @Nullable ExtendedDomain extendedDomain) {}
 
     /**
-     * Makes one, in state RESET.
+     * Creates a queue pair in the RESET state.
      *
-     * @param wanted an {@code ibv_qp_init_attr}
-     * @param maxReceiveElements of its own receives and of those it is told of
+     * @param requested an {@code ibv_qp_init_attr}
+     * @param maxReceiveElements the maximum number of buffers of a receive, including those of
+     *     receive queues that peers name
      */
     QueuePairCore(
             Port port,
             QueuePairKind kind,
-            MemorySegment wanted,
+            MemorySegment requested,
             Dependencies dependencies,
             int maxReceiveElements) {
         this.port = port;
         this.kind = kind;
-        var room = ibv_qp_init_attr.cap(wanted);
-        initial.copyFrom(wanted);
-        ibv_qp_attr.cap(attributes, room);
+        var capacities = ibv_qp_init_attr.cap(requested);
+        initial.copyFrom(requested);
+        ibv_qp_attr.cap(attributes, capacities);
         this.queuePair =
                 newQueuePair(
                         new QueuePairOptions(
@@ -101,25 +104,25 @@ final class QueuePairCore {
                                 dependencies.sendCompletions(),
                                 dependencies.receiveCompletions(),
                                 this::raised,
-                                ibv_qp_cap.max_send_wr(room),
-                                ibv_qp_cap.max_recv_wr(room),
-                                ibv_qp_cap.max_send_sge(room),
+                                ibv_qp_cap.max_send_wr(capacities),
+                                ibv_qp_cap.max_recv_wr(capacities),
+                                ibv_qp_cap.max_send_sge(capacities),
                                 maxReceiveElements,
-                                ibv_qp_cap.max_inline_data(room),
+                                ibv_qp_cap.max_inline_data(capacities),
                                 dependencies.sharedReceives(),
                                 dependencies.extendedDomain()));
     }
 
     private QueuePair newQueuePair(QueuePairOptions options) {
         var queues = WorkQueues.of(options);
-        var made =
+        var created =
                 port.control(engine -> Optional.ofNullable(engine.newQueuePair(options, queues)));
-        return made.orElseThrow(() ->
+        return created.orElseThrow(() ->
                 new ErrnoException(
                         Errno.ENOMEM,
                         String.format(
                                 Locale.ROOT,
-                                "The device has %,d queue pairs, and no more.",
+                                "The device has reached its maximum of %,d queue pairs. Destroy unused ones.",
                                 DeviceLimits.MAX_QUEUE_PAIRS)));
     }
 
@@ -131,7 +134,7 @@ final class QueuePairCore {
         return state;
     }
 
-    /** How long a datagram may be. */
+    /** The path MTU in bytes, which limits the length of a datagram. */
     int pathMtu() {
         return pathMtu;
     }
@@ -161,7 +164,7 @@ final class QueuePairCore {
     }
 
     private void raised(QueuePairEvent event) {
-        if (event == QueuePairEvent.SEND_QUEUE_DRAINED && !tellsWhenDrained) {
+        if (event == QueuePairEvent.SEND_QUEUE_DRAINED && !reportsDrained) {
             return;
         }
         var type =
@@ -175,36 +178,38 @@ final class QueuePairCore {
         listeners.forEach(listener -> listener.accept(type));
     }
 
-    /** Changes what an {@code ibv_qp_attr} and its mask say. */
-    void modify(MemorySegment wanted, int mask) {
-        port.run(engine -> change(wanted, mask));
+    /** Changes the attributes that the mask of an {@code ibv_qp_attr} names. */
+    void modify(MemorySegment requested, int mask) {
+        port.run(engine -> change(requested, mask));
     }
 
-    private void change(MemorySegment wanted, int mask) {
+    private void change(MemorySegment requested, int mask) {
         var present = queuePair.state();
         var next =
-                (mask & rdma_h.IBV_QP_STATE()) == 0 ? present : state(ibv_qp_attr.qp_state(wanted));
+                (mask & rdma_h.IBV_QP_STATE()) == 0
+                        ? present
+                        : state(ibv_qp_attr.qp_state(requested));
         ErrnoException.throwIf(
                 (mask & rdma_h.IBV_QP_CUR_STATE()) != 0
-                        && state(ibv_qp_attr.cur_qp_state(wanted)) != present,
+                        && state(ibv_qp_attr.cur_qp_state(requested)) != present,
                 Errno.EINVAL);
         ErrnoException.throwIf(
                 !QueuePairTransition.permits(kind, present, next, mask), Errno.EINVAL);
         if (queuePair.isDraining()
                 && (next == QueuePairState.READY_TO_SEND
-                        || (mask & (rdma_h.IBV_QP_AV() | OF_SENDING)) != 0)) {
+                        || (mask & (rdma_h.IBV_QP_AV() | SEND_ATTRIBUTES)) != 0)) {
             throw new ErrnoException(
                     Errno.EINVAL,
-                    "Its send queue is still draining: wait for the event IBV_EVENT_SQ_DRAINED, or until ibv_query_qp says so.");
+                    "The send queue is still draining. Wait for IBV_EVENT_SQ_DRAINED, or until ibv_query_qp reports sq_draining 0.");
         }
-        QueuePairAttributes.refuseUnlessPossible(wanted, mask, port.pathMtu());
-        QueuePairAttributes.copy(wanted, mask, attributes);
+        AttributeMember.requireValid(requested, mask, port.pathMtu());
+        AttributeMember.copy(requested, mask, attributes);
         if (present == next) {
             adjust(mask);
             if ((mask & rdma_h.IBV_QP_AV()) != 0) {
                 queuePair.remote(Gids.destination(ibv_qp_attr.ah_attr(attributes)));
             }
-            if ((mask & OF_SENDING) != 0) {
+            if ((mask & SEND_ATTRIBUTES) != 0) {
                 queuePair.change(sendParameters());
             }
             return;
@@ -213,7 +218,7 @@ final class QueuePairCore {
         switch (next) {
             case RESET -> {
                 queuePair.reset();
-                QueuePairAttributes.clear(attributes);
+                AttributeMember.clear(attributes);
             }
             case INITIALIZED -> initialize();
             case READY_TO_RECEIVE -> {
@@ -229,13 +234,14 @@ final class QueuePairCore {
                 }
             }
             case SEND_QUEUE_DRAINED -> {
-                tellsWhenDrained =
+                reportsDrained =
                         (mask & rdma_h.IBV_QP_EN_SQD_ASYNC_NOTIFY()) != 0
-                                && ibv_qp_attr.en_sqd_async_notify(wanted) != 0;
+                                && ibv_qp_attr.en_sqd_async_notify(requested) != 0;
                 queuePair.drain();
             }
             case ERROR -> queuePair.fail();
-            case SEND_QUEUE_ERROR -> throw new AssertionError("no step leads to it");
+            case SEND_QUEUE_ERROR ->
+                    throw new AssertionError("not a target state of ibv_modify_qp");
         }
     }
 
@@ -255,7 +261,7 @@ final class QueuePairCore {
                 ibv_qp_attr.qkey(attributes));
     }
 
-    /** What may change in a state that stays. */
+    /** Applies attributes that may change without a change of state. */
     private void adjust(int mask) {
         if ((mask & rdma_h.IBV_QP_ACCESS_FLAGS()) != 0) {
             queuePair.access(ibv_qp_attr.qp_access_flags(attributes));

@@ -20,24 +20,24 @@ import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.RouteHeader;
 
-/** Queue pairs, address handles and groups. */
+/** The functions of libibverbs for queue pairs, address handles and multicast groups. */
 final class QueuePairExports {
 
-    private static final int MOST_HOPS = 64;
+    private static final int MAX_HOPS = 64;
 
     private QueuePairExports() {}
 
     @Exported(value = "ibv_create_qp", failure = Failure.NULL)
-    static long create(long domain, long wanted) {
+    static long create(long domain, long requested) {
         return new QueuePairObject(
                         ProtectionDomainObject.of(domain),
-                        Memory.at(wanted, ibv_qp_init_attr.layout()),
+                        Memory.at(requested, ibv_qp_init_attr.layout()),
                         false)
                 .structure()
                 .address();
     }
 
-    /** The same address, or none. */
+    /** Returns the same address if the queue pair is extended, otherwise NULL. */
     @Exported(value = "ibv_qp_to_qp_ex", failure = Failure.NULL)
     static long extended(long queuePair) {
         return QueuePairObject.of(queuePair).isExtended() ? queuePair : 0;
@@ -61,7 +61,7 @@ final class QueuePairExports {
     @Exported(value = "ibv_destroy_qp", failure = Failure.ERRNO)
     static int destroy(long queuePair) {
         var found = QueuePairObject.of(queuePair);
-        found.refuseIfMember();
+        found.requireNoGroups();
         found.stop();
         found.asyncEvents().awaitNone();
         found.destroy();
@@ -110,14 +110,14 @@ final class QueuePairExports {
         return createAddressHandle(domain, attributes);
     }
 
-    /** Fills in the way back to who sent a datagram. */
+    /** Fills in the path to the sender of a datagram. */
     private static void fillReturnAddress(
             ContextObject context,
             int port,
             long completion,
             long routeHeader,
             MemorySegment attributes) {
-        DeviceLimits.refuseUnlessPort(port);
+        DeviceLimits.requirePort(port);
         var received = Memory.at(completion, ibv_wc.layout());
         ErrnoException.throwIf(
                 (ibv_wc.wc_flags(received) & rdma_h.IBV_WC_GRH()) == 0, Errno.EINVAL);
@@ -126,14 +126,14 @@ final class QueuePairExports {
                 new Address(
                         RouteHeader.destinationHigh(header), RouteHeader.destinationLow(header));
         if (!own.equals(context.port().address())) {
-            throw new ErrnoException(
-                    Errno.EINVAL); // as what came to a group: no answer comes from there
+            // The datagram was sent to a multicast group, which cannot be a source.
+            throw new ErrnoException(Errno.EINVAL);
         }
         attributes.fill((byte) 0);
         ibv_ah_attr.port_num(attributes, (byte) port);
         ibv_ah_attr.is_global(attributes, (byte) 1);
         var route = ibv_ah_attr.grh(attributes);
-        ibv_global_route.hop_limit(route, (byte) MOST_HOPS);
+        ibv_global_route.hop_limit(route, (byte) MAX_HOPS);
         Gids.write(
                 new Address(RouteHeader.sourceHigh(header), RouteHeader.sourceLow(header)),
                 ibv_global_route.dgid(route));

@@ -5,14 +5,14 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.packet.Transport;
 
-/** The types of queue pairs, with C's number of each. */
+/** The types of queue pairs, each with its {@code IBV_QPT_} code. */
 enum QueuePairKind {
     RELIABLE(rdma_h.IBV_QPT_RC(), Transport.RELIABLE),
     UNRELIABLE(rdma_h.IBV_QPT_UC(), Transport.UNRELIABLE),
     DATAGRAM(rdma_h.IBV_QPT_UD(), Transport.DATAGRAM),
-    /** The end of an extended connection that sends. */
+    /** The sending end of an XRC connection. */
     EXTENDED_SENDER(rdma_h.IBV_QPT_XRC_SEND(), Transport.EXTENDED),
-    /** And the one that receives. */
+    /** The receiving end of an XRC connection. */
     EXTENDED_RECEIVER(rdma_h.IBV_QPT_XRC_RECV(), Transport.EXTENDED);
 
     private final int code;
@@ -23,7 +23,11 @@ enum QueuePairKind {
         this.transport = transport;
     }
 
-    /** That with a number of C's. */
+    /**
+     * Returns the type with a code.
+     *
+     * @throws ErrnoException if the type is not supported
+     */
     static QueuePairKind of(int code) {
         for (var kind : values()) {
             if (kind.code == code) {

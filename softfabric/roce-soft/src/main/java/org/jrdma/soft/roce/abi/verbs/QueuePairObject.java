@@ -14,7 +14,7 @@ import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.ReferenceCount;
@@ -27,13 +27,14 @@ import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.network.Port;
 import org.jspecify.annotations.Nullable;
 
-/** Behind an {@code ibv_qp}. */
+/** The object of an {@code ibv_qp}. */
 final class QueuePairObject extends ContextResource {
 
-    /** Of one that completes nothing itself. */
-    private static final CompletionSink NOWHERE =
+    /** The placeholder for the completion queue of a queue pair without one. */
+    private static final CompletionSink NO_COMPLETIONS =
             _ -> {
-                throw new IllegalStateException("a completion of a queue pair that has none");
+                throw new IllegalStateException(
+                        "A queue pair without a completion queue has reported a completion.");
             };
 
     private final Port port;
@@ -41,19 +42,19 @@ final class QueuePairObject extends ContextResource {
     private final QueuePairCore core;
     private final QueuePair queuePair;
 
-    /** Of what it needs. */
-    private final List<ReferenceCount> needed;
+    /** The reference counts of the objects that this queue pair depends on. */
+    private final List<ReferenceCount> dependencies;
 
-    /** Null for one that sends nothing. */
+    /** The send queue; null if the type has none. */
     private final @Nullable SendRequests sends;
 
-    /** Null for one that {@code ibv_create_qp} made. */
+    /** The posts to an {@code ibv_qp_ex}; null for an {@code ibv_qp}. */
     private final @Nullable ExtendedSends extendedSends;
 
-    /** Null for one that has none of its own. */
+    /** The receive queue; null if it is shared or the type has none. */
     private final @Nullable ReceiveRequests receives;
 
-    /** What it receives in, of those that are shared. */
+    /** The XRC domain of an XRC receive queue pair; otherwise null. */
     private final @Nullable XrcDomainObject extendedDomain;
 
     private final Set<Address> groups = new HashSet<>();
@@ -61,44 +62,45 @@ final class QueuePairObject extends ContextResource {
     private boolean stopped;
 
     /**
-     * One with requests to send, and with receives of its own or shared ones, if its type has any.
+     * Creates a queue pair of a type other than XRC receive.
      *
-     * @param wanted an {@code ibv_qp_init_attr}, which is told what it got
-     * @param extended whether it is an {@code ibv_qp_ex}
+     * @param requested an {@code ibv_qp_init_attr}, which receives the actual capacities
+     * @param extended whether to create an {@code ibv_qp_ex}
      */
-    QueuePairObject(ProtectionDomainObject domain, MemorySegment wanted, boolean extended) {
+    QueuePairObject(ProtectionDomainObject domain, MemorySegment requested, boolean extended) {
         var context = domain.context();
-        var kind = QueuePairKind.of(ibv_qp_init_attr.qp_type(wanted));
-        var sendCompletions = CompletionQueueObject.of(ibv_qp_init_attr.send_cq(wanted).address());
+        var kind = QueuePairKind.of(ibv_qp_init_attr.qp_type(requested));
+        var sendCompletions =
+                CompletionQueueObject.of(ibv_qp_init_attr.send_cq(requested).address());
         var receiveCompletions =
                 kind == QueuePairKind.EXTENDED_SENDER
                         ? null
-                        : CompletionQueueObject.of(ibv_qp_init_attr.recv_cq(wanted).address());
-        var shared = sharedReceives(ibv_qp_init_attr.srq(wanted).address());
+                        : CompletionQueueObject.of(ibv_qp_init_attr.recv_cq(requested).address());
+        var shared = sharedReceives(ibv_qp_init_attr.srq(requested).address());
         ErrnoException.throwIf(
                 kind == QueuePairKind.EXTENDED_RECEIVER
                         || sendCompletions.context() != context
                         || (receiveCompletions != null && receiveCompletions.context() != context)
                         || (shared != null && shared.context() != context),
                 Errno.EINVAL);
-        var room = ibv_qp_init_attr.cap(wanted);
+        var capacities = ibv_qp_init_attr.cap(requested);
         if (shared != null || receiveCompletions == null) {
-            ibv_qp_cap.max_recv_wr(room, 0); // whatever was asked for
-            ibv_qp_cap.max_recv_sge(room, 0);
+            ibv_qp_cap.max_recv_wr(capacities, 0); // requested values are ignored
+            ibv_qp_cap.max_recv_sge(capacities, 0);
         }
-        refuseUnlessPossible(room);
+        requireValid(capacities);
         var core =
                 new QueuePairCore(
                         context.port(),
                         kind,
-                        wanted,
+                        requested,
                         new QueuePairCore.Dependencies(
                                 domain.domain(),
                                 sendCompletions,
-                                receiveCompletions == null ? NOWHERE : receiveCompletions,
+                                receiveCompletions == null ? NO_COMPLETIONS : receiveCompletions,
                                 shared == null ? null : shared.queue(),
                                 null),
-                        ibv_qp_cap.max_recv_sge(room));
+                        ibv_qp_cap.max_recv_sge(capacities));
         // An ibv_qp_ex begins with an ibv_qp.
         super(context, extended ? ibv_qp_ex.layout() : ibv_qp.layout());
         this.port = context.port();
@@ -107,55 +109,58 @@ final class QueuePairObject extends ContextResource {
         this.core = core;
         this.queuePair = core.queuePair();
         this.extendedSends =
-                extended ? new ExtendedSends(this, structure(), room, context.functions()) : null;
+                extended
+                        ? new ExtendedSends(this, structure(), capacities, context.functions())
+                        : null;
         this.sends =
                 new SendRequests(
                         queuePair.sends(),
                         kind.transport(),
                         domain,
-                        room,
-                        ibv_qp_init_attr.sq_sig_all(wanted) != 0);
+                        capacities,
+                        ibv_qp_init_attr.sq_sig_all(requested) != 0);
         this.receives =
                 shared != null || receiveCompletions == null
                         ? null
-                        : new ReceiveRequests(queuePair.receives(), ibv_qp_cap.max_recv_sge(room));
+                        : new ReceiveRequests(
+                                queuePair.receives(), ibv_qp_cap.max_recv_sge(capacities));
         ibv_qp.pd(structure(), domain.structure());
         ibv_qp.send_cq(structure(), sendCompletions.structure());
-        ibv_qp.recv_cq(structure(), ibv_qp_init_attr.recv_cq(wanted));
-        ibv_qp.srq(structure(), ibv_qp_init_attr.srq(wanted));
-        this.needed = new ArrayList<>(List.of(domain.users(), sendCompletions.users()));
+        ibv_qp.recv_cq(structure(), ibv_qp_init_attr.recv_cq(requested));
+        ibv_qp.srq(structure(), ibv_qp_init_attr.srq(requested));
+        this.dependencies = new ArrayList<>(List.of(domain.users(), sendCompletions.users()));
         if (receiveCompletions != null) {
-            needed.add(receiveCompletions.users());
+            dependencies.add(receiveCompletions.users());
         }
         if (shared != null) {
-            needed.add(shared.users());
+            dependencies.add(shared.users());
         }
-        begin(ibv_qp_init_attr.qp_context(wanted));
+        begin(ibv_qp_init_attr.qp_context(requested));
     }
 
     /**
-     * One that receives over an extended connection, into queues that its peer names.
+     * Creates an XRC receive queue pair, whose peer names the receive queues.
      *
-     * @param wanted an {@code ibv_qp_init_attr}, which is told what it got
+     * @param requested an {@code ibv_qp_init_attr}, which receives the actual capacities
      */
-    static QueuePairObject receiving(XrcDomainObject domain, MemorySegment wanted) {
-        ibv_qp_init_attr.cap(wanted).fill((byte) 0);
+    static QueuePairObject receiving(XrcDomainObject domain, MemorySegment requested) {
+        ibv_qp_init_attr.cap(requested).fill((byte) 0);
         var core =
                 new QueuePairCore(
                         domain.context().port(),
                         QueuePairKind.EXTENDED_RECEIVER,
-                        wanted,
+                        requested,
                         new QueuePairCore.Dependencies(
-                                new ProtectionDomain(), // of nobody
-                                NOWHERE,
-                                NOWHERE,
+                                new ProtectionDomain(), // not used by any region
+                                NO_COMPLETIONS,
+                                NO_COMPLETIONS,
                                 null,
                                 domain.domain().domain()),
                         DeviceLimits.MAX_ELEMENTS);
-        return new QueuePairObject(domain, core, ibv_qp_init_attr.qp_context(wanted));
+        return new QueuePairObject(domain, core, ibv_qp_init_attr.qp_context(requested));
     }
 
-    /** Opens one that receives over an extended connection, for one more. */
+    /** Opens an existing XRC receive queue pair. */
     QueuePairObject(XrcDomainObject domain, QueuePairCore core, MemorySegment userContext) {
         super(domain.context(), ibv_qp.layout());
         this.port = context().port();
@@ -166,7 +171,7 @@ final class QueuePairObject extends ContextResource {
         this.extendedSends = null;
         this.sends = null;
         this.receives = null;
-        this.needed = List.of(domain.users());
+        this.dependencies = List.of(domain.users());
         begin(userContext);
         domain.domain().receivers().put(queuePair.number(), core);
     }
@@ -177,7 +182,7 @@ final class QueuePairObject extends ContextResource {
         ibv_qp.qp_context(structure(), userContext);
         ibv_qp.qp_num(structure(), queuePair.number());
         ibv_qp.qp_type(structure(), kind.code());
-        needed.forEach(ReferenceCount::add);
+        dependencies.forEach(ReferenceCount::add);
         context().own(this);
     }
 
@@ -187,36 +192,37 @@ final class QueuePairObject extends ContextResource {
         }
         var found = SharedReceiveQueueObject.of(address);
         if (found.isExtended()) {
-            throw new ErrnoException(Errno.EINVAL); // senders name such a queue themselves
+            throw new ErrnoException(
+                    Errno.EINVAL); // peers name an XRC receive queue in their requests
         }
         return found;
     }
 
-    private static void refuseUnlessPossible(MemorySegment room) {
-        refuseBeyond(DeviceLimits.MAX_REQUESTS, ibv_qp_cap.max_send_wr(room));
-        refuseBeyond(DeviceLimits.MAX_REQUESTS, ibv_qp_cap.max_recv_wr(room));
-        refuseBeyond(DeviceLimits.MAX_ELEMENTS, ibv_qp_cap.max_send_sge(room));
-        refuseBeyond(DeviceLimits.MAX_ELEMENTS, ibv_qp_cap.max_recv_sge(room));
-        refuseBeyond(DeviceLimits.MAX_INLINE_BYTES, ibv_qp_cap.max_inline_data(room));
+    private static void requireValid(MemorySegment capacities) {
+        requireAtMost(DeviceLimits.MAX_REQUESTS, ibv_qp_cap.max_send_wr(capacities));
+        requireAtMost(DeviceLimits.MAX_REQUESTS, ibv_qp_cap.max_recv_wr(capacities));
+        requireAtMost(DeviceLimits.MAX_ELEMENTS, ibv_qp_cap.max_send_sge(capacities));
+        requireAtMost(DeviceLimits.MAX_ELEMENTS, ibv_qp_cap.max_recv_sge(capacities));
+        requireAtMost(DeviceLimits.MAX_INLINE_BYTES, ibv_qp_cap.max_inline_data(capacities));
     }
 
-    private static void refuseBeyond(int most, int wanted) {
-        ErrnoException.throwIf(wanted < 0 || wanted > most, Errno.EINVAL);
+    private static void requireAtMost(int max, int value) {
+        ErrnoException.throwIf(value < 0 || value > max, Errno.EINVAL);
     }
 
     static QueuePairObject of(long address) {
         return Structures.object(address, QueuePairObject.class);
     }
 
-    // ---- requests
+    // ---- posting
 
     /**
-     * Returns the errno; 0 if all were taken. The address of the first that was not is left in
-     * {@code failed}.
+     * Posts a chain of {@code ibv_send_wr}. Returns 0, or the errno of the first that failed, whose
+     * address is stored in {@code failed}.
      */
     int postSend(long request, long failed) {
-        if (sends == null || !takesSends()) {
-            AddressSpace.setLong(failed, request);
+        if (sends == null || !acceptsSends()) {
+            UncheckedMemory.setLong(failed, request);
             return Errno.EINVAL;
         }
         try {
@@ -226,9 +232,9 @@ final class QueuePairObject extends ContextResource {
         }
     }
 
-    /** Returns the errno; 0 if all of a chain were taken, or none was. */
+    /** Posts all of a chain of {@code ibv_send_wr} or none. Returns the errno. */
     int postAllSends(long first, int count) {
-        if (sends == null || !takesSends()) {
+        if (sends == null || !acceptsSends()) {
             return Errno.EINVAL;
         }
         try {
@@ -238,7 +244,7 @@ final class QueuePairObject extends ContextResource {
         }
     }
 
-    private boolean takesSends() {
+    private boolean acceptsSends() {
         return switch (core.state()) {
             case RESET, INITIALIZED, READY_TO_RECEIVE -> false;
             case READY_TO_SEND, SEND_QUEUE_DRAINED, SEND_QUEUE_ERROR, ERROR -> true;
@@ -246,9 +252,9 @@ final class QueuePairObject extends ContextResource {
     }
 
     /**
-     * The posts of an extended one.
+     * Returns the posts to an {@code ibv_qp_ex}.
      *
-     * @throws ErrnoException if it is not extended
+     * @throws ErrnoException if this is not an {@code ibv_qp_ex}
      */
     ExtendedSends extendedSends() {
         if (extendedSends == null) {
@@ -262,32 +268,33 @@ final class QueuePairObject extends ContextResource {
     }
 
     /**
-     * Posts a bind of a window of the first type. Returns the errno.
+     * Posts a bind of a type 1 window. Returns the errno.
      *
-     * @param wanted an {@code ibv_mw_bind}
+     * @param requested an {@code ibv_mw_bind}
      */
-    int bind(MemoryWindowObject window, MemorySegment wanted) {
-        if (sends == null || !takesSends()) {
+    int bind(MemoryWindowObject window, MemorySegment requested) {
+        if (sends == null || !acceptsSends()) {
             return Errno.EINVAL;
         }
         try {
-            return sends.bind(window, wanted);
+            return sends.bind(window, requested);
         } finally {
             port.ring(queuePair);
         }
     }
 
     /**
-     * Returns the errno; 0 if all were taken. The address of the first that was not is left in
-     * {@code failed}.
+     * Posts a chain of {@code ibv_recv_wr}. Returns 0, or the errno of the first that failed, whose
+     * address is stored in {@code failed}.
      */
     int postReceive(long request, long failed) {
         if (receives == null || core.state() == QueuePairState.RESET) {
-            AddressSpace.setLong(failed, request);
+            UncheckedMemory.setLong(failed, request);
             return Errno.EINVAL;
         }
         var errno = receives.post(request, failed);
-        // Either the engine, which says so before it flushes, sees the receive, or this sees that.
+        // The engine sets the state before it flushes. Therefore either the engine sees this
+        // receive, or this thread sees the state.
         VarHandle.fullFence();
         if (queuePair.state() == QueuePairState.ERROR) {
             port.ring(queuePair);
@@ -295,11 +302,11 @@ final class QueuePairObject extends ContextResource {
         return errno;
     }
 
-    // ---- states
+    // ---- attributes
 
-    /** Changes what an {@code ibv_qp_attr} and its mask say. */
-    void modify(MemorySegment wanted, int mask) {
-        core.modify(wanted, mask);
+    /** Changes the attributes that the mask of an {@code ibv_qp_attr} names. */
+    void modify(MemorySegment requested, int mask) {
+        core.modify(requested, mask);
         if (sends != null) {
             sends.pathMtu(core.pathMtu());
         }
@@ -312,15 +319,15 @@ final class QueuePairObject extends ContextResource {
         ibv_qp.state(structure(), ibv_qp_attr.qp_state(target));
     }
 
-    // ---- groups
+    // ---- multicast
 
-    /** Lets datagrams to a group reach it. */
+    /** Attaches the queue pair to a multicast group. */
     void join(Address group) {
         ErrnoException.throwIf(
                 kind != QueuePairKind.DATAGRAM || !group.isMulticast(), Errno.EINVAL);
         synchronized (groups) {
             if (groups.contains(group)) {
-                return; // as the kernel does: a member is a member once
+                return; // as in the kernel, attaching again has no effect
             }
             try {
                 port.join(group);
@@ -332,7 +339,7 @@ final class QueuePairObject extends ContextResource {
         }
     }
 
-    /** Takes back {@link #join}. */
+    /** Detaches the queue pair from a multicast group. */
     void leave(Address group) {
         synchronized (groups) {
             ErrnoException.throwIf(!groups.remove(group), Errno.EINVAL);
@@ -341,15 +348,15 @@ final class QueuePairObject extends ContextResource {
         }
     }
 
-    // ---- events, and the end
+    // ---- events and closing
 
-    /** Something happened to it. May be called while the port is driven. */
+    /** Reports an event. May be called while the port is driven. */
     private void raised(int type) {
         context().raise(new AsyncEvent(type, structure().address(), asyncEvents()));
     }
 
-    /** Refuses to be destroyed while it is a member of groups. */
-    void refuseIfMember() {
+    /** Checks that the queue pair is not attached to a multicast group. */
+    void requireNoGroups() {
         synchronized (groups) {
             ErrnoException.throwIf(!groups.isEmpty(), Errno.EBUSY);
         }
@@ -374,6 +381,6 @@ final class QueuePairObject extends ContextResource {
     void destroy() {
         stop();
         super.destroy();
-        needed.forEach(ReferenceCount::remove);
+        dependencies.forEach(ReferenceCount::remove);
     }
 }

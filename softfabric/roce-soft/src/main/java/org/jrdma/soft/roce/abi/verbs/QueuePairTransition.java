@@ -30,48 +30,50 @@ import java.util.Map;
 import org.jrdma.soft.roce.engine.QueuePairState;
 
 /**
- * The steps between the states of a queue pair, with the attributes, as C's mask, that each type
- * must and may name: those of the kernel, of which alternate paths and their migration are left
- * out, as there is one port. To RESET and, except from there, to ERROR it can go from everywhere,
- * with no attributes.
+ * The state transitions of a queue pair, each with the masks of required and optional attributes
+ * for each type. They are those of the kernel, except for alternate paths and path migration,
+ * because devices have one port. A transition to RESET is permitted from every state, and to ERROR
+ * from every state except RESET, both without attributes.
  */
 enum QueuePairTransition {
     RESET_TO_INIT(
             RESET,
             INITIALIZED,
-            each(
-                    must(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
-                    must(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_QKEY()))),
+            byKind(
+                    required(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
+                    required(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_QKEY()))),
     INIT_TO_INIT(
             INITIALIZED,
             INITIALIZED,
-            each(
-                    may(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
-                    may(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_QKEY()))),
+            byKind(
+                    optional(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
+                    optional(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_QKEY()))),
     INIT_TO_RTR(
             INITIALIZED,
             READY_TO_RECEIVE,
-            each(
-                    must(path(), responder()).orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
-                    must(path()).orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
-                    may(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY()),
-                    must(path()).orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
-                    must(path(), responder()).orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()))),
+            byKind(
+                    required(path(), responder())
+                            .optional(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    required(path()).optional(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    optional(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY()),
+                    required(path()).optional(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    required(path(), responder())
+                            .optional(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()))),
     RTR_TO_RTS(
             READY_TO_RECEIVE,
             READY_TO_SEND,
-            each(
-                    must(requester(), IBV_QP_SQ_PSN())
-                            .orMay(
+            byKind(
+                    required(requester(), IBV_QP_SQ_PSN())
+                            .optional(
                                     IBV_QP_CUR_STATE(),
                                     IBV_QP_ACCESS_FLAGS(),
                                     IBV_QP_MIN_RNR_TIMER()),
-                    must(IBV_QP_SQ_PSN()).orMay(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
-                    must(IBV_QP_SQ_PSN()).orMay(IBV_QP_CUR_STATE(), IBV_QP_QKEY()),
-                    must(requester(), IBV_QP_SQ_PSN())
-                            .orMay(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
-                    must(IBV_QP_TIMEOUT(), IBV_QP_SQ_PSN())
-                            .orMay(
+                    required(IBV_QP_SQ_PSN()).optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
+                    required(IBV_QP_SQ_PSN()).optional(IBV_QP_CUR_STATE(), IBV_QP_QKEY()),
+                    required(requester(), IBV_QP_SQ_PSN())
+                            .optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
+                    required(IBV_QP_TIMEOUT(), IBV_QP_SQ_PSN())
+                            .optional(
                                     IBV_QP_CUR_STATE(),
                                     IBV_QP_ACCESS_FLAGS(),
                                     IBV_QP_MIN_RNR_TIMER()))),
@@ -79,31 +81,35 @@ enum QueuePairTransition {
     RTS_TO_SQD(
             READY_TO_SEND,
             SEND_QUEUE_DRAINED,
-            each(may(IBV_QP_EN_SQD_ASYNC_NOTIFY()), may(IBV_QP_EN_SQD_ASYNC_NOTIFY()))),
+            byKind(optional(IBV_QP_EN_SQD_ASYNC_NOTIFY()), optional(IBV_QP_EN_SQD_ASYNC_NOTIFY()))),
     SQD_TO_RTS(SEND_QUEUE_DRAINED, READY_TO_SEND, whileSending()),
     SQE_TO_RTS(
             SEND_QUEUE_ERROR,
             READY_TO_SEND,
-            each(
-                    may(), // a reliable one is never in this state
-                    may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
-                    may(IBV_QP_CUR_STATE(), IBV_QP_QKEY()),
-                    may(),
-                    may())),
+            byKind(
+                    optional(), // a reliable queue pair never has this state
+                    optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
+                    optional(IBV_QP_CUR_STATE(), IBV_QP_QKEY()),
+                    optional(),
+                    optional())),
     SQD_TO_SQD(
             SEND_QUEUE_DRAINED,
             SEND_QUEUE_DRAINED,
-            each(
-                    may(IBV_QP_PORT(), requester(), reroute(), IBV_QP_MIN_RNR_TIMER()),
-                    may(reroute()),
-                    may(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY()),
-                    may(IBV_QP_PORT(), requester(), reroute()),
-                    may(IBV_QP_PORT(), IBV_QP_TIMEOUT(), reroute(), IBV_QP_MIN_RNR_TIMER())));
+            byKind(
+                    optional(IBV_QP_PORT(), requester(), pathChange(), IBV_QP_MIN_RNR_TIMER()),
+                    optional(pathChange()),
+                    optional(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY()),
+                    optional(IBV_QP_PORT(), requester(), pathChange()),
+                    optional(
+                            IBV_QP_PORT(),
+                            IBV_QP_TIMEOUT(),
+                            pathChange(),
+                            IBV_QP_MIN_RNR_TIMER())));
 
     private final QueuePairState from;
     private final QueuePairState to;
 
-    @SuppressWarnings("ImmutableEnumChecker") // made by Map.of
+    @SuppressWarnings("ImmutableEnumChecker") // created by Map.of
     private final Map<QueuePairKind, Attributes> attributes;
 
     QueuePairTransition(
@@ -113,14 +119,15 @@ enum QueuePairTransition {
         this.attributes = attributes;
     }
 
-    private record Attributes(int required, int optional) {
+    private record Attributes(int requiredMask, int optionalMask) {
 
-        Attributes orMay(int... bits) {
-            return new Attributes(required, or(bits));
+        Attributes optional(int... bits) {
+            return new Attributes(requiredMask, union(bits));
         }
 
         boolean permit(int mask) {
-            return (mask & required) == required && (mask & ~(required | optional)) == 0;
+            return (mask & requiredMask) == requiredMask
+                    && (mask & ~(requiredMask | optionalMask)) == 0;
         }
     }
 
@@ -139,19 +146,19 @@ enum QueuePairTransition {
                 | IBV_QP_MAX_QP_RD_ATOMIC();
     }
 
-    private static int reroute() {
+    private static int pathChange() {
         return IBV_QP_AV() | IBV_QP_ACCESS_FLAGS() | IBV_QP_PKEY_INDEX();
     }
 
-    private static Attributes must(int... bits) {
-        return new Attributes(or(bits), 0);
+    private static Attributes required(int... bits) {
+        return new Attributes(union(bits), 0);
     }
 
-    private static Attributes may(int... bits) {
-        return new Attributes(0, or(bits));
+    private static Attributes optional(int... bits) {
+        return new Attributes(0, union(bits));
     }
 
-    private static int or(int... bits) {
+    private static int union(int... bits) {
         var mask = 0;
         for (var bit : bits) {
             mask |= bit;
@@ -159,7 +166,7 @@ enum QueuePairTransition {
         return mask;
     }
 
-    private static Map<QueuePairKind, Attributes> each(
+    private static Map<QueuePairKind, Attributes> byKind(
             Attributes reliable,
             Attributes unreliable,
             Attributes datagram,
@@ -173,26 +180,28 @@ enum QueuePairTransition {
                 QueuePairKind.EXTENDED_RECEIVER, extendedReceiver);
     }
 
-    /** Where all connections have the same. */
-    private static Map<QueuePairKind, Attributes> each(Attributes connected, Attributes datagram) {
-        return each(connected, connected, datagram, connected, connected);
+    /** For attributes that are the same for all connected types. */
+    private static Map<QueuePairKind, Attributes> byKind(
+            Attributes connected, Attributes datagram) {
+        return byKind(connected, connected, datagram, connected, connected);
     }
 
     private static Map<QueuePairKind, Attributes> whileSending() {
-        var receiving = may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS(), IBV_QP_MIN_RNR_TIMER());
-        var others = may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS());
-        return each(receiving, others, may(IBV_QP_CUR_STATE(), IBV_QP_QKEY()), others, receiving);
+        var receiving = optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS(), IBV_QP_MIN_RNR_TIMER());
+        var others = optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS());
+        return byKind(
+                receiving, others, optional(IBV_QP_CUR_STATE(), IBV_QP_QKEY()), others, receiving);
     }
 
-    /** Whether a queue pair may go so, naming these attributes. */
+    /** Whether a queue pair may change its state with these attributes. */
     static boolean permits(QueuePairKind kind, QueuePairState from, QueuePairState to, int mask) {
         var changes = mask & ~IBV_QP_STATE();
         if (to == RESET || (to == ERROR && from != RESET)) {
             return changes == 0;
         }
-        for (var step : values()) {
-            if (step.from == from && step.to == to) {
-                return step.attributes.get(kind).permit(changes);
+        for (var transition : values()) {
+            if (transition.from == from && transition.to == to) {
+                return transition.attributes.get(kind).permit(changes);
             }
         }
         return false;

@@ -2,10 +2,10 @@ package org.jrdma.soft.roce.abi.verbs;
 
 import org.jrdma.abi.rdma.ibv_recv_wr;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.roce.engine.ReceiveQueue;
 
-/** Takes chains of {@code ibv_recv_wr} into a receive queue. Safe for use by several threads. */
+/** Posts chains of {@code ibv_recv_wr} to a receive queue. Safe for use by multiple threads. */
 final class ReceiveRequests {
 
     private static final long NUMBER = ibv_recv_wr.wr_id$offset();
@@ -21,25 +21,28 @@ final class ReceiveRequests {
         this.maxElements = maxElements;
     }
 
-    /** Returns the errno; the address of the first that was not taken is left in {@code failed}. */
+    /**
+     * Posts a chain. Returns 0, or the errno of the first request that failed, whose address is
+     * stored in {@code failed}.
+     */
     synchronized int post(long first, long failed) {
-        for (var request = first; request != 0; request = AddressSpace.getLong(request + NEXT)) {
-            var errno = take(request);
+        for (var request = first; request != 0; request = UncheckedMemory.getLong(request + NEXT)) {
+            var errno = postOne(request);
             if (errno != 0) {
-                AddressSpace.setLong(failed, request);
+                UncheckedMemory.setLong(failed, request);
                 return errno;
             }
         }
         return 0;
     }
 
-    /** Runs an action that no post comes between. */
-    synchronized void whileNonePosts(Runnable action) {
+    /** Runs an action while no thread posts. */
+    synchronized void runExclusively(Runnable action) {
         action.run();
     }
 
-    private int take(long request) {
-        var count = AddressSpace.getInt(request + COUNT);
+    private int postOne(long request) {
+        var count = UncheckedMemory.getInt(request + COUNT);
         if (count < 0 || count > maxElements) {
             return Errno.EINVAL;
         }
@@ -47,8 +50,8 @@ final class ReceiveRequests {
         if (work == null) {
             return Errno.ENOMEM;
         }
-        var list = AddressSpace.getLong(request + LIST);
-        work.begin(AddressSpace.getLong(request + NUMBER));
+        var list = UncheckedMemory.getLong(request + LIST);
+        work.begin(UncheckedMemory.getLong(request + NUMBER));
         for (var i = 0; i < count; i++) {
             work.buffer(
                     ScatterGatherList.address(list, i),

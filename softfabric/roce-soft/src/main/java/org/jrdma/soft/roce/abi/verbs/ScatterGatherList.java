@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import org.jrdma.abi.rdma.ibv_sge;
-import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 
-/** An array of {@code ibv_sge}: pieces of memory. */
+/** Access to an array of {@code ibv_sge}. */
 final class ScatterGatherList {
 
     private static final long BYTES = ibv_sge.layout().byteSize();
@@ -14,18 +14,18 @@ final class ScatterGatherList {
     private ScatterGatherList() {}
 
     static long address(long list, int index) {
-        return AddressSpace.getLong(list + index * BYTES + ADDRESS);
+        return UncheckedMemory.getLong(list + index * BYTES + ADDRESS);
     }
 
     static int length(long list, int index) {
-        return AddressSpace.getInt(list + index * BYTES + LENGTH);
+        return UncheckedMemory.getInt(list + index * BYTES + LENGTH);
     }
 
     static int key(long list, int index) {
-        return AddressSpace.getInt(list + index * BYTES + KEY);
+        return UncheckedMemory.getInt(list + index * BYTES + KEY);
     }
 
-    /** The length of the first {@code count} together. */
+    /** The total length of the first {@code count} elements. */
     static long totalLength(long list, int count) {
         var total = 0L;
         for (var i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
-import static org.jrdma.ffi.linkage.AddressSpace.getInt;
-import static org.jrdma.ffi.linkage.AddressSpace.getLong;
+import static org.jrdma.ffi.linkage.UncheckedMemory.getInt;
+import static org.jrdma.ffi.linkage.UncheckedMemory.getLong;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
@@ -11,7 +11,7 @@ import org.jrdma.abi.rdma.ibv_qp_cap;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.abi.Structures;
@@ -23,7 +23,7 @@ import org.jrdma.soft.roce.memory.MemoryWindow;
 import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
-/** Takes chains of {@code ibv_send_wr} into a send queue. Safe for use by several threads. */
+/** Posts chains of {@code ibv_send_wr} to a send queue. Safe for use by multiple threads. */
 final class SendRequests {
 
     private static final long NUMBER = ibv_send_wr.wr_id$offset();
@@ -76,7 +76,7 @@ final class SendRequests {
     private static final int FENCE = rdma_h.IBV_SEND_FENCE();
     private static final int INLINE = rdma_h.IBV_SEND_INLINE();
 
-    /** Those of a number of a queue. */
+    /** The bits of a shared receive queue number. */
     private static final int NUMBER_BITS = 0xff_ffff;
 
     private final SendQueue queue;
@@ -89,38 +89,41 @@ final class SendRequests {
     private volatile int pathMtu;
 
     /**
-     * @param room an {@code ibv_qp_cap}
+     * @param capacities an {@code ibv_qp_cap}
      */
     SendRequests(
             SendQueue queue,
             Transport transport,
             ProtectionDomainObject domain,
-            MemorySegment room,
+            MemorySegment capacities,
             boolean allSignaled) {
         this.queue = queue;
         this.transport = transport;
         this.domain = domain;
-        this.maxElements = ibv_qp_cap.max_send_sge(room);
-        this.maxInline = ibv_qp_cap.max_inline_data(room);
+        this.maxElements = ibv_qp_cap.max_send_sge(capacities);
+        this.maxInline = ibv_qp_cap.max_inline_data(capacities);
         this.allSignaled = allSignaled;
     }
 
-    /** How long a datagram may be. */
+    /** Sets the maximum length of a datagram. */
     void pathMtu(int bytes) {
         pathMtu = bytes;
     }
 
-    /** Returns the errno; the address of the first that was not taken is left in {@code failed}. */
+    /**
+     * Posts a chain. Returns 0, or the errno of the first request that failed, whose address is
+     * stored in {@code failed}.
+     */
     synchronized int post(long first, long failed) {
         for (var request = first; request != 0; request = getLong(request + NEXT)) {
             int errno;
             try {
-                errno = isExtendedOnly(getInt(request + OPCODE)) ? Errno.EINVAL : take(request);
+                errno = isExtendedOnly(getInt(request + OPCODE)) ? Errno.EINVAL : postOne(request);
             } catch (ErrnoException | IllegalArgumentException | IndexOutOfBoundsException e) {
                 errno = Errno.EINVAL;
             }
             if (errno != 0) {
-                AddressSpace.setLong(failed, request);
+                UncheckedMemory.setLong(failed, request);
                 return errno;
             }
         }
@@ -130,15 +133,15 @@ final class SendRequests {
     /** Posts all of a chain or none. Returns the errno. */
     synchronized int postAll(long first, int count) {
         for (var request = first; request != 0; request = getLong(request + NEXT)) {
-            if (!isPossible(request)) {
+            if (!isValid(request)) {
                 return Errno.EINVAL;
             }
         }
-        if (!queue.hasRoom(count)) {
+        if (!queue.hasFreeSlots(count)) {
             return Errno.ENOMEM;
         }
         for (var request = first; request != 0; request = getLong(request + NEXT)) {
-            take(request);
+            postOne(request);
         }
         return 0;
     }
@@ -148,19 +151,20 @@ final class SendRequests {
     }
 
     /**
-     * How a flush stands in a request: beside its length, which is where an atomic's operand is.
+     * Encodes the parameters of a flush as the swap operand of an atomic. The length of the flush
+     * is in the compare operand.
      */
-    static long flushed(int placement, int selectivity) {
+    static long flushOperand(int placement, int selectivity) {
         return (long) placement << Integer.SIZE | selectivity;
     }
 
-    private boolean isPossible(long request) {
+    private boolean isValid(long request) {
         var operation = operation(getInt(request + OPCODE));
         var count = getInt(request + COUNT);
         return operation != null
                 && count >= 0
                 && count <= maxElements
-                && isPossible(
+                && isValid(
                         request,
                         operation,
                         getInt(request + FLAGS),
@@ -169,11 +173,11 @@ final class SendRequests {
     }
 
     /**
-     * Takes what {@code ibv_bind_mw} asks for. Returns the errno.
+     * Posts the request of {@code ibv_bind_mw}. Returns the errno.
      *
-     * @param wanted an {@code ibv_mw_bind}
+     * @param requested an {@code ibv_mw_bind}
      */
-    synchronized int bind(MemoryWindowObject window, MemorySegment wanted) {
+    synchronized int bind(MemoryWindowObject window, MemorySegment requested) {
         if (transport == Transport.DATAGRAM || window.type() != MemoryWindow.Type.ONE) {
             return Errno.EINVAL;
         }
@@ -181,9 +185,13 @@ final class SendRequests {
         if (work == null) {
             return Errno.ENOMEM;
         }
-        begin(work, ibv_mw_bind.wr_id(wanted), SendOperation.BIND, ibv_mw_bind.send_flags(wanted));
+        begin(
+                work,
+                ibv_mw_bind.wr_id(requested),
+                SendOperation.BIND,
+                ibv_mw_bind.send_flags(requested));
         var key = window.nextKey();
-        work.bind(window.binding(ibv_mw_bind.bind_info(wanted), key));
+        work.bind(window.binding(ibv_mw_bind.bind_info(requested), key));
         queue.post();
         window.key(key);
         return 0;
@@ -202,8 +210,8 @@ final class SendRequests {
         }
     }
 
-    private int take(long request) {
-        if (!isPossible(request)) {
+    private int postOne(long request) {
+        if (!isValid(request)) {
             return Errno.EINVAL;
         }
         var opcode = getInt(request + OPCODE);
@@ -222,11 +230,11 @@ final class SendRequests {
                     work.remote(getLong(request + ATOMIC_ADDRESS), getInt(request + ATOMIC_KEY))
                             .inline(Memory.at(request + COMPARE_OR_ADD, Long.BYTES));
             case FLUSH -> {
-                var how = getLong(request + SWAP);
+                var operand = getLong(request + SWAP);
                 work.remote(getLong(request + ATOMIC_ADDRESS), getInt(request + ATOMIC_KEY))
                         .flush(
-                                (int) (how >>> Integer.SIZE),
-                                (int) how,
+                                (int) (operand >>> Integer.SIZE),
+                                (int) operand,
                                 (int) getLong(request + COMPARE_OR_ADD));
             }
             case SEND -> {
@@ -300,7 +308,7 @@ final class SendRequests {
         return opcode == FLUSH ? SendOperation.FLUSH : null;
     }
 
-    private boolean isPossible(
+    private boolean isValid(
             long request, SendOperation operation, int flags, long list, int count) {
         var bytes = ScatterGatherList.totalLength(list, count);
         if (bytes > MessageLimits.MAX_BYTES
@@ -309,7 +317,7 @@ final class SendRequests {
             return false;
         }
         if ((flags & INLINE) != 0) {
-            if (bytes > maxInline || operation.bringsData()) {
+            if (bytes > maxInline || operation.returnsData()) {
                 return false;
             }
         }
@@ -324,7 +332,7 @@ final class SendRequests {
             case ATOMIC_WRITE, FLUSH, INVALIDATE -> count == 0;
             case BIND ->
                     count == 0
-                            && isOfSecondType(getLong(request + WINDOW))
+                            && isType2(getLong(request + WINDOW))
                             && Structures.find(getLong(request + BOUND_REGION))
                                     instanceof MemoryRegionObject;
             case COMPARE_AND_SWAP, FETCH_AND_ADD ->
@@ -332,8 +340,8 @@ final class SendRequests {
         };
     }
 
-    /** Those of the first type are bound by a function of their own. */
-    private static boolean isOfSecondType(long window) {
+    /** Type 1 windows are bound by {@code ibv_bind_mw} instead. */
+    private static boolean isType2(long window) {
         return Structures.find(window) instanceof MemoryWindowObject found
                 && found.type() == MemoryWindow.Type.TWO;
     }

@@ -6,7 +6,7 @@ import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
-/** Receive queues that queue pairs share. */
+/** The functions of libibverbs for shared receive queues. */
 final class SharedReceiveQueueExports {
 
     private SharedReceiveQueueExports() {}

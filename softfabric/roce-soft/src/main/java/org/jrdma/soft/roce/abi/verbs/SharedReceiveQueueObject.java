@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.engine.ExtendedReceiveQueue;
 import org.jrdma.soft.roce.engine.ReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
-/** Behind an {@code ibv_srq}. */
+/** The object of an {@code ibv_srq}. */
 final class SharedReceiveQueueObject extends ContextResource {
 
     private final ProtectionDomainObject domain;
@@ -22,37 +22,39 @@ final class SharedReceiveQueueObject extends ContextResource {
     private final ReceiveRequests requests;
     private final int maxElements;
 
-    /** Of one that who sends to it names; null for any other. */
+    /** The additional properties of an XRC receive queue; otherwise null. */
     private final @Nullable Extension extension;
 
+    /** The number under which peers name an XRC receive queue; otherwise null. */
     private final @Nullable ExtendedReceiveQueue named;
+
     private boolean stopped;
 
-    /** Who may name it, and where its receives complete. */
+    /** The XRC domain and the completion queue of an XRC receive queue. */
     record Extension(XrcDomainObject domain, CompletionQueueObject completions) {}
 
     /**
-     * @param wanted an {@code ibv_srq_init_attr}, which is told what it got
+     * @param requested an {@code ibv_srq_init_attr}, which receives the actual capacities
      */
     SharedReceiveQueueObject(
-            ProtectionDomainObject domain, MemorySegment wanted, @Nullable Extension extension) {
-        var room = ibv_srq_init_attr.attr(wanted);
-        var capacity = ibv_srq_attr.max_wr(room);
-        refuseUnlessPossible(capacity, 0); // C ignores the limit here
+            ProtectionDomainObject domain, MemorySegment requested, @Nullable Extension extension) {
+        var capacities = ibv_srq_init_attr.attr(requested);
+        var capacity = ibv_srq_attr.max_wr(capacities);
+        requireValid(capacity, 0); // C ignores the limit here
         ErrnoException.throwIf(
-                ibv_srq_attr.max_sge(room) < 0
-                        || ibv_srq_attr.max_sge(room) > DeviceLimits.MAX_ELEMENTS,
+                ibv_srq_attr.max_sge(capacities) < 0
+                        || ibv_srq_attr.max_sge(capacities) > DeviceLimits.MAX_ELEMENTS,
                 Errno.EINVAL);
         super(domain.context(), ibv_srq.layout());
         this.domain = domain;
         this.extension = extension;
-        this.maxElements = Math.max(1, ibv_srq_attr.max_sge(room));
+        this.maxElements = Math.max(1, ibv_srq_attr.max_sge(capacities));
         this.queue = new ReceiveQueue(domain.domain(), capacity, maxElements, this::limitReached);
         this.requests = new ReceiveRequests(queue, maxElements);
-        this.named = extension == null ? null : name(extension);
-        ibv_srq_attr.max_sge(room, maxElements);
+        this.named = extension == null ? null : register(extension);
+        ibv_srq_attr.max_sge(capacities, maxElements);
         ibv_srq.context(structure(), domain.context().address());
-        ibv_srq.srq_context(structure(), ibv_srq_init_attr.srq_context(wanted));
+        ibv_srq.srq_context(structure(), ibv_srq_init_attr.srq_context(requested));
         ibv_srq.pd(structure(), domain.structure());
         domain.users().add();
         if (extension != null) {
@@ -62,27 +64,30 @@ final class SharedReceiveQueueObject extends ContextResource {
         domain.context().own(this);
     }
 
-    private ExtendedReceiveQueue name(Extension wanted) {
+    private ExtendedReceiveQueue register(Extension requested) {
         return context()
                 .port()
                 .control(engine ->
                         Optional.ofNullable(
                                 engine.newExtendedReceives(
-                                        wanted.domain.domain().domain(),
+                                        requested.domain.domain().domain(),
                                         queue,
-                                        wanted.completions)))
+                                        requested.completions)))
                 .orElseThrow(() -> {
                     Structures.release(structure());
                     return new ErrnoException(Errno.ENOMEM);
                 });
     }
 
-    /** Whether who sends to it names it, and no queue pair can be given to it. */
+    /**
+     * Whether this is an XRC receive queue, which peers name and which cannot be assigned to a
+     * queue pair.
+     */
     boolean isExtended() {
         return named != null;
     }
 
-    /** Its number, as peers know it. */
+    /** The number by which peers name an XRC receive queue. */
     int number() {
         if (named == null) {
             throw new ErrnoException(Errno.EOPNOTSUPP);
@@ -90,7 +95,7 @@ final class SharedReceiveQueueObject extends ContextResource {
         return named.number();
     }
 
-    private static void refuseUnlessPossible(int capacity, int limit) {
+    private static void requireValid(int capacity, int limit) {
         ErrnoException.throwIf(
                 capacity < 1
                         || capacity > DeviceLimits.MAX_REQUESTS
@@ -108,24 +113,27 @@ final class SharedReceiveQueueObject extends ContextResource {
     }
 
     /**
-     * Returns the errno; 0 if all were taken. The address of the first that was not is left in
-     * {@code failed}.
+     * Posts a chain of {@code ibv_recv_wr}. Returns 0, or the errno of the first that failed, whose
+     * address is stored in {@code failed}.
      */
     int post(long request, long failed) {
         return requests.post(request, failed);
     }
 
-    /** Changes what an {@code ibv_srq_attr} and its mask say: all of it, or nothing. */
-    void modify(MemorySegment wanted, int mask) {
+    /**
+     * Changes the attributes that the mask of an {@code ibv_srq_attr} names: all of them or none.
+     */
+    void modify(MemorySegment requested, int mask) {
         var resizes = (mask & rdma_h.IBV_SRQ_MAX_WR()) != 0;
         var limits = (mask & rdma_h.IBV_SRQ_LIMIT()) != 0;
-        requests.whileNonePosts(() ->
+        requests.runExclusively(() ->
                 context()
                         .port()
                         .run(_ -> {
-                            var capacity = resizes ? ibv_srq_attr.max_wr(wanted) : queue.capacity();
-                            var limit = limits ? ibv_srq_attr.srq_limit(wanted) : queue.limit();
-                            refuseUnlessPossible(capacity, limit);
+                            var capacity =
+                                    resizes ? ibv_srq_attr.max_wr(requested) : queue.capacity();
+                            var limit = limits ? ibv_srq_attr.srq_limit(requested) : queue.limit();
+                            requireValid(capacity, limit);
                             ErrnoException.throwIf(
                                     resizes && !queue.resize(capacity), Errno.EINVAL);
                             queue.limit(limit);
@@ -157,7 +165,7 @@ final class SharedReceiveQueueObject extends ContextResource {
         if (stopped) {
             return;
         }
-        users().refuseIfAny(Errno.EBUSY);
+        users().requireNone(Errno.EBUSY);
         stopped = true;
         if (named != null) {
             context().port().run(engine -> engine.destroy(named));

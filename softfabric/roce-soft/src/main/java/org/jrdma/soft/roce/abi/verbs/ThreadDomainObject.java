@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.abi.verbs;
 import org.jrdma.abi.rdma.ibv_td;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** Behind an {@code ibv_td}. Nothing here is faster for being of one thread. */
+/** The object of an {@code ibv_td}. A thread domain has no effect on performance here. */
 final class ThreadDomainObject extends ContextResource {
 
     ThreadDomainObject(ContextObject context) {

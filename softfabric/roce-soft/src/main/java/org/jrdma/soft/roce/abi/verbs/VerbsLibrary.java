@@ -13,7 +13,7 @@ import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
-/** The symbols of a libibverbs whose devices are in software. */
+/** The symbols of a libibverbs with software devices. */
 public final class VerbsLibrary implements SymbolLookup {
 
     /** The symbols that do not depend on the list of devices. */
@@ -30,11 +30,11 @@ public final class VerbsLibrary implements SymbolLookup {
     private final MemorySegment list;
     private final int length;
 
-    /** A library with these devices. */
+    /** Creates a library with these devices. */
     public VerbsLibrary(List<DeviceObject> devices) {
         DeviceLimits.prepare();
         length = devices.size();
-        list = Arena.global().allocate(ValueLayout.ADDRESS, length + 1); // NULL at its end
+        list = Arena.global().allocate(ValueLayout.ADDRESS, length + 1); // terminated by NULL
         for (var i = 0; i < length; i++) {
             list.setAtIndex(ValueLayout.ADDRESS, i, devices.get(i).structure());
         }

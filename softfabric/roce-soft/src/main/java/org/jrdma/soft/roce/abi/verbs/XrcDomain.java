@@ -5,16 +5,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.soft.roce.engine.ExtendedDomain;
 import org.jspecify.annotations.Nullable;
 
-/** An XRC domain of a device, however many have it open. */
+/** An XRC domain of a device, which several contexts may have open. */
 final class XrcDomain {
 
     private final ExtendedDomain domain = new ExtendedDomain();
     private final Map<Integer, QueuePairCore> receivers = new ConcurrentHashMap<>();
 
-    /** What it is found by; null if by nothing. */
+    /** The key of the file that identifies the domain; null for a domain without a file. */
     private final @Nullable Object file;
 
-    /** How many have it open. Guarded by {@link XrcDomains}. */
+    /** The number of times that the domain is open. Guarded by {@link XrcDomains}. */
     int opened;
 
     XrcDomain(@Nullable Object file) {
@@ -29,7 +29,7 @@ final class XrcDomain {
         return file;
     }
 
-    /** The queue pairs that receive in it, by number. */
+    /** The XRC receive queue pairs of the domain, by number. */
     Map<Integer, QueuePairCore> receivers() {
         return receivers;
     }

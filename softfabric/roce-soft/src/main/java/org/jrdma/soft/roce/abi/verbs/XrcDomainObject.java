@@ -3,14 +3,14 @@ package org.jrdma.soft.roce.abi.verbs;
 import org.jrdma.abi.rdma.ibv_xrcd;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** Behind an {@code ibv_xrcd}. */
+/** The object of an {@code ibv_xrcd}. */
 final class XrcDomainObject extends ContextResource {
 
     private final XrcDomain domain;
 
     /**
-     * @param descriptor of the file that it is found by; -1 for none
-     * @param flags as of open(2)
+     * @param descriptor the descriptor of the file that identifies the domain; -1 for none
+     * @param flags the flags, as for open(2)
      */
     XrcDomainObject(ContextObject context, int descriptor, int flags) {
         super(context, ibv_xrcd.layout());

@@ -7,12 +7,12 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.Map;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.soft.roce.abi.ErrnoException;
 
 /**
- * The XRC domains of a device that are found by a file. Its contexts share them; another process
- * has a device of its own. Which flags mean what, and the errors, are those of the kernel.
+ * The XRC domains of a device. The contexts of the device find a domain by its file. Another
+ * process has a device of its own. The meaning of the flags and the errors are those of the kernel.
  */
 final class XrcDomains {
 
@@ -21,18 +21,18 @@ final class XrcDomains {
     private final Map<Object, XrcDomain> byFile = new HashMap<>();
 
     /**
-     * Opens the one of a file, or makes one.
+     * Opens the domain of a file, or creates a domain.
      *
-     * @param descriptor of the file; -1 for a domain that nobody else finds
-     * @param flags as of open(2)
+     * @param descriptor the descriptor of the file; -1 for a domain without a file
+     * @param flags the flags, as for open(2)
      */
     synchronized XrcDomain open(int descriptor, int flags) {
         var file = descriptor == NO_FILE ? null : file(descriptor);
         var domain = file == null ? null : byFile.get(file);
-        if (file != null && domain == null && (flags & Linux.O_CREAT) == 0) {
+        if (file != null && domain == null && (flags & LinuxCalls.O_CREAT) == 0) {
             throw new ErrnoException(Errno.EAGAIN);
         }
-        ErrnoException.throwIf(domain != null && (flags & Linux.O_EXCL) != 0, Errno.EINVAL);
+        ErrnoException.throwIf(domain != null && (flags & LinuxCalls.O_EXCL) != 0, Errno.EINVAL);
         if (domain == null) {
             domain = new XrcDomain(file);
             if (file != null) {
@@ -43,7 +43,7 @@ final class XrcDomains {
         return domain;
     }
 
-    /** Takes back one {@link #open}. */
+    /** Reverts one {@link #open}. */
     synchronized void close(XrcDomain domain) {
         domain.opened--;
         if (domain.opened == 0 && domain.file() != null) {
@@ -51,7 +51,7 @@ final class XrcDomains {
         }
     }
 
-    /** What two descriptors of one file have in common. */
+    /** Returns a key that is the same for all descriptors of a file. */
     private static Object file(int descriptor) {
         try {
             return Files.readAttributes(

@@ -15,7 +15,7 @@ import org.jrdma.soft.roce.abi.Memory;
 /** The functions of a context for XRC domains and the objects in them. */
 final class XrcFunctions {
 
-    private static final int OF_SHARED_QUEUES =
+    private static final int XRC_QUEUE_ATTRIBUTES =
             rdma_h.IBV_SRQ_INIT_ATTR_TYPE()
                     | rdma_h.IBV_SRQ_INIT_ATTR_PD()
                     | rdma_h.IBV_SRQ_INIT_ATTR_XRCD()
@@ -24,11 +24,11 @@ final class XrcFunctions {
     private XrcFunctions() {}
 
     @Exported(value = "open_xrcd", failure = Failure.NULL)
-    static long openDomain(long context, long wanted) {
-        var attributes = Memory.at(wanted, ibv_xrcd_init_attr.layout());
+    static long openDomain(long context, long requested) {
+        var attributes = Memory.at(requested, ibv_xrcd_init_attr.layout());
         var all = rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS();
-        ContextFunctions.refuseUnknown(ibv_xrcd_init_attr.comp_mask(attributes), all);
-        refuseUnlessAll(ibv_xrcd_init_attr.comp_mask(attributes), all);
+        ContextFunctions.requireKnown(ibv_xrcd_init_attr.comp_mask(attributes), all);
+        requireAll(ibv_xrcd_init_attr.comp_mask(attributes), all);
         return new XrcDomainObject(
                         ContextObject.of(context),
                         ibv_xrcd_init_attr.fd(attributes),
@@ -44,29 +44,29 @@ final class XrcFunctions {
     }
 
     @Exported(value = "create_srq_ex", failure = Failure.NULL)
-    static long createSharedQueue(long context, long wanted) {
-        var attributes = Memory.at(wanted, ibv_srq_init_attr_ex.layout());
+    static long createSharedQueue(long context, long requested) {
+        var attributes = Memory.at(requested, ibv_srq_init_attr_ex.layout());
         var present = ibv_srq_init_attr_ex.comp_mask(attributes);
-        ContextFunctions.refuseUnknown(present, OF_SHARED_QUEUES);
-        refuseUnlessAll(present, rdma_h.IBV_SRQ_INIT_ATTR_PD());
+        ContextFunctions.requireKnown(present, XRC_QUEUE_ATTRIBUTES);
+        requireAll(present, rdma_h.IBV_SRQ_INIT_ATTR_PD());
         var domain = ProtectionDomainObject.of(ibv_srq_init_attr_ex.pd(attributes).address());
         ErrnoException.throwIf(domain.context() != ContextObject.of(context), Errno.EINVAL);
-        // The one structure begins as the other.
+        // ibv_srq_init_attr_ex begins with the members of ibv_srq_init_attr.
         var plain = attributes.asSlice(0, ibv_srq_init_attr.layout().byteSize());
         var type =
                 (present & rdma_h.IBV_SRQ_INIT_ATTR_TYPE()) == 0
                         ? rdma_h.IBV_SRQT_BASIC()
                         : ibv_srq_init_attr_ex.srq_type(attributes);
-        SharedReceiveQueueObject made;
+        SharedReceiveQueueObject queue;
         if (type == rdma_h.IBV_SRQT_BASIC()) {
-            made = new SharedReceiveQueueObject(domain, plain, null);
+            queue = new SharedReceiveQueueObject(domain, plain, null);
         } else if (type == rdma_h.IBV_SRQT_XRC()) {
-            refuseUnlessAll(present, OF_SHARED_QUEUES);
-            made = new SharedReceiveQueueObject(domain, plain, extension(domain, attributes));
+            requireAll(present, XRC_QUEUE_ATTRIBUTES);
+            queue = new SharedReceiveQueueObject(domain, plain, extension(domain, attributes));
         } else {
             throw new ErrnoException(Errno.EOPNOTSUPP);
         }
-        return made.structure().address();
+        return queue.structure().address();
     }
 
     private static SharedReceiveQueueObject.Extension extension(
@@ -86,15 +86,15 @@ final class XrcFunctions {
     }
 
     @Exported(value = "open_qp", failure = Failure.NULL)
-    static long openQueuePair(long context, long wanted) {
-        var attributes = Memory.at(wanted, ibv_qp_open_attr.layout());
+    static long openQueuePair(long context, long requested) {
+        var attributes = Memory.at(requested, ibv_qp_open_attr.layout());
         var present = ibv_qp_open_attr.comp_mask(attributes);
-        var needed =
+        var required =
                 rdma_h.IBV_QP_OPEN_ATTR_NUM()
                         | rdma_h.IBV_QP_OPEN_ATTR_XRCD()
                         | rdma_h.IBV_QP_OPEN_ATTR_TYPE();
-        ContextFunctions.refuseUnknown(present, needed | rdma_h.IBV_QP_OPEN_ATTR_CONTEXT());
-        refuseUnlessAll(present, needed);
+        ContextFunctions.requireKnown(present, required | rdma_h.IBV_QP_OPEN_ATTR_CONTEXT());
+        requireAll(present, required);
         var domain = XrcDomainObject.of(ibv_qp_open_attr.xrcd(attributes).address());
         var found = domain.domain().receivers().get(ibv_qp_open_attr.qp_num(attributes));
         if (domain.context() != ContextObject.of(context)
@@ -107,7 +107,7 @@ final class XrcFunctions {
                 .address();
     }
 
-    private static void refuseUnlessAll(int bits, int needed) {
-        ErrnoException.throwIf((bits & needed) != needed, Errno.EINVAL);
+    private static void requireAll(int bits, int required) {
+        ErrnoException.throwIf((bits & required) != required, Errno.EINVAL);
     }
 }

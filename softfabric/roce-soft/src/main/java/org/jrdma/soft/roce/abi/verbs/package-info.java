@@ -1,10 +1,10 @@
 /**
  * The functions and structures of libibverbs.
  *
- * <p>Classes named {@code ...Exports} hold exported symbols, classes named {@code ...Functions}
- * hold functions that C finds in a context, a completion queue or a queue pair. Both convert
- * arguments and follow the error conventions of C. Classes named {@code ...Object} stand behind a
- * native structure and do the work.
+ * <p>Classes named {@code ...Exports} contain exported symbols. Classes named {@code ...Functions}
+ * contain functions that C calls through pointers in a context, a completion queue or a queue pair.
+ * Both convert arguments and follow the error conventions of C. Classes named {@code ...Object}
+ * implement a native structure.
  */
 @NullMarked
 package org.jrdma.soft.roce.abi.verbs;

@@ -2,7 +2,7 @@ package org.jrdma.soft.roce.abi.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+import static org.jrdma.soft.roce.abi.Caller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -40,11 +40,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** librdmacm as a caller in C sees it: what it does, and what it refuses. */
+/** Tests the functions of librdmacm as a C program calls them. */
 class ConnectionExportsTest {
 
     private static final int TCP = rdma_h.RDMA_PS_TCP();
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final Arena arena = Arena.ofConfined();
     private final DeviceObject one = Caller.newDevice();
@@ -108,7 +108,7 @@ class ConnectionExportsTest {
         return listener;
     }
 
-    /** An identifier with a route to a listener's port at an address. */
+    /** Creates an identifier with a route to a listener's port at an address. */
     private long routed(long from, Address to, int port) {
         var identifier = identifier();
         library.resolveAddress(identifier, from, name(to, port), 100);
@@ -126,7 +126,7 @@ class ConnectionExportsTest {
         return parameters.address();
     }
 
-    /** The next event, which must be of a type; of any identifier for 0. */
+    /** Returns the next event, which must have a type; any type for 0. */
     private long event(int type, long identifier) {
         var found = next();
         var event = Memory.at(found, rdma_cm_event.layout());
@@ -139,7 +139,7 @@ class ConnectionExportsTest {
 
     private long next() {
         var target = arena.allocate(ValueLayout.ADDRESS);
-        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (true) {
             try {
                 library.takeEvent(channel, target.address());
@@ -152,7 +152,7 @@ class ConnectionExportsTest {
         }
     }
 
-    /** The identifier of a request. */
+    /** Returns the identifier of a connect request. */
     private long request(long listener) {
         var event = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0);
         var structure = Memory.at(event, rdma_cm_event.layout());
@@ -169,7 +169,7 @@ class ConnectionExportsTest {
     }
 
     @Test
-    void shouldLeadFromOneDeviceToTheOtherWhereItIsBoundToTheFirst() {
+    void shouldConnectFromTheBoundDeviceToAnother() {
         var listener = listener(address(otherContext));
         var caller = routed(name(address(context), 0), address(otherContext), own(listener).port());
         assertThat(rdma_cm_id.context(structure(caller)).address()).isEqualTo(42);
@@ -194,7 +194,7 @@ class ConnectionExportsTest {
     }
 
     @Test
-    void shouldListenAtAllDevicesForTheWildcard() {
+    void shouldListenOnAllDevicesForTheWildcardAddress() {
         var listener = listener(Address.ipv4(0));
         assertThat(rdma_cm_id.verbs(structure(listener)).address()).isZero();
         for (var target : List.of(address(context), address(otherContext))) {
@@ -210,7 +210,7 @@ class ConnectionExportsTest {
     }
 
     @Test
-    void shouldOpenTheDeviceThatAnAddressMeans() {
+    void shouldOpenTheDeviceWithTheAddress() {
         DeviceExports.closeDevice(context);
         var identifier = identifier();
         var wanted = Address.ipv4(127 << 24 | 77 << 8 | 200);
@@ -225,7 +225,7 @@ class ConnectionExportsTest {
     }
 
     @Test
-    void shouldListenAtAllDevicesOrAtNone() {
+    void shouldListenOnAllDevicesOrOnNone() {
         DeviceExports.closeDevice(otherContext);
         var taken =
                 new DeviceObject(
@@ -239,7 +239,7 @@ class ConnectionExportsTest {
         second.createIdentifier(channel, target.address(), 0, TCP);
         var listener = target.get(ValueLayout.ADDRESS, 0).address();
 
-        assertRefused(Errno.EADDRINUSE, () -> second.listen(listener, 1));
+        assertRejected(Errno.EADDRINUSE, () -> second.listen(listener, 1));
 
         assertThat(other.address()).isNull();
         second.destroyIdentifier(listener);
@@ -247,61 +247,61 @@ class ConnectionExportsTest {
     }
 
     @Test
-    void shouldRefuseAddressesOfNobody() {
+    void shouldRejectAddressesOfNoDevice() {
         var identifier = identifier();
         var stranger = Address.ipv4(0xc000_0201);
-        assertRefused(Errno.ENODEV, () -> library.bind(identifier, name(stranger, 0)));
-        assertRefused(
+        assertRejected(Errno.ENODEV, () -> library.bind(identifier, name(stranger, 0)));
+        assertRejected(
                 Errno.ENODEV,
                 () -> library.resolveAddress(identifier, name(stranger, 0), name(stranger, 7), 1));
-        assertRefused(Errno.EINVAL, () -> library.bind(identifier, 0));
-        var unknown = arena.allocate(128); // of no family
-        assertRefused(Errno.EAFNOSUPPORT, () -> library.bind(identifier, unknown.address()));
+        assertRejected(Errno.EINVAL, () -> library.bind(identifier, 0));
+        var unknown = arena.allocate(128); // invalid address family
+        assertRejected(Errno.EAFNOSUPPORT, () -> library.bind(identifier, unknown.address()));
         library.bind(identifier, name(Address.ipv4(0), 0));
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL,
                 () -> library.resolveAddress(identifier, 0, name(new Address(0, 1), 7), 1));
         destroy(identifier);
     }
 
     @Test
-    void shouldRefuseStepsOutOfTheirTurn() {
+    void shouldRejectCallsInTheWrongState() {
         var identifier = identifier();
         var attributes = ibv_qp_attr.allocate(arena).address();
-        assertRefused(Errno.EINVAL, () -> library.resolveRoute(identifier, 1));
-        assertRefused(Errno.EINVAL, () -> library.connect(identifier, parameters(1)));
-        assertRefused(Errno.EINVAL, () -> library.accept(identifier, parameters(1)));
-        assertRefused(Errno.EINVAL, () -> library.establish(identifier));
-        assertRefused(Errno.EINVAL, () -> library.reject(identifier, 0, (byte) 0));
-        assertRefused(Errno.EINVAL, () -> library.disconnect(identifier));
-        assertRefused(Errno.EINVAL, () -> library.notifyEvent(identifier, 0));
-        assertRefused(Errno.EINVAL, () -> library.initialize(identifier, attributes, attributes));
+        assertRejected(Errno.EINVAL, () -> library.resolveRoute(identifier, 1));
+        assertRejected(Errno.EINVAL, () -> library.connect(identifier, parameters(1)));
+        assertRejected(Errno.EINVAL, () -> library.accept(identifier, parameters(1)));
+        assertRejected(Errno.EINVAL, () -> library.establish(identifier));
+        assertRejected(Errno.EINVAL, () -> library.reject(identifier, 0, (byte) 0));
+        assertRejected(Errno.EINVAL, () -> library.disconnect(identifier));
+        assertRejected(Errno.EINVAL, () -> library.notifyEvent(identifier, 0));
+        assertRejected(Errno.EINVAL, () -> library.initialize(identifier, attributes, attributes));
         library.bind(identifier, name(address(context), 0));
-        assertRefused(Errno.EINVAL, () -> library.bind(identifier, name(address(context), 0)));
-        assertRefused(Errno.EINVAL, () -> library.disconnect(identifier));
+        assertRejected(Errno.EINVAL, () -> library.bind(identifier, name(address(context), 0)));
+        assertRejected(Errno.EINVAL, () -> library.disconnect(identifier));
         library.listen(identifier, 0);
-        assertRefused(Errno.EINVAL, () -> library.listen(identifier, 0));
+        assertRejected(Errno.EINVAL, () -> library.listen(identifier, 0));
         destroy(identifier);
     }
 
     @Test
-    void shouldRefuseParametersThatCannotBe() {
+    void shouldRejectInvalidParameters() {
         var listener = listener(address(context));
         var caller = routed(0, address(context), own(listener).port());
         var parameters = rdma_conn_param.allocate(arena);
-        assertRefused(Errno.EINVAL, () -> library.connect(caller, 0));
+        assertRejected(Errno.EINVAL, () -> library.connect(caller, 0));
         rdma_conn_param.responder_resources(parameters, (byte) (DeviceLimits.MAX_READS + 1));
-        assertRefused(Errno.EINVAL, () -> library.connect(caller, parameters.address()));
+        assertRejected(Errno.EINVAL, () -> library.connect(caller, parameters.address()));
         rdma_conn_param.responder_resources(parameters, (byte) 1);
         rdma_conn_param.private_data(parameters, arena.allocate(57));
         rdma_conn_param.private_data_len(parameters, (byte) 57);
-        assertRefused(Errno.EINVAL, () -> library.connect(caller, parameters.address()));
+        assertRejected(Errno.EINVAL, () -> library.connect(caller, parameters.address()));
         destroy(caller, listener);
     }
 
-    /** A link-local address may be there on every interface. */
+    /** A link-local address may exist on every interface. */
     @Test
-    void shouldAskForTheInterfaceOfALinkLocalAddress() {
+    void shouldRequireTheInterfaceOfALinkLocalAddress() {
         var linkLocal = new Address(0xfe80L << 48, 0x1234);
         var memory = arena.allocate(128);
         new SocketName(linkLocal, 7, 3).write(memory);
@@ -310,19 +310,19 @@ class ConnectionExportsTest {
         assertThat(SocketName.read(memory.address()).scope()).isZero();
 
         var identifier = identifier();
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL, () -> library.resolveAddress(identifier, 0, name(linkLocal, 7), 100));
         destroy(identifier);
     }
 
     @Test
-    void shouldRefusePortSpacesAndOptionsThatItLacks() {
-        assertRefused(Errno.EPROTONOSUPPORT, () -> identifier(7));
-        assertRefused(Errno.EINVAL, () -> library.createIdentifier(0, 0, 0, TCP));
+    void shouldRejectUnsupportedPortSpacesAndOptions() {
+        assertRejected(Errno.EPROTONOSUPPORT, () -> identifier(7));
+        assertRejected(Errno.EINVAL, () -> library.createIdentifier(0, 0, 0, TCP));
         var identifier = identifier(rdma_h.RDMA_PS_UDP());
         var value = arena.allocate(4).address();
         var id = rdma_h.RDMA_OPTION_ID();
-        assertRefused(
+        assertRejected(
                 Errno.ENOSYS,
                 () ->
                         library.setOption(
@@ -331,15 +331,15 @@ class ConnectionExportsTest {
                                 rdma_h.RDMA_OPTION_IB_PATH(),
                                 value,
                                 4));
-        assertRefused(Errno.ENOSYS, () -> library.setOption(identifier, id, 99, value, 4));
+        assertRejected(Errno.ENOSYS, () -> library.setOption(identifier, id, 99, value, 4));
         var timeout = rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT();
-        assertRefused(Errno.EINVAL, () -> library.setOption(identifier, id, timeout, value, 1));
+        assertRejected(Errno.EINVAL, () -> library.setOption(identifier, id, timeout, value, 1));
         var service = rdma_h.RDMA_OPTION_ID_TOS();
-        assertRefused(Errno.EINVAL, () -> library.setOption(identifier, id, service, value, 4));
-        assertRefused(Errno.EINVAL, () -> library.setOption(identifier, id, service, 0, 1));
+        assertRejected(Errno.EINVAL, () -> library.setOption(identifier, id, service, value, 4));
+        assertRejected(Errno.EINVAL, () -> library.setOption(identifier, id, service, 0, 1));
         library.bind(identifier, name(address(context), 0));
         var reuse = rdma_h.RDMA_OPTION_ID_REUSEADDR();
-        assertRefused(Errno.EINVAL, () -> library.setOption(identifier, id, reuse, value, 4));
+        assertRejected(Errno.EINVAL, () -> library.setOption(identifier, id, reuse, value, 4));
         destroy(identifier);
     }
 
@@ -353,7 +353,7 @@ class ConnectionExportsTest {
     }
 
     @Test
-    void shouldRefuseEndpointsThatItCannotMakeAndTakeBackThosesChannel() {
+    void shouldRejectUnsupportedEndpointsAndReleaseTheirChannel() {
         var passive = rdma_h.RAI_PASSIVE();
         var target = arena.allocate(ValueLayout.ADDRESS);
         var own = name(address(context), 0);
@@ -364,38 +364,38 @@ class ConnectionExportsTest {
                         info(passive, rdma_h.RDMA_PS_UDP(), reliable, own),
                         info(passive, rdma_h.RDMA_PS_IB(), rdma_h.IBV_QPT_RAW_PACKET(), own),
                         info(passive, TCP, reliable, 0))) {
-            assertRefused(
+            assertRejected(
                     Errno.EINVAL, () -> library.createEndpoint(target.address(), wrong, 0, 0));
         }
         var stranger = name(Address.ipv4(0xc000_0201), 0);
-        assertRefused(
+        assertRejected(
                 Errno.ENODEV,
                 () ->
                         library.createEndpoint(
                                 target.address(), info(passive, TCP, reliable, stranger), 0, 0));
-        assertRefused(
+        assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> library.createEndpoint(target.address(), info(0, TCP, reliable, own), 0, 0));
         library.createEndpoint(target.address(), info(passive, TCP, reliable, own), 0, 0);
         var made = target.get(ValueLayout.ADDRESS, 0).address();
         var channelOfItsOwn = rdma_cm_id.channel(structure(made)).address();
         library.migrate(made, channel);
-        assertRefused(Errno.EINVAL, () -> EventChannelObject.of(channelOfItsOwn));
+        assertRejected(Errno.EINVAL, () -> EventChannelObject.of(channelOfItsOwn));
         destroy(made);
     }
 
     @Test
-    void shouldLookUpNothingForNoName() {
+    void shouldRejectALookupWithoutANameAndService() {
         var target = arena.allocate(ValueLayout.ADDRESS).address();
         var port = arena.allocateFrom("65536").address();
-        assertRefused(Errno.EINVAL, () -> AddressExports.lookUp(0, 0, 0, target));
-        assertRefused(AddressExports.NO_SERVICE, () -> AddressExports.lookUp(0, port, 0, target));
+        assertRejected(Errno.EINVAL, () -> AddressExports.lookUp(0, 0, 0, target));
+        assertRejected(AddressExports.NO_SERVICE, () -> AddressExports.lookUp(0, port, 0, target));
         AddressExports.free(0);
     }
 
-    /** Which takes as long as it takes, and must hold up nobody. */
+    /** Name resolution may take long and must not block other calls. */
     @Test
-    void shouldWaitForNamesOnAThreadOfItsOwn() {
+    void shouldResolveNamesOnAThreadOfItsOwn() {
         var tasks = new ArrayDeque<Runnable>();
         var second = new ConnectionExports(List.of(one, other), tasks::add);
         var target = arena.allocate(ValueLayout.ADDRESS);
@@ -406,8 +406,8 @@ class ConnectionExportsTest {
         var port = arena.allocateFrom("7").address();
 
         second.lookUp(identifier, unknown, port, 0);
-        assertRefused(Errno.EBUSY, () -> second.lookUp(identifier, known, port, 0));
-        assertRefused(Errno.EAGAIN, () -> library.takeEvent(channel, target.address()));
+        assertRejected(Errno.EBUSY, () -> second.lookUp(identifier, known, port, 0));
+        assertRejected(Errno.EAGAIN, () -> library.takeEvent(channel, target.address()));
         tasks.remove().run();
         library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR(), identifier));
 
@@ -420,12 +420,12 @@ class ConnectionExportsTest {
         second.lookUp(identifier, known, port, 0);
         second.destroyIdentifier(identifier);
         tasks.remove().run();
-        assertRefused(Errno.EAGAIN, () -> library.takeEvent(channel, target.address()));
+        assertRejected(Errno.EAGAIN, () -> library.takeEvent(channel, target.address()));
     }
 
-    /** The kernel's rule: there is nothing to wait for. */
+    /** As in the kernel: without acknowledgements there is nothing to wait for. */
     @Test
-    void shouldRefuseAnAcknowledgeTimeoutWhereNothingIsAcknowledged() {
+    void shouldRejectAnAcknowledgeTimeoutForAnUnacknowledgedTransport() {
         var target = arena.allocate(ValueLayout.ADDRESS);
         var value = arena.allocateFrom(ValueLayout.JAVA_BYTE, (byte) 14).address();
         var own = name(address(context), 0);
@@ -446,39 +446,39 @@ class ConnectionExportsTest {
             if (type == rdma_h.IBV_QPT_RC() || type == rdma_h.IBV_QPT_XRC_SEND()) {
                 assertThatCode(setting).doesNotThrowAnyException();
             } else {
-                assertRefused(Errno.EINVAL, setting);
+                assertRejected(Errno.EINVAL, setting);
             }
             destroy(made);
         }
     }
 
     @Test
-    void shouldRefuseGroupsThatCannotBeJoined() {
+    void shouldRejectInvalidMulticastGroups() {
         var datagrams = identifier(rdma_h.RDMA_PS_UDP());
         var group = name(Address.ipv4(0xef01_0203), 0);
-        assertRefused(Errno.EINVAL, () -> library.join(datagrams, group, 1)); // has no device
+        assertRejected(Errno.EINVAL, () -> library.join(datagrams, group, 1)); // has no device
         library.bind(datagrams, name(address(context), 0));
         var nobody = name(Address.ipv4(0xc000_0201), 0);
-        assertRefused(Errno.EINVAL, () -> library.join(datagrams, nobody, 1));
-        assertRefused(Errno.EINVAL, () -> library.join(datagrams, name(new Address(-1, 1), 0), 1));
-        assertRefused(Errno.EADDRNOTAVAIL, () -> library.leave(datagrams, group));
+        assertRejected(Errno.EINVAL, () -> library.join(datagrams, nobody, 1));
+        assertRejected(Errno.EINVAL, () -> library.join(datagrams, name(new Address(-1, 1), 0), 1));
+        assertRejected(Errno.EADDRNOTAVAIL, () -> library.leave(datagrams, group));
         var connected = identifier();
         library.bind(connected, name(address(context), 0));
-        assertRefused(Errno.EINVAL, () -> library.join(connected, group, 1));
+        assertRejected(Errno.EINVAL, () -> library.join(connected, group, 1));
         var attributes = rdma_cm_join_mc_attr_ex.allocate(arena);
         rdma_cm_join_mc_attr_ex.addr(attributes, MemorySegment.ofAddress(group));
         rdma_cm_join_mc_attr_ex.comp_mask(attributes, rdma_h.RDMA_CM_JOIN_MC_ATTR_ADDRESS());
-        assertRefused(Errno.EINVAL, () -> library.joinAs(datagrams, attributes.address(), 1));
+        assertRejected(Errno.EINVAL, () -> library.joinAs(datagrams, attributes.address(), 1));
         rdma_cm_join_mc_attr_ex.comp_mask(attributes, rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED());
-        assertRefused(Errno.EOPNOTSUPP, () -> library.joinAs(datagrams, attributes.address(), 1));
+        assertRejected(Errno.EOPNOTSUPP, () -> library.joinAs(datagrams, attributes.address(), 1));
         rdma_cm_join_mc_attr_ex.comp_mask(attributes, rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED() - 1);
         rdma_cm_join_mc_attr_ex.join_flags(attributes, rdma_h.RDMA_MC_JOIN_FLAG_RESERVED());
-        assertRefused(Errno.EINVAL, () -> library.joinAs(datagrams, attributes.address(), 1));
+        assertRejected(Errno.EINVAL, () -> library.joinAs(datagrams, attributes.address(), 1));
         destroy(datagrams, connected);
     }
 
     @Test
-    void shouldShareAPortWithThoseThatSaySoUntilOneListens() {
+    void shouldShareAPortWithReuseAddressUntilOneListens() {
         var first = identifier();
         var second = identifier();
         var yes = arena.allocateFrom(ValueLayout.JAVA_INT, 1).address();
@@ -486,16 +486,16 @@ class ConnectionExportsTest {
         library.setOption(first, rdma_h.RDMA_OPTION_ID(), reuse, yes, 4);
         library.bind(first, name(address(context), 0));
         var taken = name(address(context), own(first).port());
-        assertRefused(Errno.EADDRINUSE, () -> library.bind(second, taken));
+        assertRejected(Errno.EADDRINUSE, () -> library.bind(second, taken));
         library.setOption(second, rdma_h.RDMA_OPTION_ID(), reuse, yes, 4);
         library.bind(second, taken);
-        assertRefused(Errno.EADDRINUSE, () -> library.listen(first, 1));
+        assertRejected(Errno.EADDRINUSE, () -> library.listen(first, 1));
         destroy(first);
         library.listen(second, 1);
         var third = identifier();
         library.setOption(third, rdma_h.RDMA_OPTION_ID(), reuse, yes, 4);
-        assertRefused(Errno.EADDRINUSE, () -> library.bind(third, taken));
-        assertRefused(
+        assertRejected(Errno.EADDRINUSE, () -> library.bind(third, taken));
+        assertRejected(
                 Errno.EADDRINUSE,
                 () -> library.bind(third, name(Address.ipv4(0), own(second).port())));
         destroy(second);
@@ -504,22 +504,22 @@ class ConnectionExportsTest {
     }
 
     @Test
-    void shouldRefuseWhatIsDestroyedAlready() {
+    void shouldRejectDestroyedObjects() {
         var identifier = identifier();
         library.bind(identifier, name(address(context), 0));
         library.resolveAddress(identifier, 0, name(address(context), 7), 1);
         var event = event(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), identifier);
         library.acknowledge(event);
-        assertRefused(Errno.EINVAL, () -> library.acknowledge(event));
+        assertRejected(Errno.EINVAL, () -> library.acknowledge(event));
         destroy(identifier);
-        assertRefused(Errno.EINVAL, () -> library.destroyIdentifier(identifier));
-        assertRefused(Errno.EINVAL, () -> library.resolveRoute(identifier, 1));
-        assertRefused(Errno.EINVAL, () -> library.acknowledge(0));
-        assertRefused(Errno.EAGAIN, () -> library.takeEvent(channel, event));
+        assertRejected(Errno.EINVAL, () -> library.destroyIdentifier(identifier));
+        assertRejected(Errno.EINVAL, () -> library.resolveRoute(identifier, 1));
+        assertRejected(Errno.EINVAL, () -> library.acknowledge(0));
+        assertRejected(Errno.EAGAIN, () -> library.takeEvent(channel, event));
     }
 
     @Test
-    void shouldDestroyAnIdentifierOnlyWhenItsEventsAreAcknowledged() throws Exception {
+    void shouldDestroyAnIdentifierOnlyAfterItsEventsAreAcknowledged() throws Exception {
         var identifier = identifier();
         library.resolveAddress(identifier, 0, name(address(context), 7), 1);
         var event = event(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), identifier);
@@ -529,11 +529,11 @@ class ConnectionExportsTest {
         assertThat(destroying).isNotDone();
         library.acknowledge(event);
 
-        destroying.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        destroying.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     }
 
     @Test
-    void shouldRefuseRequestsThatNobodyHasTakenWhenItsListenerIsDestroyed() {
+    void shouldRejectPendingRequestsWhenTheListenerIsDestroyed() {
         var listener = listener(address(context));
         var caller = routed(0, address(context), own(listener).port());
         library.connect(caller, parameters(17));
@@ -545,9 +545,9 @@ class ConnectionExportsTest {
         destroy(caller);
     }
 
-    /** That there is an event, without taking it. */
+    /** Waits for an event without taking it. */
     private void awaitReadable() {
-        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (EventChannelObject.of(channel).isEmpty()) {
             assertThat(System.nanoTime()).isLessThan(deadline);
             Thread.onSpinWait();
@@ -555,7 +555,7 @@ class ConnectionExportsTest {
     }
 
     @Test
-    void shouldMoveRequestsThatNobodyHasTakenWithTheirListener() {
+    void shouldMigratePendingRequestsWithTheirListener() {
         var listener = listener(address(context));
         var caller = routed(0, address(context), own(listener).port());
         library.connect(caller, parameters(17));
@@ -574,9 +574,9 @@ class ConnectionExportsTest {
         library.destroyChannel(former);
     }
 
-    /** As C would call them: errno, and -1. */
+    /** Calls the functions like C and checks errno and the result -1. */
     @Test
-    void shouldBeSymbolsOfTheLibrary() throws Throwable {
+    void shouldExportTheSymbolsOfTheLibrary() throws Throwable {
         var destroy = ConnectionExports.library(List.of(one)).find("rdma_destroy_id").orElseThrow();
         var handle = Downcalls.capturingErrno(rdma_h.rdma_destroy_id$descriptor());
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class DeviceObjectTest {
 
-    /** Where no other build on this machine is, as good as surely. */
+    /** Addresses that other builds on this machine are unlikely to use. */
     private final List<Address> addresses =
             IntStream.rangeClosed(1, 3)
                     .mapToObj(host ->
@@ -37,7 +37,7 @@ class DeviceObjectTest {
     }
 
     @Test
-    void shouldBeWhereItWasThoughABetterAddressIsFreeAgain() throws Exception {
+    void shouldReuseItsLastAddressEvenIfAnEarlierOneIsFreeAgain() throws Exception {
         var first = Port.open(PortOptions.at(addresses.get(0)));
         assertThat(openAndClose()).isEqualTo(addresses.get(1));
         first.close();
@@ -46,7 +46,7 @@ class DeviceObjectTest {
     }
 
     @Test
-    void shouldMoveWhenSomebodyElseHasTakenItsAddress() throws Exception {
+    void shouldUseTheNextAddressIfItsLastOneIsTaken() throws Exception {
         assertThat(openAndClose()).isEqualTo(addresses.get(0));
 
         try (var taken = Port.open(PortOptions.at(addresses.get(0)))) {

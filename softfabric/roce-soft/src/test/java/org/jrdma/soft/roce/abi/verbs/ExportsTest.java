@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What C would find. */
+/** Tests the symbols and signatures that C finds. */
 class ExportsTest {
 
     private static final SymbolLookup LIBRARY =
@@ -42,7 +42,7 @@ class ExportsTest {
 
     @ParameterizedTest
     @MethodSource("functions")
-    void shouldTakeAndReturnWhatTheHeaderSays(Method function) throws Exception {
+    void shouldHaveTheSignaturesOfTheHeader(Method function) throws Exception {
         var name = function.getAnnotation(Exported.class).value();
         var header = (FunctionDescriptor) rdma_h.class.getMethod(name + "$descriptor").invoke(null);
 
@@ -50,7 +50,7 @@ class ExportsTest {
     }
 
     @Test
-    void shouldTakeAndReturnWhatTheContextSays() throws Exception {
+    void shouldHaveTheSignaturesOfTheContext() throws Exception {
         assertThat(descriptor(ContextFunctions.class, "queryPort"))
                 .isEqualTo(withNumbersForPointers(verbs_context.query_port.descriptor()));
         assertThat(descriptor(ContextFunctions.class, "queryDevice"))
@@ -69,7 +69,7 @@ class ExportsTest {
 
     @ParameterizedTest
     @MethodSource("functions")
-    void shouldFailInAWayThatItsResultCanTell(Method function) {
+    void shouldHaveAnErrorConventionThatFitsTheResultType(Method function) {
         var failure = function.getAnnotation(Exported.class).failure();
 
         assertThat(function.getReturnType())
@@ -96,7 +96,7 @@ class ExportsTest {
     }
 
     @Test
-    void shouldLackWhatItDoesNotDoAsAnOlderLibraryWould() {
+    void shouldLackUnsupportedFunctionsLikeAnOlderLibrary() {
         assertThat(LIBRARY.find("ibv_create_flow")).isEmpty();
         assertThat(LIBRARY.find("no_such_function")).isEmpty();
     }

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+import static org.jrdma.soft.roce.abi.Caller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Extended completion queues as a caller in C sees them. */
+/** Tests extended completion queues as a C program uses them. */
 @Timeout(30)
 class ExtendedCompletionQueueTest {
 
@@ -60,7 +60,10 @@ class ExtendedCompletionQueueTest {
         return ContextFunctions.createCompletionQueue(context, wanted(fields).address());
     }
 
-    /** Puts flushed receives of so many numbers into a queue, from 0. Returns their queue pair. */
+    /**
+     * Adds {@code count} completions of flushed receives, with IDs from 0. Returns their queue
+     * pair.
+     */
     private long complete(long queue, int count) {
         var wanted = ibv_qp_init_attr.allocate(arena);
         ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(queue));
@@ -100,7 +103,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldHaveTheFunctionsAskedForAndNoOthers() {
+    void shouldHaveOnlyTheRequestedFunctions() {
         var queue = Memory.at(newQueue(rdma_h.IBV_WC_EX_WITH_BYTE_LEN()), ibv_cq_ex.layout());
 
         assertThat(ibv_cq_ex.cq_context(queue).address()).isEqualTo(77);
@@ -116,25 +119,25 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldRefuseWhatItDoesNotTellAndWhatItDoesNotKnow() {
-        assertRefused(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_CVLAN()));
-        assertRefused(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_FLOW_TAG()));
-        assertRefused(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_TM_INFO()));
+    void shouldRejectUnsupportedFieldsAndUnknownFlags() {
+        assertRejected(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_CVLAN()));
+        assertRejected(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_FLOW_TAG()));
+        assertRejected(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_TM_INFO()));
         var unknown = wanted(0);
         ibv_cq_init_attr_ex.comp_mask(unknown, 1 << 20);
-        assertRefused(
+        assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> ContextFunctions.createCompletionQueue(context, unknown.address()));
         var flags = wanted(0);
         ibv_cq_init_attr_ex.comp_mask(flags, rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS());
         ibv_cq_init_attr_ex.flags(flags, 1 << 20);
-        assertRefused(
+        assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> ContextFunctions.createCompletionQueue(context, flags.address()));
     }
 
     @Test
-    void shouldTakeAwayAtTheEndWhatWasLookedAt() {
+    void shouldRemoveTheCompletionsReadAtTheEndOfThePoll() {
         var queue = newQueue(TIMESTAMP);
         assertThat(start(queue)).isEqualTo(Errno.ENOENT);
         complete(queue, 3);
@@ -153,7 +156,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldKeepTimesWithTheirCompletionsWhenItIsResized() {
+    void shouldKeepTimestampsWhenItIsResized() {
         var before = System.nanoTime();
         var queue = newQueue(TIMESTAMP);
         complete(queue, 4);
@@ -172,7 +175,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldBePolledAsAPlainOneToo() {
+    void shouldSupportPlainPolls() {
         var queue = newQueue(0);
         complete(queue, 2);
         var taken = ibv_wc.allocateArray(4, arena);
@@ -182,36 +185,36 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldNotBePolledOrResizedInAnotherWayBetweenStartAndEnd() {
+    void shouldRejectOtherPollsAndResizeDuringAPoll() {
         var queue = newQueue(0);
         complete(queue, 3);
         var taken = ibv_wc.allocateArray(4, arena);
         assertThat(start(queue)).isZero();
 
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL, () -> DataPathFunctions.pollCompletions(queue, 4, taken.address()));
-        assertRefused(Errno.EINVAL, () -> CompletionExports.resizeQueue(queue, 10));
+        assertRejected(Errno.EINVAL, () -> CompletionExports.resizeQueue(queue, 10));
 
         poll(queue).end();
         assertThat(DataPathFunctions.pollCompletions(queue, 4, taken.address())).isEqualTo(2);
     }
 
     @Test
-    void shouldRefuseToGoOnOrToEndWhereNothingBegan() {
+    void shouldRejectNextAndEndWithoutStart() {
         var queue = newQueue(0);
         complete(queue, 2);
 
-        assertRefused(Errno.EINVAL, () -> poll(queue).next());
-        assertRefused(Errno.EINVAL, () -> poll(queue).end());
+        assertRejected(Errno.EINVAL, () -> poll(queue).next());
+        assertRejected(Errno.EINVAL, () -> poll(queue).end());
         assertThat(start(queue)).isZero();
-        assertRefused(Errno.EINVAL, () -> start(queue));
+        assertRejected(Errno.EINVAL, () -> start(queue));
         poll(queue).end();
         var plain = CompletionExports.createQueue(context, 4, 0, 0, 0);
-        assertRefused(Errno.EINVAL, () -> start(plain));
+        assertRejected(Errno.EINVAL, () -> start(plain));
     }
 
     @Test
-    void shouldLetOneThreadPollAtATime() throws Exception {
+    void shouldLetOnlyOneThreadPollAtATime() throws Exception {
         var queue = newQueue(0);
         complete(queue, 2);
         assertThat(start(queue)).isZero();
@@ -231,7 +234,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldTakeAnEventThatIsHeldBackWithIt() throws InterruptedException {
+    void shouldDropADelayedEventWhenItIsDestroyed() throws InterruptedException {
         var channel = CompletionExports.createChannel(context);
         var queue = CompletionExports.createQueue(context, 4, 0, channel, 0);
         CompletionQueueObject.of(queue).moderate(3, 20_000);
@@ -242,18 +245,18 @@ class ExtendedCompletionQueueTest {
         Thread.sleep(60);
 
         var target = arena.allocate(ValueLayout.JAVA_LONG).address();
-        assertRefused(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target));
+        assertRejected(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target));
     }
 
     @Test
-    void shouldTellOfTheThirdOrAfterAWhile() throws InterruptedException {
+    void shouldReportAnEventAfterThreeCompletionsOrADelay() throws InterruptedException {
         var channel = CompletionExports.createChannel(context);
         var queue = CompletionExports.createQueue(context, 8, 0, channel, 0);
         var target = arena.allocate(ValueLayout.JAVA_LONG).address();
         CompletionQueueObject.of(queue).moderate(3, 0);
         DataPathFunctions.requestNotification(queue, 0);
         complete(queue, 2);
-        assertRefused(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target));
+        assertRejected(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target));
         complete(queue, 1);
         assertThat(CompletionExports.getEvent(channel, target, target)).isZero();
 
@@ -267,7 +270,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldTellItsClockAndNothingElse() {
+    void shouldReportOnlyTheRawClock() {
         var values = ibv_values_ex.allocate(arena);
         ibv_values_ex.comp_mask(values, rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
         var before = System.nanoTime();
@@ -277,7 +280,7 @@ class ExtendedCompletionQueueTest {
         assertThat(timespec.tv_nsec(clock)).isBetween(before, System.nanoTime());
 
         ibv_values_ex.comp_mask(values, 1 << 20);
-        assertRefused(
+        assertRejected(
                 Errno.EOPNOTSUPP, () -> ContextFunctions.queryClock(context, values.address()));
     }
 

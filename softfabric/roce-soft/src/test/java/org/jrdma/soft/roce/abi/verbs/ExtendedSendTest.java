@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+import static org.jrdma.soft.roce.abi.Caller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Extended posts as a caller in C makes them, with the mistakes that it may make. */
+/** Tests extended posts as a C program makes them, including errors. */
 @Timeout(30)
 class ExtendedSendTest {
 
@@ -72,7 +72,7 @@ class ExtendedSendTest {
         return ContextFunctions.createQueuePair(context, wanted.address());
     }
 
-    /** One that flushes what is posted to it. */
+    /** Creates a queue pair in the error state, which flushes its work requests. */
     private long newQueuePair() {
         var made = create(wanted(rdma_h.IBV_QPT_RC(), SEND));
         var attributes = ibv_qp_attr.allocate(arena);
@@ -101,7 +101,7 @@ class ExtendedSendTest {
     }
 
     @Test
-    void shouldPostWhatWasAskedForAtTheEndAndNotBefore() {
+    void shouldPostTheRequestsOnlyAtTheEnd() {
         var pair = newQueuePair();
         sends(pair).start();
         send(pair, 11);
@@ -119,7 +119,7 @@ class ExtendedSendTest {
     }
 
     @Test
-    void shouldPostNothingThatWasAborted() {
+    void shouldPostNothingAfterAnAbort() {
         var pair = newQueuePair();
         sends(pair).start();
         send(pair, 1);
@@ -132,48 +132,48 @@ class ExtendedSendTest {
     }
 
     @Test
-    void shouldPostNoneOfWhichOneIsWrong() {
+    void shouldPostNoneIfOneRequestIsInvalid() {
         var pair = newQueuePair();
         sends(pair).start();
         send(pair, 1);
         send(pair, 2);
-        assertRefused(Errno.EINVAL, () -> sends(pair).setPieces(3, 0));
-        assertRefused(Errno.EINVAL, () -> send(pair, 3));
+        assertRejected(Errno.EINVAL, () -> sends(pair).setElements(3, 0));
+        assertRejected(Errno.EINVAL, () -> send(pair, 3));
         assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         assertThat(completed()).isZero();
 
         sends(pair).start();
         send(pair, 1);
-        sends(pair).compareAndSwap(0, 3, 0, 0); // not at a multiple of 8
+        sends(pair).compareAndSwap(0, 3, 0, 0); // not aligned to 8 bytes
         assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         assertThat(completed()).isZero();
     }
 
     @Test
-    void shouldRefuseWhatBeginsNowhere() {
+    void shouldRejectNullPointers() {
         var pair = newQueuePair();
         for (var wrong :
                 List.<Runnable>of(
-                        () -> sends(pair).setPieces(1, 0),
+                        () -> sends(pair).setElements(1, 0),
                         () -> sends(pair).setInline(0, 8),
                         () -> sends(pair).setInlines(1, 0))) {
             sends(pair).start();
             send(pair, 1);
-            assertRefused(Errno.EINVAL, wrong::run);
+            assertRejected(Errno.EINVAL, wrong::run);
             assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         }
         assertThat(completed()).isZero();
     }
 
     @Test
-    void shouldRefuseAtomicWritesOfNothingFlushesOf4GiBAndPiecesOfEither() {
+    void shouldRejectInvalidAtomicWritesAndFlushes() {
         var pair = newQueuePair();
         for (var wrong :
                 List.<Runnable>of(
                         () -> sends(pair).atomicWrite(0, 8, 0),
                         () -> sends(pair).flush(0, 0, 1L << 32, (byte) 1, (byte) 0))) {
             sends(pair).start();
-            assertRefused(Errno.EINVAL, wrong::run);
+            assertRejected(Errno.EINVAL, wrong::run);
             assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         }
         var value = arena.allocate(Long.BYTES).address();
@@ -183,14 +183,14 @@ class ExtendedSendTest {
                         () -> sends(pair).flush(0, 0, 1, (byte) 1, (byte) 0))) {
             sends(pair).start();
             right.run();
-            sends(pair).setPiece(0, value, 8);
+            sends(pair).setElement(0, value, 8);
             assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         }
         assertThat(completed()).isZero();
     }
 
     @Test
-    void shouldNotTakeByTheClassicPostWhatOnlyTheExtendedHas() {
+    void shouldRejectExtendedOperationsInAPlainPost() {
         var pair = newQueuePair();
         var request = ibv_send_wr.allocate(arena);
         var failed = arena.allocate(Long.BYTES).address();
@@ -202,38 +202,38 @@ class ExtendedSendTest {
     }
 
     @Test
-    void shouldRefuseMoreThanThereIsRoomFor() {
+    void shouldRejectMoreRequestsOrDataThanTheCapacity() {
         var pair = newQueuePair();
         sends(pair).start();
         for (var number = 0; number < REQUESTS; number++) {
             send(pair, number);
         }
-        assertRefused(Errno.ENOMEM, () -> send(pair, 99));
+        assertRejected(Errno.ENOMEM, () -> send(pair, 99));
         assertThat(sends(pair).complete()).isEqualTo(Errno.ENOMEM);
 
         sends(pair).start();
         send(pair, 1);
         var data = arena.allocate(INLINE);
         sends(pair).setInline(data.address(), INLINE);
-        assertRefused(Errno.EINVAL, () -> sends(pair).setInline(data.address(), INLINE + 1));
+        assertRejected(Errno.EINVAL, () -> sends(pair).setInline(data.address(), INLINE + 1));
         assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         assertThat(completed()).isZero();
     }
 
     @Test
-    void shouldRefusePartsOfNothingAndEndsOfNothing() {
+    void shouldRejectSettersAndEndsWithoutARequest() {
         var pair = newQueuePair();
-        assertRefused(Errno.EINVAL, () -> send(pair, 1));
-        assertRefused(Errno.EINVAL, () -> sends(pair).complete());
-        assertRefused(Errno.EINVAL, () -> sends(pair).abort());
+        assertRejected(Errno.EINVAL, () -> send(pair, 1));
+        assertRejected(Errno.EINVAL, () -> sends(pair).complete());
+        assertRejected(Errno.EINVAL, () -> sends(pair).abort());
         sends(pair).start();
-        assertRefused(Errno.EINVAL, () -> sends(pair).start());
-        assertRefused(Errno.EINVAL, () -> sends(pair).setPiece(0, 0, 0));
+        assertRejected(Errno.EINVAL, () -> sends(pair).start());
+        assertRejected(Errno.EINVAL, () -> sends(pair).setElement(0, 0, 0));
         assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
     }
 
     @Test
-    void shouldRefuseToPostBeforeItIsReady() {
+    void shouldRejectPostsBeforeReadyToSend() {
         var pair = create(wanted(rdma_h.IBV_QPT_RC(), SEND));
         sends(pair).start();
         send(pair, 1);
@@ -241,7 +241,7 @@ class ExtendedSendTest {
     }
 
     @Test
-    void shouldLetOneThreadPostAtATime() throws Exception {
+    void shouldLetOnlyOneThreadPostAtATime() throws Exception {
         var pair = newQueuePair();
         sends(pair).start();
         var other =
@@ -258,33 +258,33 @@ class ExtendedSendTest {
     }
 
     @Test
-    void shouldRefuseOperationsThatATypeHasNot() {
+    void shouldRejectOperationsThatTheTypeDoesNotSupport() {
         var read = rdma_h.IBV_QP_EX_WITH_RDMA_READ();
         assertThat(create(wanted(rdma_h.IBV_QPT_RC(), read))).isNotZero();
-        assertRefused(Errno.EOPNOTSUPP, () -> create(wanted(rdma_h.IBV_QPT_UC(), read)));
-        assertRefused(
+        assertRejected(Errno.EOPNOTSUPP, () -> create(wanted(rdma_h.IBV_QPT_UC(), read)));
+        assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> create(wanted(rdma_h.IBV_QPT_UD(), rdma_h.IBV_QP_EX_WITH_RDMA_WRITE())));
-        assertRefused(
+        assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> create(wanted(rdma_h.IBV_QPT_RC(), rdma_h.IBV_QP_EX_WITH_TSO())));
         var unknown = wanted(rdma_h.IBV_QPT_RC(), SEND);
         ibv_qp_init_attr_ex.comp_mask(unknown, rdma_h.IBV_QP_INIT_ATTR_MAX_TSO_HEADER());
-        assertRefused(Errno.EOPNOTSUPP, () -> create(unknown));
+        assertRejected(Errno.EOPNOTSUPP, () -> create(unknown));
         var homeless = wanted(rdma_h.IBV_QPT_RC(), SEND);
         ibv_qp_init_attr_ex.comp_mask(homeless, rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
-        assertRefused(Errno.EINVAL, () -> create(homeless));
+        assertRejected(Errno.EINVAL, () -> create(homeless));
     }
 
     @Test
-    void shouldBeExtendedOnlyWhereOperationsWereAskedFor() {
+    void shouldBeExtendedOnlyIfOperationsAreRequested() {
         var extended = create(wanted(rdma_h.IBV_QPT_RC(), SEND));
         assertThat(QueuePairExports.extended(extended)).isEqualTo(extended);
         var plain = wanted(rdma_h.IBV_QPT_RC(), SEND);
         ibv_qp_init_attr_ex.comp_mask(plain, rdma_h.IBV_QP_INIT_ATTR_PD());
         var made = create(plain);
         assertThat(QueuePairExports.extended(made)).isZero();
-        assertRefused(Errno.EINVAL, () -> sends(made).start());
+        assertRejected(Errno.EINVAL, () -> sends(made).start());
     }
 
     private static ExtendedSends sends(long queuePair) {

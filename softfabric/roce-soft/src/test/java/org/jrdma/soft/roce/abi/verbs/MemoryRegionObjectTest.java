@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+import static org.jrdma.soft.roce.abi.Caller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What C sees of a region that is changed, and of one that has no memory. */
+/** Tests re-registered regions and null memory regions as a C program sees them. */
 class MemoryRegionObjectTest {
 
     private static final int LOCAL_WRITE = rdma_h.IBV_ACCESS_LOCAL_WRITE();
@@ -49,20 +49,20 @@ class MemoryRegionObjectTest {
         return Memory.at(address, ibv_mr.layout());
     }
 
-    /** The close at the end of each test destroys what is newest first. */
+    /** Closing the context after each test destroys the objects newest first. */
     @Test
-    void shouldBelongToTheDomainThatItWasMovedTo() {
+    void shouldBelongToTheNewDomainAfterAChange() {
         var newer = MemoryExports.allocateDomain(context);
 
         assertThat(MemoryExports.change(region, DOMAIN, newer, 0, 0, 0)).isZero();
 
         assertThat(ibv_mr.pd(structure(region)).address()).isEqualTo(newer);
         assertThat(MemoryExports.deallocateDomain(domain)).isZero();
-        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(newer));
+        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(newer));
     }
 
     @Test
-    void shouldHaveAnotherKeyWhenItHasChanged() {
+    void shouldHaveANewKeyAfterAChange() {
         var before = ibv_mr.lkey(structure(region));
         var other = arena.allocate(8192);
 
@@ -75,17 +75,17 @@ class MemoryRegionObjectTest {
 
     @ParameterizedTest
     @CsvSource({
-        "0, 4096, 0", // nothing
-        "8, 4096, 0", // what is not known
-        "1, 0, 0", // no memory
-        "1, -1, 0", // more than there is
-        "1, 4096, 1", // rights, without saying so
-        "4, 4096, 2", // remote writes without local ones
+        "0, 4096, 0", // no changes
+        "8, 4096, 0", // an unknown change
+        "1, 0, 0", // zero length
+        "1, -1, 0", // beyond the end of mapped memory
+        "1, 4096, 1", // rights without the flag to change them
+        "4, 4096, 2", // remote write without local write
     })
-    void shouldStayAsItWasWhereAChangeIsRefused(int changes, long length, int access) {
+    void shouldBeUnchangedAfterARejectedChange(int changes, long length, int access) {
         var before = ibv_mr.lkey(structure(region));
 
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL,
                 () -> MemoryExports.change(region, changes, 0, memory.address(), length, access));
 
@@ -93,7 +93,7 @@ class MemoryRegionObjectTest {
     }
 
     @Test
-    void shouldHaveNoKeyForPeersWhereThereIsNoMemory() {
+    void shouldHaveNoRemoteKeyForANullRegion() {
         var nothing = structure(ContextFunctions.allocateNullRegion(domain));
 
         assertThat(ibv_mr.lkey(nothing)).isNotZero();
@@ -103,7 +103,7 @@ class MemoryRegionObjectTest {
     }
 
     @Test
-    void shouldRefuseAdviceThatCannotBeTaken() {
+    void shouldRejectInvalidAdvice() {
         var write = rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE();
         var read = rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH();
         var onDemand = keyOf(rdma_h.IBV_ACCESS_ON_DEMAND());

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+import static org.jrdma.soft.roce.abi.Caller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +26,7 @@ import org.jrdma.soft.roce.abi.Memory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a caller in C does with memory windows, and may not do. */
+/** Tests memory windows as a C program uses them. */
 class MemoryWindowObjectTest {
 
     private static final int TYPE_1 = rdma_h.IBV_MW_TYPE_1();
@@ -121,7 +121,7 @@ class MemoryWindowObjectTest {
     }
 
     @Test
-    void shouldTellTheKeyThatABindGivesAWindow() {
+    void shouldReportTheNewKeyAfterABind() {
         connectToItself();
         var window = MemoryFunctions.allocateWindow(domain, TYPE_1);
         for (var i = 0; i < 300; i++) {
@@ -135,13 +135,13 @@ class MemoryWindowObjectTest {
     }
 
     @Test
-    void shouldKeepARegionWhileAWindowShowsIt() {
+    void shouldRejectDeregistrationWhileAWindowIsBound() {
         connectToItself();
         var window = MemoryFunctions.allocateWindow(domain, TYPE_1);
         complete(window, bind(64));
 
-        assertRefused(Errno.EBUSY, () -> MemoryExports.deregister(region));
-        assertRefused(
+        assertRejected(Errno.EBUSY, () -> MemoryExports.deregister(region));
+        assertRejected(
                 Errno.EBUSY,
                 () ->
                         MemoryExports.change(
@@ -157,19 +157,19 @@ class MemoryWindowObjectTest {
     }
 
     @Test
-    void shouldKeepADomainWhileAWindowIsOfIt() {
+    void shouldRejectDeallocationOfADomainWithAWindow() {
         var other = MemoryExports.allocateDomain(context);
         var window = MemoryFunctions.allocateWindow(other, TYPE_2);
 
-        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(other));
+        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(other));
 
         assertThat(MemoryFunctions.deallocateWindow(window)).isZero();
-        assertRefused(Errno.EINVAL, () -> MemoryFunctions.deallocateWindow(window));
+        assertRejected(Errno.EINVAL, () -> MemoryFunctions.deallocateWindow(window));
         assertThat(MemoryExports.deallocateDomain(other)).isZero();
     }
 
     @Test
-    void shouldCloseWhatIsLeftAlthoughAWindowThatIsOlderShowsIt() {
+    void shouldCloseAContextWithABoundWindowOlderThanItsRegion() {
         var other = new MemoryWindowObjectTest();
         other.connectToItself();
         var window = MemoryFunctions.allocateWindow(other.domain, TYPE_1);
@@ -184,19 +184,19 @@ class MemoryWindowObjectTest {
 
         other.close();
 
-        assertRefused(Errno.EINVAL, () -> MemoryExports.deregister(newer));
-        assertRefused(Errno.EINVAL, () -> MemoryFunctions.deallocateWindow(window));
+        assertRejected(Errno.EINVAL, () -> MemoryExports.deregister(newer));
+        assertRejected(Errno.EINVAL, () -> MemoryFunctions.deallocateWindow(window));
     }
 
     @Test
-    void shouldRefuseWhatIsNoTypeOfWindow() {
-        assertRefused(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(domain, 0));
-        assertRefused(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(domain, 3));
-        assertRefused(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(queue, TYPE_1));
+    void shouldRejectAnUnknownWindowType() {
+        assertRejected(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(domain, 0));
+        assertRejected(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(domain, 3));
+        assertRejected(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(queue, TYPE_1));
     }
 
     @Test
-    void shouldRefuseToBindBeforeItsTime() {
+    void shouldRejectABindBeforeReadyToSend() {
         var window = MemoryFunctions.allocateWindow(domain, TYPE_1);
 
         assertThat(MemoryFunctions.bindWindow(queuePair, window, bind(64).address()))
@@ -204,7 +204,7 @@ class MemoryWindowObjectTest {
     }
 
     @Test
-    void shouldRefuseToBindEachTypeByTheOthersFunction() {
+    void shouldRejectABindByTheFunctionForTheOtherType() {
         connectToItself();
         var one = MemoryFunctions.allocateWindow(domain, TYPE_1);
         var two = MemoryFunctions.allocateWindow(domain, TYPE_2);
@@ -217,7 +217,7 @@ class MemoryWindowObjectTest {
     }
 
     @Test
-    void shouldRefuseToTakeAwayOverAnUnreliableConnection() {
+    void shouldRejectInvalidationOverAnUnreliableConnection() {
         connectToItself();
 
         assertThat(post(rdma_h.IBV_WR_LOCAL_INV(), 0)).isEqualTo(Errno.EINVAL);

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+import static org.jrdma.soft.roce.abi.Caller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -20,7 +20,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Thread and parent domains as a caller in C sees them, and how seldom a queue tells. */
+/**
+ * Tests thread domains, parent domains and completion queue moderation as a C program uses them.
+ */
 @Timeout(30)
 class ParentDomainTest {
 
@@ -63,7 +65,7 @@ class ParentDomainTest {
     }
 
     @Test
-    void shouldBeADomainOfItsContextWithOrWithoutThreads() {
+    void shouldCreateParentDomainsWithAndWithoutThreadDomain() {
         assertThat(ibv_td.context(Memory.at(threads, ibv_td.layout())).address())
                 .isEqualTo(context);
         for (var ofThreads : new long[] {0, threads}) {
@@ -76,13 +78,13 @@ class ParentDomainTest {
     }
 
     @Test
-    void shouldKeepWhatItIsMadeOf() {
+    void shouldKeepItsBaseAndThreadDomainFromBeingDestroyed() {
         var parent = newParent(domain, threads, 0);
         var queue = newQueueIn(parent);
 
-        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
-        assertRefused(Errno.EBUSY, () -> ContextFunctions.deallocateThreadDomain(threads));
-        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(parent));
+        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
+        assertRejected(Errno.EBUSY, () -> ContextFunctions.deallocateThreadDomain(threads));
+        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(parent));
         CompletionExports.destroyQueue(queue);
         MemoryExports.deallocateDomain(parent);
         assertThat(ContextFunctions.deallocateThreadDomain(threads)).isZero();
@@ -90,15 +92,15 @@ class ParentDomainTest {
     }
 
     @Test
-    void shouldRefuseWhatItDoesNotKnowAndWhatIsOfAnotherContext() {
-        assertRefused(
+    void shouldRejectUnknownFlagsAndObjectsOfAnotherContext() {
+        assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> newParent(domain, 0, rdma_h.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS()));
-        assertRefused(Errno.EINVAL, () -> newParent(0, threads, 0));
-        assertRefused(Errno.EINVAL, () -> newQueueIn(domain));
+        assertRejected(Errno.EINVAL, () -> newParent(0, threads, 0));
+        assertRejected(Errno.EINVAL, () -> newQueueIn(domain));
         var wanted = ibv_td_init_attr.allocate(arena);
         ibv_td_init_attr.comp_mask(wanted, 1);
-        assertRefused(
+        assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> ContextFunctions.allocateThreadDomain(context, wanted.address()));
         var other = DeviceExports.openDevice(device.structure().address());
@@ -106,23 +108,23 @@ class ParentDomainTest {
         var foreignThreads =
                 ContextFunctions.allocateThreadDomain(
                         other, ibv_td_init_attr.allocate(arena).address());
-        assertRefused(Errno.EINVAL, () -> newParent(foreign, 0, 0));
-        assertRefused(Errno.EINVAL, () -> newParent(domain, foreignThreads, 0));
+        assertRejected(Errno.EINVAL, () -> newParent(foreign, 0, 0));
+        assertRejected(Errno.EINVAL, () -> newParent(domain, foreignThreads, 0));
         DeviceExports.closeDevice(other);
     }
 
     @Test
-    void shouldModifyNothingButHowSeldomAQueueTells() {
+    void shouldModifyOnlyTheModeration() {
         var queue = CompletionExports.createQueue(context, 4, 0, 0, 0);
         var wanted = ibv_modify_cq_attr.allocate(arena);
         assertThat(ContextFunctions.modifyCompletionQueue(queue, wanted.address())).isZero();
         ibv_modify_cq_attr.attr_mask(wanted, rdma_h.IBV_CQ_ATTR_MODERATE());
         assertThat(ContextFunctions.modifyCompletionQueue(queue, wanted.address())).isZero();
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL,
                 () -> ContextFunctions.modifyCompletionQueue(domain, wanted.address()));
         ibv_modify_cq_attr.attr_mask(wanted, 1 << 10);
-        assertRefused(
+        assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> ContextFunctions.modifyCompletionQueue(queue, wanted.address()));
     }

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+import static org.jrdma.soft.roce.abi.Caller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What callers in C do wrong, and the error number that each gets. */
+/** Tests invalid calls by C programs and their errno. */
 class RefusalsTest {
 
     private static final int LOCAL_WRITE = rdma_h.IBV_ACCESS_LOCAL_WRITE();
@@ -46,29 +46,29 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoObject() {
-        assertRefused(Errno.EINVAL, () -> MemoryExports.allocateDomain(0));
-        assertRefused(Errno.EINVAL, () -> MemoryExports.deallocateDomain(queue));
-        assertRefused(Errno.EINVAL, () -> DeviceExports.queryDevice(context, 0));
+    void shouldRejectPointersToNoObject() {
+        assertRejected(Errno.EINVAL, () -> MemoryExports.allocateDomain(0));
+        assertRejected(Errno.EINVAL, () -> MemoryExports.deallocateDomain(queue));
+        assertRejected(Errno.EINVAL, () -> DeviceExports.queryDevice(context, 0));
     }
 
     @Test
-    void shouldRefuseWhatIsDestroyedAlready() {
+    void shouldRejectDestroyedObjects() {
         CompletionExports.destroyQueue(queue);
 
-        assertRefused(Errno.EINVAL, () -> CompletionExports.destroyQueue(queue));
+        assertRejected(Errno.EINVAL, () -> CompletionExports.destroyQueue(queue));
         assertThat(DataPathFunctions.pollCompletions(queue, 1, 0)).isEqualTo(-1);
         assertThat(DataPathFunctions.requestNotification(queue, 0)).isEqualTo(Errno.EINVAL);
     }
 
     @Test
-    void shouldRefuseToDestroyWhatOthersNeed() {
+    void shouldRejectDestructionOfObjectsInUse() {
         var memory = arena.allocate(64);
         var region = MemoryExports.register(domain, memory.address(), 64, LOCAL_WRITE);
         var queuePair = newQueuePair();
 
-        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
-        assertRefused(Errno.EBUSY, () -> CompletionExports.destroyQueue(queue));
+        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
+        assertRejected(Errno.EBUSY, () -> CompletionExports.destroyQueue(queue));
 
         assertThat(MemoryExports.deregister(region)).isZero();
         assertThat(QueuePairExports.destroy(queuePair)).isZero();
@@ -76,72 +76,72 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldRefuseMemoryThatIsNotThere() {
+    void shouldRejectUnmappedMemory() {
         var readable = arena.allocate(64);
 
-        assertRefused(Errno.EFAULT, () -> MemoryExports.register(domain, 4096, 4096, LOCAL_WRITE));
-        assertRefused(
+        assertRejected(Errno.EFAULT, () -> MemoryExports.register(domain, 4096, 4096, LOCAL_WRITE));
+        assertRejected(
                 Errno.EFAULT,
                 () -> MemoryExports.register(domain, readable.address(), 1L << 46, LOCAL_WRITE));
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL,
                 () -> MemoryExports.register(domain, readable.address(), 0, LOCAL_WRITE));
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL,
                 () ->
                         MemoryExports.register(
                                 domain, readable.address(), 64, rdma_h.IBV_ACCESS_REMOTE_WRITE()));
-        assertRefused(
+        assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> MemoryExports.register(domain, readable.address(), 64, 1 << 30));
     }
 
     @Test
-    void shouldRefuseQueuesThatCannotBe() {
-        assertRefused(Errno.EINVAL, () -> CompletionExports.createQueue(context, 0, 0, 0, 0));
-        assertRefused(
+    void shouldRejectInvalidQueueSizes() {
+        assertRejected(Errno.EINVAL, () -> CompletionExports.createQueue(context, 0, 0, 0, 0));
+        assertRejected(
                 Errno.EINVAL,
                 () ->
                         CompletionExports.createQueue(
                                 context, DeviceLimits.MAX_COMPLETIONS + 1, 0, 0, 0));
-        assertRefused(Errno.EINVAL, () -> CompletionExports.createQueue(context, 1, 0, 0, 1));
+        assertRejected(Errno.EINVAL, () -> CompletionExports.createQueue(context, 1, 0, 0, 1));
     }
 
     @Test
-    void shouldHaveNoRoomForMoreQueuePairsThanItSays() {
+    void shouldRejectMoreQueuePairsThanTheMaximum() {
         for (var i = 0; i < DeviceLimits.MAX_QUEUE_PAIRS; i++) {
             newQueuePair();
         }
 
-        assertRefused(Errno.ENOMEM, this::newQueuePair);
+        assertRejected(Errno.ENOMEM, this::newQueuePair);
     }
 
     @Test
-    void shouldRefuseAPortOrAnIndexThatIsNotThere() {
+    void shouldRejectAnInvalidPortOrIndex() {
         var target = arena.allocate(64).address();
 
-        assertRefused(Errno.EINVAL, () -> DeviceExports.queryGid(context, (byte) 2, 0, target));
-        assertRefused(Errno.EINVAL, () -> DeviceExports.queryGid(context, (byte) 1, 1, target));
-        assertRefused(Errno.EINVAL, () -> DeviceExports.queryGid(context, (byte) 1, -1, target));
-        assertRefused(
+        assertRejected(Errno.EINVAL, () -> DeviceExports.queryGid(context, (byte) 2, 0, target));
+        assertRejected(Errno.EINVAL, () -> DeviceExports.queryGid(context, (byte) 1, 1, target));
+        assertRejected(Errno.EINVAL, () -> DeviceExports.queryGid(context, (byte) 1, -1, target));
+        assertRejected(
                 Errno.EINVAL, () -> DeviceExports.queryPartitionKey(context, (byte) 1, 1, target));
-        assertRefused(Errno.EINVAL, () -> DeviceExports.queryGidTable(context, target, 0, 0, 32));
-        assertRefused(Errno.EINVAL, () -> DeviceExports.queryGidTable(context, target, 1, 1, 32));
+        assertRejected(Errno.EINVAL, () -> DeviceExports.queryGidTable(context, target, 0, 0, 32));
+        assertRejected(Errno.EINVAL, () -> DeviceExports.queryGidTable(context, target, 1, 1, 32));
     }
 
     @Test
-    void shouldRefuseAStepThatIsNoneAndStayWhereItWas() {
+    void shouldRejectAnInvalidTransitionAndKeepItsState() {
         var queuePair = newQueuePair();
         var attributes = ibv_qp_attr.allocate(arena);
         ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_RTS());
 
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL,
                 () ->
                         QueuePairExports.modify(
                                 queuePair, attributes.address(), rdma_h.IBV_QP_STATE()));
         ibv_qp_attr.qp_state(attributes, 99);
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL,
                 () ->
                         QueuePairExports.modify(
@@ -153,7 +153,7 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldRefuseARequestBeforeItsTimeAndSayWhichOne() {
+    void shouldRejectARequestInTheWrongStateAndReportIt() {
         var queuePair = newQueuePair();
         var request = ibv_send_wr.allocate(arena);
         var failed = arena.allocate(ValueLayout.JAVA_LONG);
@@ -166,29 +166,29 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldCloseWhatIsLeftWithoutWaitingForAcknowledgements() {
+    void shouldCloseRemainingObjectsWithoutWaitingForAcknowledgements() {
         newQueuePair();
         MemoryExports.register(domain, arena.allocate(64).address(), 64, LOCAL_WRITE);
         CompletionExports.createChannel(context);
 
         DeviceExports.closeDevice(context);
 
-        assertRefused(Errno.EINVAL, () -> MemoryExports.deallocateDomain(domain));
-        assertRefused(Errno.EINVAL, () -> CompletionExports.destroyQueue(queue));
+        assertRejected(Errno.EINVAL, () -> MemoryExports.deallocateDomain(domain));
+        assertRejected(Errno.EINVAL, () -> CompletionExports.destroyQueue(queue));
         open();
     }
 
     @Test
-    void shouldHaveNothingToTellInsteadOfWaiting() {
+    void shouldReportNoEventInsteadOfBlocking() {
         var channel = CompletionExports.createChannel(context);
         var target = arena.allocate(64).address();
 
-        assertRefused(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target + 8));
-        assertRefused(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, target));
+        assertRejected(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target + 8));
+        assertRejected(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, target));
     }
 
     @Test
-    void shouldTurnAnyFailureIntoAnErrorNumber() throws Throwable {
+    void shouldConvertAnyExceptionToAnErrno() throws Throwable {
         var failing =
                 MethodHandles.lookup()
                         .findStatic(RefusalsTest.class, "fail", MethodType.methodType(int.class));

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A queue pair whose send queue is drained, and what may change there. */
+/** Tests a queue pair whose send queue is drained, and the changes that are permitted then. */
 @Timeout(20)
 class SendQueueDrainTest {
 
@@ -38,7 +38,7 @@ class SendQueueDrainTest {
     private final long queue;
     private final long queuePair;
 
-    /** A queue pair that is to be connected to itself. */
+    /** A queue pair that is connected to itself. */
     SendQueueDrainTest() {
         var device = Caller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
@@ -84,7 +84,7 @@ class SendQueueDrainTest {
                         | rdma_h.IBV_QP_RQ_PSN()
                         | rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC()
                         | rdma_h.IBV_QP_MIN_RNR_TIMER());
-        ibv_qp_attr.timeout(attributes, (byte) 0); // waits for ever
+        ibv_qp_attr.timeout(attributes, (byte) 0); // no timeout
         step(
                 rdma_h.IBV_QPS_RTS(),
                 rdma_h.IBV_QP_TIMEOUT()
@@ -106,7 +106,7 @@ class SendQueueDrainTest {
         QueuePairExports.modify(queuePair, attributes.address(), STATE | mask);
     }
 
-    private void assertRefused(int state, int mask, String reason) {
+    private void assertRejected(int state, int mask, String reason) {
         assertThatThrownBy(() -> step(state, mask))
                 .isInstanceOfSatisfying(
                         ErrnoException.class,
@@ -121,7 +121,7 @@ class SendQueueDrainTest {
         return present;
     }
 
-    /** Writes nothing, which takes an answer all the same. */
+    /** Posts a WRITE of 0 bytes, which is acknowledged like any other. */
     private void post() {
         var request = ibv_send_wr.allocate(arena);
         ibv_send_wr.opcode(request, rdma_h.IBV_WR_RDMA_WRITE());
@@ -139,16 +139,16 @@ class SendQueueDrainTest {
     }
 
     @Test
-    void shouldSayThatItIsDrainingAndGoOnOnlyWhenItIsDone() {
+    void shouldReportDrainingAndResumeOnlyWhenDrained() {
         connect(NOBODY);
         post();
 
         step(rdma_h.IBV_QPS_SQD(), 0);
 
         assertThat(ibv_qp_attr.sq_draining(query())).isEqualTo((byte) 1);
-        assertRefused(rdma_h.IBV_QPS_RTS(), 0, "still draining");
-        assertRefused(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_AV(), "still draining");
-        assertRefused(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_TIMEOUT(), "still draining");
+        assertRejected(rdma_h.IBV_QPS_RTS(), 0, "still draining");
+        assertRejected(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_AV(), "still draining");
+        assertRejected(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_TIMEOUT(), "still draining");
         assertThat(ibv_qp_attr.qp_state(query())).isEqualTo(rdma_h.IBV_QPS_SQD());
         step(rdma_h.IBV_QPS_ERR(), 0);
         assertThat(awaitStatus()).isEqualTo(rdma_h.IBV_WC_WR_FLUSH_ERR());
@@ -156,7 +156,7 @@ class SendQueueDrainTest {
     }
 
     @Test
-    void shouldGoOnAtAnotherAddressOfThePeer() {
+    void shouldContinueAtANewAddressOfThePeer() {
         connect(NOBODY);
         step(rdma_h.IBV_QPS_SQD(), 0);
         assertThat(ibv_qp_attr.sq_draining(query())).isZero();
@@ -172,7 +172,7 @@ class SendQueueDrainTest {
     }
 
     @Test
-    void shouldGoOnWithTheTimeoutAndRetriesItIsTold() {
+    void shouldContinueWithChangedTimeoutAndRetries() {
         connect(NOBODY);
         step(rdma_h.IBV_QPS_SQD(), 0);
 
@@ -187,14 +187,14 @@ class SendQueueDrainTest {
     }
 
     @Test
-    void shouldRefuseWhatTheKernelDoes() {
-        assertRefused(rdma_h.IBV_QPS_ERR(), 0, "");
+    void shouldRejectTheSameAttributesAsTheKernel() {
+        assertRejected(rdma_h.IBV_QPS_ERR(), 0, "");
         connect(own());
-        assertRefused(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_CUR_STATE(), "");
-        assertRefused(rdma_h.IBV_QPS_RESET(), rdma_h.IBV_QP_CUR_STATE(), "");
+        assertRejected(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_CUR_STATE(), "");
+        assertRejected(rdma_h.IBV_QPS_RESET(), rdma_h.IBV_QP_CUR_STATE(), "");
         step(rdma_h.IBV_QPS_SQD(), 0);
-        assertRefused(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_PATH_MTU(), "");
-        assertRefused(rdma_h.IBV_QPS_RTS(), rdma_h.IBV_QP_AV(), "");
+        assertRejected(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_PATH_MTU(), "");
+        assertRejected(rdma_h.IBV_QPS_RTS(), rdma_h.IBV_QP_AV(), "");
         assertThat(ibv_qp_attr.qp_state(query())).isEqualTo(rdma_h.IBV_QPS_SQD());
     }
 }

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+import static org.jrdma.soft.roce.abi.Caller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Shared receive queues as a caller in C sees them: what they are told, and what they refuse. */
+/** Tests shared receive queues as a C program uses them. */
 @Timeout(30)
 class SharedReceiveQueueTest {
 
@@ -98,7 +98,7 @@ class SharedReceiveQueueTest {
         return wanted;
     }
 
-    /** Posts a receive of no pieces of memory. */
+    /** Posts a receive without buffers. */
     private int post(long queue, int elements) {
         var request = ibv_recv_wr.allocate(arena);
         ibv_recv_wr.num_sge(request, elements);
@@ -110,7 +110,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldHaveWhatItsCallerWants() {
+    void shouldHaveTheRequestedCapacity() {
         var queue = newQueue(10, 3, 99);
 
         var structure = Memory.at(queue, ibv_srq.layout());
@@ -124,7 +124,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldHaveRoomForWhatTheDeviceSaysAndNoMore() {
+    void shouldAcceptCapacitiesUpToTheLimitsOfTheDevice() {
         var facts = ibv_device_attr.allocate(arena);
         DeviceExports.queryDevice(context, facts.address());
         var receives = ibv_device_attr.max_srq_wr(facts);
@@ -135,39 +135,39 @@ class SharedReceiveQueueTest {
         assertThat(ibv_device_attr.max_srq(facts)).isPositive();
         assertThat(ibv_device_attr.device_cap_flags(facts) & rdma_h.IBV_DEVICE_SRQ_RESIZE())
                 .isNotZero();
-        assertRefused(Errno.EINVAL, () -> newQueue(0, 1, 0));
-        assertRefused(Errno.EINVAL, () -> newQueue(receives + 1, 1, 0));
-        assertRefused(Errno.EINVAL, () -> newQueue(-1, 1, 0));
-        assertRefused(Errno.EINVAL, () -> newQueue(1, elements + 1, 0));
-        assertRefused(Errno.EINVAL, () -> newQueue(1, -1, 0));
+        assertRejected(Errno.EINVAL, () -> newQueue(0, 1, 0));
+        assertRejected(Errno.EINVAL, () -> newQueue(receives + 1, 1, 0));
+        assertRejected(Errno.EINVAL, () -> newQueue(-1, 1, 0));
+        assertRejected(Errno.EINVAL, () -> newQueue(1, elements + 1, 0));
+        assertRejected(Errno.EINVAL, () -> newQueue(1, -1, 0));
     }
 
     @Test
-    void shouldChangeWhatTheMaskNamesOrNothing() {
+    void shouldChangeAllAttributesOfTheMaskOrNone() {
         var queue = newQueue(4, 1, 0);
 
         assertThat(modify(queue, 8, 99, rdma_h.IBV_SRQ_MAX_WR())).isZero();
         assertHas(queue, 8, 1, 0);
         assertThat(modify(queue, 99, 6, rdma_h.IBV_SRQ_LIMIT())).isZero();
         assertHas(queue, 8, 1, 6);
-        assertRefused(Errno.EINVAL, () -> modify(queue, 5, 0, rdma_h.IBV_SRQ_MAX_WR()));
-        assertRefused(Errno.EINVAL, () -> modify(queue, 0, 9, rdma_h.IBV_SRQ_LIMIT()));
-        assertRefused(Errno.EINVAL, () -> modify(queue, 0, 0, BOTH));
-        assertRefused(Errno.EINVAL, () -> modify(queue, 9, 10, BOTH));
+        assertRejected(Errno.EINVAL, () -> modify(queue, 5, 0, rdma_h.IBV_SRQ_MAX_WR()));
+        assertRejected(Errno.EINVAL, () -> modify(queue, 0, 9, rdma_h.IBV_SRQ_LIMIT()));
+        assertRejected(Errno.EINVAL, () -> modify(queue, 0, 0, BOTH));
+        assertRejected(Errno.EINVAL, () -> modify(queue, 9, 10, BOTH));
         assertHas(queue, 8, 1, 6);
         assertThat(modify(queue, 5, 5, BOTH)).isZero();
         assertHas(queue, 5, 1, 5);
     }
 
     @Test
-    void shouldTakeReceivesUntilItIsFullAndKeepThemWhenItsSizeChanges() {
+    void shouldAcceptReceivesUntilFullAndKeepThemWhenResized() {
         var queue = newQueue(2, 1, 0);
         assertThat(post(queue, 0)).isZero();
         assertThat(post(queue, 2)).as("two pieces").isEqualTo(Errno.EINVAL);
         assertThat(post(queue, 0)).isZero();
         assertThat(post(queue, 0)).isEqualTo(Errno.ENOMEM);
 
-        assertRefused(Errno.EINVAL, () -> modify(queue, 1, 0, rdma_h.IBV_SRQ_MAX_WR()));
+        assertRejected(Errno.EINVAL, () -> modify(queue, 1, 0, rdma_h.IBV_SRQ_MAX_WR()));
         assertThat(modify(queue, 3, 0, rdma_h.IBV_SRQ_MAX_WR())).isZero();
 
         assertThat(post(queue, 0)).isZero();
@@ -175,7 +175,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldBeUsedByQueuePairsThatThenTakeNoReceivesThemselves() {
+    void shouldReplaceTheReceiveQueueOfAQueuePair() {
         var queue = newQueue(2, 1, 0);
         var wanted = wantedQueuePair(queue);
 
@@ -216,24 +216,24 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldNotBeDestroyedWhileOthersUseItNorItsDomain() {
+    void shouldRejectDestructionWhileInUse() {
         var queue = newQueue(2, 1, 0);
         var queuePair = QueuePairExports.create(domain, wantedQueuePair(queue).address());
 
-        assertRefused(Errno.EBUSY, () -> SharedReceiveQueueExports.destroy(queue));
+        assertRejected(Errno.EBUSY, () -> SharedReceiveQueueExports.destroy(queue));
         QueuePairExports.destroy(queuePair);
-        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
+        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
         assertThat(SharedReceiveQueueExports.destroy(queue)).isZero();
         assertThat(MemoryExports.deallocateDomain(domain)).isZero();
 
         assertThat(DataPathFunctions.postSharedReceive(queue, 0, 0)).isEqualTo(Errno.EINVAL);
-        assertRefused(Errno.EINVAL, () -> SharedReceiveQueueExports.destroy(queue));
-        assertRefused(Errno.EINVAL, () -> modify(queue, 1, 0, BOTH));
-        assertRefused(Errno.EINVAL, () -> SharedReceiveQueueExports.query(queue, queue));
+        assertRejected(Errno.EINVAL, () -> SharedReceiveQueueExports.destroy(queue));
+        assertRejected(Errno.EINVAL, () -> modify(queue, 1, 0, BOTH));
+        assertRejected(Errno.EINVAL, () -> SharedReceiveQueueExports.query(queue, queue));
     }
 
     @Test
-    void shouldNotBeGivenToQueuePairsOfAnotherContext() {
+    void shouldRejectQueuePairsOfAnotherContext() {
         var queue = newQueue(2, 1, 0);
         var otherContext = DeviceExports.openDevice(device.structure().address());
         var otherDomain = MemoryExports.allocateDomain(otherContext);
@@ -242,8 +242,8 @@ class SharedReceiveQueueTest {
         ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(otherCompletions));
         ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(otherCompletions));
 
-        assertRefused(Errno.EINVAL, () -> QueuePairExports.create(otherDomain, wanted.address()));
-        assertRefused(
+        assertRejected(Errno.EINVAL, () -> QueuePairExports.create(otherDomain, wanted.address()));
+        assertRejected(
                 Errno.EINVAL,
                 () -> QueuePairExports.create(domain, wantedQueuePair(completions).address()));
 
@@ -251,10 +251,10 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldNotBeDestroyedBeforeItsEventsAreAcknowledged() throws Exception {
+    void shouldBeDestroyedOnlyAfterItsEventsAreAcknowledged() throws Exception {
         var queue = newQueue(2, 1, 0);
         var events = SharedReceiveQueueObject.of(queue).asyncEvents();
-        events.given();
+        events.taken();
 
         var destroyer = Thread.ofPlatform().start(() -> SharedReceiveQueueExports.destroy(queue));
         destroyer.join(50);
@@ -262,11 +262,11 @@ class SharedReceiveQueueTest {
         events.acknowledged(1);
         destroyer.join();
 
-        assertRefused(Errno.EINVAL, () -> SharedReceiveQueueExports.destroy(queue));
+        assertRejected(Errno.EINVAL, () -> SharedReceiveQueueExports.destroy(queue));
     }
 
     @Test
-    void shouldTellThatTheLastReceiveIsTakenWhenAQueuePairFails() throws Exception {
+    void shouldReportTheLastReceiveWhenAQueuePairFails() throws Exception {
         var queue = newQueue(2, 1, 0);
         var queuePair = QueuePairExports.create(domain, wantedQueuePair(queue).address());
         toInitialized(queuePair);
@@ -277,7 +277,7 @@ class SharedReceiveQueueTest {
         assertThat(DeviceExports.getAsyncEvent(context, event.address())).isZero();
         assertThat(ibv_async_event.event_type(event))
                 .isEqualTo(rdma_h.IBV_EVENT_QP_LAST_WQE_REACHED());
-        assertRefused(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, event.address()));
+        assertRejected(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, event.address()));
 
         DeviceExports.acknowledgeAsyncEvent(event.address());
     }

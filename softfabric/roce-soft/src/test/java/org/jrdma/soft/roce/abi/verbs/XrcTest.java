@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+import static org.jrdma.soft.roce.abi.Caller.assertRejected;
 
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -36,11 +36,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** XRC domains and what is made in them, as a caller in C sees them. */
+/** Tests XRC domains and their objects as a C program uses them. */
 @Timeout(30)
 class XrcTest {
 
-    // Of open(2).
+    // Flags of open(2).
     private static final int CREATE = 0x40;
     private static final int EXCLUSIVE = 0x80;
 
@@ -171,7 +171,7 @@ class XrcTest {
     // ---- domains
 
     @Test
-    void shouldSayThatTheDeviceHasThem() {
+    void shouldBeReportedAsADeviceCapability() {
         var facts = ibv_device_attr.allocate(arena);
         DeviceExports.queryDevice(context, facts.address());
         assertThat(ibv_device_attr.device_cap_flags(facts) & rdma_h.IBV_DEVICE_XRC()).isNotZero();
@@ -180,7 +180,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldBeFoundByItsFileAsTheFlagsSay(@TempDir Path folder) throws Exception {
+    void shouldBeFoundByItsFileAccordingToTheFlags(@TempDir Path folder) throws Exception {
         var path = Files.createFile(folder.resolve("domain"));
         var link = Files.createLink(folder.resolve("the-same"), path);
         try (var _ = new FileInputStream(path.toFile());
@@ -189,9 +189,9 @@ class XrcTest {
             var two = descriptorOf(link);
             var otherContext = DeviceExports.openDevice(device.structure().address());
 
-            assertRefused(Errno.EAGAIN, () -> openDomain(context, one, 0));
+            assertRejected(Errno.EAGAIN, () -> openDomain(context, one, 0));
             var made = openDomain(context, one, CREATE | EXCLUSIVE);
-            assertRefused(Errno.EINVAL, () -> openDomain(context, two, CREATE | EXCLUSIVE));
+            assertRejected(Errno.EINVAL, () -> openDomain(context, two, CREATE | EXCLUSIVE));
             var again = openDomain(context, two, CREATE);
             var joined = openDomain(otherContext, two, 0);
 
@@ -207,17 +207,17 @@ class XrcTest {
     }
 
     @Test
-    void shouldEndWithTheLastThatHasItOpen(@TempDir Path folder) throws Exception {
+    void shouldEndWithItsLastUser(@TempDir Path folder) throws Exception {
         var path = Files.createFile(folder.resolve("domain"));
         try (var _ = new FileInputStream(path.toFile())) {
             var one = descriptorOf(path);
             XrcFunctions.closeDomain(openDomain(context, one, CREATE));
 
-            assertRefused(Errno.EAGAIN, () -> openDomain(context, one, 0));
+            assertRejected(Errno.EAGAIN, () -> openDomain(context, one, 0));
         }
     }
 
-    /** The number of the descriptor of a file that is open. */
+    /** Returns the descriptor of an open file. */
     private static int descriptorOf(Path file) throws IOException {
         try (var links = Files.list(Path.of("/proc/self/fd"))) {
             return links.filter(link -> isOf(file, link))
@@ -231,12 +231,12 @@ class XrcTest {
         try {
             return Files.readSymbolicLink(link).equals(file.toRealPath());
         } catch (IOException e) {
-            return false; // closed since
+            return false; // was closed
         }
     }
 
     @Test
-    void shouldNotBeFoundWithoutAFile() {
+    void shouldBePrivateWithoutAFile() {
         var other = openDomain(context, NO_FILE, CREATE);
 
         assertThat(XrcDomainObject.of(other).domain())
@@ -244,41 +244,41 @@ class XrcTest {
     }
 
     @Test
-    void shouldRefuseWhatNamesNoFileOrTooLittle() {
-        assertRefused(Errno.EBADF, () -> openDomain(context, NEVER_OPENED, CREATE));
+    void shouldRejectInvalidDescriptorsAndMissingAttributes() {
+        assertRejected(Errno.EBADF, () -> openDomain(context, NEVER_OPENED, CREATE));
         var wanted = ibv_xrcd_init_attr.allocate(arena);
-        assertRefused(Errno.EINVAL, () -> XrcFunctions.openDomain(context, wanted.address()));
+        assertRejected(Errno.EINVAL, () -> XrcFunctions.openDomain(context, wanted.address()));
         ibv_xrcd_init_attr.comp_mask(wanted, rdma_h.IBV_XRCD_INIT_ATTR_RESERVED());
-        assertRefused(Errno.EOPNOTSUPP, () -> XrcFunctions.openDomain(context, wanted.address()));
-        assertRefused(Errno.EINVAL, () -> XrcFunctions.closeDomain(domain));
+        assertRejected(Errno.EOPNOTSUPP, () -> XrcFunctions.openDomain(context, wanted.address()));
+        assertRejected(Errno.EINVAL, () -> XrcFunctions.closeDomain(domain));
         assertThat(openDomain(context, STANDARD_INPUT, CREATE)).isNotZero();
     }
 
     @Test
-    void shouldNotBeClosedWhileOthersUseIt() {
+    void shouldRejectCloseWhileInUse() {
         var queue = create(wantedQueue());
-        assertRefused(Errno.EBUSY, () -> XrcFunctions.closeDomain(extended));
-        assertRefused(Errno.EBUSY, () -> CompletionExports.destroyQueue(completions));
+        assertRejected(Errno.EBUSY, () -> XrcFunctions.closeDomain(extended));
+        assertRejected(Errno.EBUSY, () -> CompletionExports.destroyQueue(completions));
         SharedReceiveQueueExports.destroy(queue);
         var receiver = createQueuePair(wantedReceiver());
-        assertRefused(Errno.EBUSY, () -> XrcFunctions.closeDomain(extended));
+        assertRejected(Errno.EBUSY, () -> XrcFunctions.closeDomain(extended));
         QueuePairExports.destroy(receiver);
 
         assertThat(XrcFunctions.closeDomain(extended)).isZero();
-        assertRefused(Errno.EINVAL, () -> XrcFunctions.closeDomain(extended));
+        assertRejected(Errno.EINVAL, () -> XrcFunctions.closeDomain(extended));
     }
 
     // ---- receive queues
 
     @Test
-    void shouldNumberQueuesThatSendersName() {
+    void shouldAssignNumbersToReceiveQueues() {
         var numbers = IntStream.range(0, 4).mapToObj(_ -> number(create(wantedQueue()))).toList();
 
         assertThat(numbers).doesNotHaveDuplicates().allMatch(number -> number >>> 24 == 0);
     }
 
     @Test
-    void shouldMakeAPlainQueueToo() {
+    void shouldCreateAPlainSharedReceiveQueue() {
         var wanted = wantedQueue();
         ibv_srq_init_attr_ex.comp_mask(wanted, rdma_h.IBV_SRQ_INIT_ATTR_PD());
         var untyped = create(wanted);
@@ -288,7 +288,7 @@ class XrcTest {
         var basic = create(wanted);
 
         for (var queue : List.of(untyped, basic)) {
-            assertRefused(
+            assertRejected(
                     Errno.EOPNOTSUPP,
                     () -> XrcFunctions.sharedQueueNumber(queue, arena.allocate(4).address()));
             assertThat(SharedReceiveQueueExports.destroy(queue)).isZero();
@@ -296,7 +296,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldRefuseQueuesThatLackSomethingOrAreOfAnotherContext() {
+    void shouldRejectQueuesWithMissingAttributesOrOfAnotherContext() {
         for (var missing :
                 List.of(
                         rdma_h.IBV_SRQ_INIT_ATTR_PD(),
@@ -305,37 +305,37 @@ class XrcTest {
             var wanted = wantedQueue();
             ibv_srq_init_attr_ex.comp_mask(
                     wanted, ibv_srq_init_attr_ex.comp_mask(wanted) & ~missing);
-            assertRefused(Errno.EINVAL, () -> create(wanted));
+            assertRejected(Errno.EINVAL, () -> create(wanted));
         }
         var tagged = wantedQueue();
         ibv_srq_init_attr_ex.srq_type(tagged, rdma_h.IBV_SRQT_TM());
-        assertRefused(Errno.EOPNOTSUPP, () -> create(tagged));
+        assertRejected(Errno.EOPNOTSUPP, () -> create(tagged));
         var otherContext = DeviceExports.openDevice(device.structure().address());
         var elsewhere = wantedQueue();
         ibv_srq_init_attr_ex.xrcd(
                 elsewhere, MemorySegment.ofAddress(openDomain(otherContext, NO_FILE, CREATE)));
-        assertRefused(Errno.EINVAL, () -> create(elsewhere));
-        assertRefused(
+        assertRejected(Errno.EINVAL, () -> create(elsewhere));
+        assertRejected(
                 Errno.EINVAL,
                 () -> XrcFunctions.createSharedQueue(otherContext, wantedQueue().address()));
         DeviceExports.closeDevice(otherContext);
     }
 
     @Test
-    void shouldNotGiveToAQueuePairWhatSendersName() {
+    void shouldRejectAnXrcReceiveQueueForAQueuePair() {
         var wanted = ibv_qp_init_attr.allocate(arena);
         ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
         ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(completions));
         ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(completions));
         ibv_qp_init_attr.srq(wanted, MemorySegment.ofAddress(create(wantedQueue())));
 
-        assertRefused(Errno.EINVAL, () -> QueuePairExports.create(domain, wanted.address()));
+        assertRejected(Errno.EINVAL, () -> QueuePairExports.create(domain, wanted.address()));
     }
 
     // ---- queue pairs
 
     @Test
-    void shouldMakeOneThatSendsOnlyAndOneThatReceivesOnly() {
+    void shouldCreateASenderAndAReceiver() {
         var wanted = wantedSender();
         var sender = createQueuePair(wanted);
         var receiver = createQueuePair(wantedReceiver());
@@ -362,28 +362,28 @@ class XrcTest {
     }
 
     @Test
-    void shouldRefuseQueuePairsThatLackSomethingOrAreOfAnotherContext() {
+    void shouldRejectQueuePairsWithMissingAttributesOrOfAnotherContext() {
         var homeless = wantedReceiver();
         ibv_qp_init_attr_ex.comp_mask(homeless, 0);
-        assertRefused(Errno.EINVAL, () -> createQueuePair(homeless));
+        assertRejected(Errno.EINVAL, () -> createQueuePair(homeless));
         var posting = wantedReceiver();
         ibv_qp_init_attr_ex.comp_mask(
                 posting, rdma_h.IBV_QP_INIT_ATTR_XRCD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
-        assertRefused(Errno.EOPNOTSUPP, () -> createQueuePair(posting));
+        assertRejected(Errno.EOPNOTSUPP, () -> createQueuePair(posting));
         var unprotected = wantedSender();
         ibv_qp_init_attr_ex.comp_mask(unprotected, 0);
-        assertRefused(Errno.EINVAL, () -> createQueuePair(unprotected));
-        assertRefused(
+        assertRejected(Errno.EINVAL, () -> createQueuePair(unprotected));
+        assertRejected(
                 Errno.EINVAL, () -> QueuePairExports.create(domain, wantedReceiver().address()));
         var otherContext = DeviceExports.openDevice(device.structure().address());
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL,
                 () -> ContextFunctions.createQueuePair(otherContext, wantedReceiver().address()));
         DeviceExports.closeDevice(otherContext);
     }
 
     @Test
-    void shouldOpenOneThatReceivesForOthersWhoThenShareItsStateItsEventsAndItsLife() {
+    void shouldShareStateEventsAndLifetimeOfAnOpenedReceiver() {
         var made = createQueuePair(wantedReceiver());
         var opened =
                 XrcFunctions.openQueuePair(
@@ -398,30 +398,31 @@ class XrcTest {
         assertThat(state(opened)).isEqualTo(rdma_h.IBV_QPS_ERR());
         var number = numberOfPair(opened);
         assertThat(QueuePairExports.destroy(opened)).isZero();
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL,
                 () -> XrcFunctions.openQueuePair(context, wantedOpen(extended, number).address()));
         var event = ibv_async_event.allocate(arena);
-        assertRefused(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, event.address()));
+        assertRejected(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, event.address()));
     }
 
     @Test
-    void shouldOpenNothingThatIsNotThere() {
+    void shouldRejectOpeningAnUnknownReceiver() {
         var number = numberOfPair(createQueuePair(wantedReceiver()));
         var other = openDomain(context, NO_FILE, CREATE);
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL,
                 () -> XrcFunctions.openQueuePair(context, wantedOpen(other, number).address()));
         var wrongType = wantedOpen(extended, number);
         ibv_qp_open_attr.qp_type(wrongType, rdma_h.IBV_QPT_RC());
-        assertRefused(Errno.EINVAL, () -> XrcFunctions.openQueuePair(context, wrongType.address()));
+        assertRejected(
+                Errno.EINVAL, () -> XrcFunctions.openQueuePair(context, wrongType.address()));
         var incomplete = wantedOpen(extended, number);
         ibv_qp_open_attr.comp_mask(incomplete, rdma_h.IBV_QP_OPEN_ATTR_NUM());
-        assertRefused(
+        assertRejected(
                 Errno.EINVAL, () -> XrcFunctions.openQueuePair(context, incomplete.address()));
         var unknown = wantedOpen(extended, number);
         ibv_qp_open_attr.comp_mask(unknown, rdma_h.IBV_QP_OPEN_ATTR_RESERVED());
-        assertRefused(
+        assertRejected(
                 Errno.EOPNOTSUPP, () -> XrcFunctions.openQueuePair(context, unknown.address()));
     }
 }

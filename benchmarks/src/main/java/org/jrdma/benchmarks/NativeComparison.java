@@ -1,0 +1,118 @@
+package org.jrdma.benchmarks;
+
+import java.util.List;
+import java.util.Locale;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.VerbsException;
+
+/**
+ * Compares Java with C: both do the same work on the same provider in one process.
+ *
+ * <p>Java and C take short turns, so that other load on the machine affects both equally. The
+ * medians are compared.
+ */
+public final class NativeComparison {
+
+    private static final int TURNS = 400;
+    private static final long ROUNDS_OF_A_TURN = 20_000;
+    private static final int TURNS_TO_WARM_UP = 60;
+
+    private NativeComparison() {}
+
+    /** A unit of work. Returns the number of successful completions. */
+    @FunctionalInterface
+    private interface Work {
+        long run(long rounds) throws VerbsException;
+    }
+
+    private record Contest(String name, int operationsInRound, Work c, Work java) {}
+
+    /** Prints a table. */
+    public static void main(String[] arguments) throws FabricException {
+        System.out.println("| operation | calls | C, ns | Java, ns | Java adds, ns |");
+        System.out.println("|---|---|---|---|---|");
+        for (var options :
+                List.of(new DeviceOption[0], new DeviceOption[] {DeviceOption.CRITICAL_CALLS})) {
+            try (var loop = new Loop(options)) {
+                for (var contest : contests(loop)) {
+                    compare(contest, options.length == 0 ? "ordinary" : "critical");
+                }
+            }
+        }
+    }
+
+    private static List<Contest> contests(Loop loop) {
+        var provider = NullProvider.instance();
+        return List.of(
+                new Contest(
+                        "WRITE and poll",
+                        1,
+                        rounds -> provider.writeAndPoll(loop, 1, rounds),
+                        loop::writeAndPoll),
+                new Contest(
+                        "RECEIVE and poll",
+                        1,
+                        rounds -> provider.receiveAndPoll(loop, rounds),
+                        loop::receiveAndPoll),
+                new Contest(
+                        "shared RECEIVE and poll",
+                        1,
+                        rounds -> provider.sharedReceiveAndPoll(loop, rounds),
+                        loop::sharedReceiveAndPoll),
+                new Contest(
+                        "WRITE in a chain of " + Loop.BATCH,
+                        Loop.BATCH,
+                        rounds -> provider.writeAndPoll(loop, Loop.BATCH, rounds),
+                        loop::chainAndPoll),
+                new Contest(
+                        "datagram SEND and poll",
+                        1,
+                        rounds -> provider.datagramAndPoll(loop, rounds),
+                        loop::datagramAndPoll),
+                new Contest(
+                        "WRITE and poll, extended interfaces",
+                        1,
+                        rounds -> provider.extendedWriteAndPoll(loop, 1, rounds),
+                        loop::extendedWriteAndPoll),
+                new Contest(
+                        "WRITE in a chain of %d, extended interfaces".formatted(Loop.BATCH),
+                        Loop.BATCH,
+                        rounds -> provider.extendedWriteAndPoll(loop, Loop.BATCH, rounds),
+                        loop::extendedChainAndPoll));
+    }
+
+    private static void compare(Contest contest, String calls) throws VerbsException {
+        var c = new double[TURNS];
+        var java = new double[TURNS];
+        for (var turn = -TURNS_TO_WARM_UP; turn < TURNS; turn++) {
+            var inC = nanosOfOne(contest, contest.c);
+            var inJava = nanosOfOne(contest, contest.java);
+            if (turn >= 0) {
+                c[turn] = inC;
+                java[turn] = inJava;
+            }
+        }
+        System.out.printf(
+                Locale.ROOT,
+                "| %s | %s | %.1f | %.1f | %.1f |%n",
+                contest.name,
+                calls,
+                Median.of(c),
+                Median.of(java),
+                Median.of(java) - Median.of(c));
+    }
+
+    private static double nanosOfOne(Contest contest, Work work) throws VerbsException {
+        var rounds = ROUNDS_OF_A_TURN / contest.operationsInRound;
+        var operations = rounds * contest.operationsInRound;
+        var before = System.nanoTime();
+        var successes = work.run(rounds);
+        var nanos = System.nanoTime() - before;
+        if (successes != operations) {
+            throw new IllegalStateException(
+                    "%s: %d of %d succeeded".formatted(contest.name, successes, operations));
+        }
+        return (double) nanos / operations;
+    }
+}

@@ -1,0 +1,214 @@
+package org.jrdma.benchmarks;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.FabricSelectorProvider;
+import org.jrdma.sockets.Transports;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+
+/**
+ * Compares streams over SISCI on the software fabric with the JDK's streams over TCP loopback. Both
+ * connect two processes with blocking channels and take turns: a ping-pong whose receiver is still
+ * spinning, and one whose receiver has parked. Also measures the processor time of idle streams.
+ */
+public final class SisciSocketsComparison {
+
+    private static final int NODE = 4;
+    private static final int BYTES = 64;
+    private static final int TURNS = 61;
+    private static final int TURNS_TO_WARM_UP = 60;
+    private static final int ROUNDS = 500;
+    private static final int SLOW_ROUNDS = 50;
+    private static final int IDLE_STREAMS = 20;
+    private static final Duration IDLE = Duration.ofSeconds(8);
+
+    /** Longer than a receiver spins. */
+    private static final long PAUSE_NANOS = 1_000_000;
+
+    private SisciSocketsComparison() {}
+
+    /** Prints a table. With a folder as argument, runs as the second process. */
+    public static void main(String... arguments) throws Exception {
+        if (arguments.length > 0) {
+            answer(Path.of(arguments[0]));
+            return;
+        }
+        var folder = Files.createTempDirectory(Path.of("/dev/shm"), "sockets-benchmark");
+        Files.createFile(hosts(folder));
+        var other = ChildProcess.start(SisciSocketsComparison.class, folder);
+        try {
+            var ports = other.inputReader().readLine().split(" ", -1);
+            compare(folder, Integer.parseInt(ports[0]), Integer.parseInt(ports[1]), other);
+            other.getOutputStream().close();
+            other.waitFor();
+        } finally {
+            other.destroyForcibly().waitFor();
+            Files.delete(hosts(folder));
+        }
+    }
+
+    /** The host table is empty, because addresses of this machine belong to its own node. */
+    private static Path hosts(Path folder) {
+        return Path.of(folder + ".hosts");
+    }
+
+    private static SelectorProvider sisci(Path folder) throws IOException {
+        var options = SoftSisciOptions.in(folder).asNode(NODE);
+        return new FabricSelectorProvider(
+                List.of(Transports.sisci(Sisci.from(new SoftSisci(options)), hosts(folder))));
+    }
+
+    private static void compare(Path folder, int sisciPort, int tcpPort, Process other)
+            throws Exception {
+        var fabric = sisci(folder);
+        try (var sisci = connect(fabric, sisciPort);
+                var tcp = connect(SelectorProvider.provider(), tcpPort)) {
+            var way = Connections.of(sisci);
+            if (!way.toString().contains("sisci")) {
+                throw new IllegalStateException("The connection does not use SISCI: " + way);
+            }
+            System.out.println("| between two processes | SISCI | JDK, TCP | ratio | bound |");
+            System.out.println("|---|---|---|---|---|");
+            compare("round trip of 64 bytes, us", sisci, tcp, ROUNDS, 0, "at most 0.5");
+            compare(
+                    "round trip of 64 bytes whose receiver has parked, us",
+                    sisci,
+                    tcp,
+                    SLOW_ROUNDS,
+                    PAUSE_NANOS,
+                    "");
+            var idle = new ArrayList<SocketChannel>();
+            for (var i = 0; i < IDLE_STREAMS; i++) {
+                idle.add(connect(fabric, sisciPort));
+            }
+            System.out.printf(
+                    Locale.ROOT,
+                    "| %d idle streams, of both processes, %% of a processor | %.2f | | | below 1.00 |%n",
+                    IDLE_STREAMS,
+                    idlePercent(other.toHandle()));
+            for (var channel : idle) {
+                channel.close();
+            }
+        }
+    }
+
+    private static SocketChannel connect(SelectorProvider provider, int port) throws IOException {
+        var channel = provider.openSocketChannel();
+        channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        return channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    }
+
+    private static void compare(
+            String what,
+            SocketChannel sisci,
+            SocketChannel tcp,
+            int rounds,
+            long pauseNanos,
+            String bound)
+            throws IOException {
+        var own = new double[TURNS];
+        var others = new double[TURNS];
+        for (var turn = -TURNS_TO_WARM_UP; turn < TURNS; turn++) {
+            var micros = microsOfOne(sisci, rounds, pauseNanos);
+            var baselineMicros = microsOfOne(tcp, rounds, pauseNanos);
+            if (turn >= 0) {
+                own[turn] = micros;
+                others[turn] = baselineMicros;
+            }
+        }
+        ComparisonRow.print(what, own, others, bound);
+    }
+
+    /** Returns the median of the round trips. Before each, this thread spins for the pause. */
+    private static double microsOfOne(SocketChannel channel, int rounds, long pauseNanos)
+            throws IOException {
+        var buffer = ByteBuffer.allocateDirect(BYTES);
+        var micros = new double[rounds];
+        for (var round = 0; round < rounds; round++) {
+            for (var start = System.nanoTime(); System.nanoTime() - start < pauseNanos; ) {
+                Thread.onSpinWait();
+            }
+            var start = System.nanoTime();
+            channel.write(buffer.clear());
+            fill(channel, buffer.clear());
+            micros[round] = (System.nanoTime() - start) / 1e3;
+        }
+        return Median.of(micros);
+    }
+
+    private static boolean fill(SocketChannel channel, ByteBuffer buffer) throws IOException {
+        while (buffer.hasRemaining()) {
+            if (channel.read(buffer) < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns the processor time of both processes while threads wait to read. */
+    private static double idlePercent(ProcessHandle other) throws InterruptedException {
+        Thread.sleep(IDLE); // waits until the JIT compiler is idle
+        var used = cpuNanos(ProcessHandle.current()) + cpuNanos(other);
+        var start = System.nanoTime();
+        Thread.sleep(IDLE);
+        used = cpuNanos(ProcessHandle.current()) + cpuNanos(other) - used;
+        return 100.0 * used / (System.nanoTime() - start);
+    }
+
+    private static long cpuNanos(ProcessHandle process) {
+        return process.info().totalCpuDuration().orElseThrow().toNanos();
+    }
+
+    /** Runs as the second process, which prints its ports and echoes. */
+    private static void answer(Path folder) throws IOException {
+        var ports = new ArrayList<String>();
+        for (var provider : Arrays.asList(sisci(folder), SelectorProvider.provider())) {
+            var listener = provider.openServerSocketChannel();
+            listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            ports.add(Integer.toString(listener.socket().getLocalPort()));
+            Thread.ofPlatform().daemon().start(() -> accept(listener));
+        }
+        System.out.println(String.join(" ", ports));
+        var _ = System.in.read(); // until the first process is done
+    }
+
+    private static void accept(ServerSocketChannel listener) {
+        try {
+            while (true) {
+                var channel = listener.accept();
+                Thread.ofPlatform().daemon().start(() -> echo(channel));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void echo(SocketChannel channel) {
+        try (channel) {
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            var buffer = ByteBuffer.allocateDirect(BYTES);
+            while (fill(channel, buffer.clear())) {
+                channel.write(buffer.flip());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+package org.jrdma.benchmarks;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.List;
+import org.jrdma.sockets.FabricSelectorProvider;
+import org.jrdma.sockets.Transports;
+
+/**
+ * Compares channels of the SDK over TCP with the JDK's, in one process over loopback. They take
+ * short turns in alternating order, and the medians are compared.
+ */
+public final class TcpChannelComparison {
+
+    private static final int ROUNDS = 41;
+    private static final int ROUNDS_TO_WARM_UP = 6;
+    private static final int SMALL_BYTES = 64;
+    private static final int LARGE_BYTES = 64 * 1024;
+    private static final int TURNS = 2_000;
+    private static final long STREAM_BYTES = 256L << 20;
+
+    private static final SelectorProvider JDK = SelectorProvider.provider();
+    private static final SelectorProvider OURS =
+            new FabricSelectorProvider(List.of(Transports.tcp()));
+
+    private TcpChannelComparison() {}
+
+    /** Waits for a channel to become ready. */
+    private interface Mode {
+        Ready open(SocketChannel channel, int operation) throws IOException;
+    }
+
+    /** Waits after a channel has returned 0. */
+    private interface Ready extends AutoCloseable {
+        void await() throws IOException;
+
+        @Override
+        default void close() throws IOException {}
+    }
+
+    private static Ready blocking(SocketChannel channel, int operation) {
+        return () -> {
+            throw new IllegalStateException("a blocking channel did not block");
+        };
+    }
+
+    private static Ready selecting(SocketChannel channel, int operation) throws IOException {
+        channel.configureBlocking(false);
+        var selector = channel.provider().openSelector();
+        channel.register(selector, operation);
+        return new Selecting(selector);
+    }
+
+    private record Selecting(Selector selector) implements Ready {
+        @Override
+        public void await() throws IOException {
+            selector.select();
+            selector.selectedKeys().clear();
+        }
+
+        @Override
+        public void close() throws IOException {
+            selector.close();
+        }
+    }
+
+    /** Prints a table. */
+    public static void main(String... arguments) throws Exception {
+        System.out.println("| workload | SDK | JDK | ratio | bound |");
+        System.out.println("|---|---|---|---|---|");
+        var platform = Thread.ofPlatform();
+        var virtual = Thread.ofVirtual();
+        compare(
+                "round trip of 64 bytes, us; blocking, platform threads",
+                provider -> pingPong(provider, platform, TcpChannelComparison::blocking),
+                "at most 1.1");
+        compare(
+                "round trip of 64 bytes, us; selectors",
+                provider -> pingPong(provider, platform, TcpChannelComparison::selecting),
+                "at most 1.1");
+        compare(
+                "round trip of 64 bytes, us; blocking, virtual threads",
+                provider -> pingPong(provider, virtual, TcpChannelComparison::blocking),
+                "at most 2.0");
+        compare(
+                "64 KiB at a time, MB/s; blocking, platform threads",
+                provider -> stream(provider, TcpChannelComparison::blocking),
+                "at least 0.95");
+        compare(
+                "64 KiB at a time, MB/s; selectors",
+                provider -> stream(provider, TcpChannelComparison::selecting),
+                "at least 0.95");
+    }
+
+    private interface Measurement {
+        double take(SelectorProvider provider) throws Exception;
+    }
+
+    private static void compare(String what, Measurement measurement, String bound)
+            throws Exception {
+        for (var round = 0; round < ROUNDS_TO_WARM_UP; round++) {
+            measurement.take(OURS);
+            measurement.take(JDK);
+        }
+        var own = new double[ROUNDS];
+        var others = new double[ROUNDS];
+        for (var round = 0; round < ROUNDS; round++) {
+            if (round % 2 == 0) {
+                own[round] = measurement.take(OURS);
+                others[round] = measurement.take(JDK);
+            } else {
+                others[round] = measurement.take(JDK);
+                own[round] = measurement.take(OURS);
+            }
+        }
+        ComparisonRow.print(what, own, others, bound);
+    }
+
+    /** The work of one end of a connection. */
+    private interface End {
+        double run(SocketChannel channel) throws Exception;
+    }
+
+    /** Runs each end on a thread and returns the measurement of the first end. */
+    private static double between(
+            SelectorProvider provider, Thread.Builder threads, End first, End second)
+            throws Exception {
+        try (var listener = provider.openServerSocketChannel();
+                var one = provider.openSocketChannel()) {
+            listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            one.connect(listener.getLocalAddress());
+            try (var other = listener.accept()) {
+                var result = new double[1];
+                var thread =
+                        threads.start(() -> {
+                            try {
+                                result[0] = first.run(one);
+                            } catch (Exception e) {
+                                throw new IllegalStateException(e);
+                            }
+                        });
+                var echo =
+                        threads.start(() -> {
+                            try {
+                                second.run(other);
+                            } catch (Exception e) {
+                                throw new IllegalStateException(e);
+                            }
+                        });
+                thread.join();
+                echo.join();
+                return result[0];
+            }
+        }
+    }
+
+    private static double pingPong(SelectorProvider provider, Thread.Builder threads, Mode mode)
+            throws Exception {
+        return between(
+                provider,
+                threads,
+                channel -> {
+                    try (var ready = mode.open(channel, SelectionKey.OP_READ)) {
+                        var buffer = ByteBuffer.allocateDirect(SMALL_BYTES);
+                        var micros = 0.0;
+                        for (var part = 0; part < 2; part++) { // the first turn is a warm-up
+                            var start = System.nanoTime();
+                            for (var turn = 0; turn < TURNS; turn++) {
+                                channel.write(buffer.clear());
+                                fill(channel, buffer.clear(), ready);
+                            }
+                            micros = (System.nanoTime() - start) / 1e3 / TURNS;
+                        }
+                        channel.shutdownOutput();
+                        return micros;
+                    }
+                },
+                channel -> {
+                    try (var ready = mode.open(channel, SelectionKey.OP_READ)) {
+                        var buffer = ByteBuffer.allocateDirect(SMALL_BYTES);
+                        while (fill(channel, buffer.clear(), ready)) {
+                            channel.write(buffer.flip());
+                        }
+                        return 0;
+                    }
+                });
+    }
+
+    /** Reads until the buffer is full. Returns false at the end of the stream. */
+    private static boolean fill(SocketChannel channel, ByteBuffer buffer, Ready ready)
+            throws IOException {
+        while (buffer.hasRemaining()) {
+            var count = channel.read(buffer);
+            if (count < 0) {
+                return false;
+            }
+            if (count == 0) {
+                ready.await();
+            }
+        }
+        return true;
+    }
+
+    private static double stream(SelectorProvider provider, Mode mode) throws Exception {
+        return between(
+                provider,
+                Thread.ofPlatform(),
+                channel -> {
+                    try (var ready = mode.open(channel, SelectionKey.OP_READ)) {
+                        var buffer = ByteBuffer.allocateDirect(LARGE_BYTES);
+                        var received = 0L;
+                        var start = System.nanoTime();
+                        while (fill(channel, buffer.clear(), ready)) {
+                            received += LARGE_BYTES;
+                        }
+                        return received / 1e6 / ((System.nanoTime() - start) / 1e9);
+                    }
+                },
+                channel -> {
+                    try (var ready = mode.open(channel, SelectionKey.OP_WRITE)) {
+                        var buffer = ByteBuffer.allocateDirect(LARGE_BYTES);
+                        for (var sent = 0L; sent < STREAM_BYTES; sent += LARGE_BYTES) {
+                            buffer.clear();
+                            while (buffer.hasRemaining()) {
+                                if (channel.write(buffer) == 0) {
+                                    ready.await();
+                                }
+                            }
+                        }
+                        channel.shutdownOutput();
+                        return 0;
+                    }
+                });
+    }
+}

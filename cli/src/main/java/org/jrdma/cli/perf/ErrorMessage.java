@@ -1,0 +1,12 @@
+package org.jrdma.cli.perf;
+
+/** The text that reports an exception. */
+final class ErrorMessage {
+
+    private ErrorMessage() {}
+
+    /** Returns the message of an exception, or its class name if it has none. */
+    static String of(Exception e) {
+        return e.getMessage() == null ? e.toString() : e.getMessage();
+    }
+}

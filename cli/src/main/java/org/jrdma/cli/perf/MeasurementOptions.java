@@ -1,0 +1,151 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jrdma.verbs.model.GidEntry;
+import picocli.CommandLine.Option;
+
+/** The options that select the peer and the device of a measurement. */
+final class MeasurementOptions {
+
+    private static final int PORT = 18_516;
+
+    @Option(
+            names = "--serve",
+            arity = "0..1",
+            paramLabel = "PORT",
+            fallbackValue = "" + PORT,
+            description =
+                    "Respond to measurements of a jrdma on another machine, until interrupted. Any host that reaches the port can use it. (default: ${FALLBACK-VALUE})")
+    private Optional<Integer> served = Optional.empty();
+
+    @Option(
+            names = "--connect",
+            paramLabel = "HOST[:PORT]",
+            description =
+                    "Measure to the machine where \"jrdma perf --serve\" runs. By default the peer is a second process on this machine.")
+    private Optional<String> host = Optional.empty();
+
+    @Option(
+            names = "--fabric",
+            paramLabel = "FABRIC",
+            description =
+                    "system or software. By default system, or software if this machine has no device.")
+    private Optional<Paths.Fabric> fabric = Optional.empty();
+
+    @Option(
+            names = {"-d", "--device"},
+            paramLabel = "NAME",
+            description = "The local RDMA device. By default the first.")
+    private Optional<String> device = Optional.empty();
+
+    @Option(names = ChildProcess.OPTION, hidden = true)
+    private boolean isChild;
+
+    /** Returns the paths to the peer. */
+    List<Path> paths() throws IOException {
+        var paths = Paths.all(fabric, device);
+        return isRemote() ? paths.stream().map(Path::toRemotePeer).toList() : paths;
+    }
+
+    private boolean isRemote() throws IOException {
+        if (host.isEmpty()) {
+            return false;
+        }
+        var address = Peer.parse(host.get(), PORT).address();
+        return !address.isUnresolved() && ControlChannel.isRemote(address.getAddress());
+    }
+
+    /**
+     * Returns the C programs to compare a path with.
+     *
+     * @throws IOException if there is no baseline for this measurement; the message is the reason
+     */
+    NativeBaseline nativeBaseline(String path) throws IOException {
+        if (host.isPresent()) {
+            throw new IOException("the peer is on another machine");
+        }
+        return path.equals(SocketPaths.RSOCKET)
+                ? new Rstream(SocketPaths.rdmaAddress(device), ProgramRunner.inPath())
+                : perftest();
+    }
+
+    private Perftest perftest() throws IOException {
+        if (Paths.rdmaFabric(fabric) == Paths.Fabric.SOFTWARE) {
+            throw new IOException(
+                    "the C programs need an RDMA device and cannot use the software fabric");
+        }
+        try (var opened = Paths.device(device)) {
+            return new Perftest(
+                    opened.name(),
+                    opened.chooseGid(1).best().map(GidEntry::index).orElse(0),
+                    ProgramRunner.inPath());
+        }
+    }
+
+    boolean isServer() {
+        return served.isPresent();
+    }
+
+    /** Serves measurements one after another until the process ends. */
+    void serve(PrintWriter out, PrintWriter errors) throws IOException {
+        var address =
+                isChild
+                        ? new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)
+                        : new InetSocketAddress(served.orElseThrow());
+        try (var listener = new ServerSocket()) {
+            bind(listener, address);
+            if (isChild) {
+                ChildProcess.exitWithParent();
+            }
+            out.println(ChildProcess.WAITING + listener.getLocalPort());
+            out.flush();
+            // the parent reports the failures of a child
+            serve(listener, paths(), isChild ? new PrintWriter(Writer.nullWriter()) : errors);
+        }
+    }
+
+    /** Serves measurements one after another until the listener is closed. */
+    static void serve(ServerSocket listener, List<Path> paths, PrintWriter errors)
+            throws IOException {
+        while (true) {
+            respond(listener.accept(), paths, errors);
+        }
+    }
+
+    private static void respond(Socket socket, List<Path> paths, PrintWriter errors) {
+        try (var channel = new ControlChannel(socket)) {
+            new Responder(channel, paths).run();
+        } catch (IOException | RuntimeException e) {
+            errors.println(ErrorMessage.of(e));
+        }
+    }
+
+    private static void bind(ServerSocket listener, InetSocketAddress address) throws IOException {
+        try {
+            listener.bind(address);
+        } catch (IOException e) {
+            throw new IOException(
+                    "Cannot listen on port %d: %s".formatted(address.getPort(), e.getMessage()), e);
+        }
+    }
+
+    /** Returns the peer of the option {@code --connect}, or starts a child process. */
+    Peer peer(String command) throws IOException {
+        if (host.isPresent()) {
+            return Peer.parse(host.get(), PORT);
+        }
+        var childOptions = new ArrayList<String>();
+        fabric.ifPresent(name -> childOptions.addAll(List.of("--fabric", name.toString())));
+        device.ifPresent(name -> childOptions.addAll(List.of("--device", name)));
+        return ChildProcess.start(command, childOptions);
+    }
+}

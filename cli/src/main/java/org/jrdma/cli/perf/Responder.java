@@ -1,0 +1,96 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.util.List;
+
+/** The passive side of a measurement. */
+final class Responder {
+
+    private final ControlChannel peer;
+    private final List<Path> paths;
+
+    Responder(ControlChannel peer, List<Path> paths) {
+        this.peer = peer;
+        this.paths = paths;
+    }
+
+    /** Serves the measurement of one path. A failure is reported to the peer and thrown. */
+    void run() throws IOException {
+        try {
+            var request = peer.receive().split(" ", -1);
+            if (!request[0].equals(Meter.OPEN) || request.length != 3) {
+                throw unknownRequest(request[0]);
+            }
+            serve(find(request[1]), number(request[2]));
+        } catch (IOException | RuntimeException e) {
+            peer.sendFailure(e);
+            throw e;
+        }
+    }
+
+    private Path find(String name) throws IOException {
+        var known = Paths.named(name, paths);
+        var path = peer.isRemote() ? known.toRemotePeer() : known;
+        if (path.missing().isPresent()) {
+            throw new IOException("%s: %s".formatted(name, path.missing().get()));
+        }
+        return path;
+    }
+
+    private void serve(Path path, int largest) throws IOException {
+        if (!path.supports(largest)) {
+            throw new IOException(
+                    "%s does not support messages of %d bytes".formatted(path.name(), largest));
+        }
+        try (var link = path.opener().open(peer, largest, false)) {
+            peer.send(Meter.DONE);
+            while (serve(link, largest)) {
+                peer.send(Meter.DONE);
+            }
+        }
+        peer.send(Meter.DONE);
+    }
+
+    /** Serves one request. Returns false if the path is to be closed. */
+    private boolean serve(Link link, int largest) throws IOException {
+        var request = peer.receive().split(" ", -1);
+        if (request[0].equals(Meter.CLOSE)) {
+            return false;
+        }
+        if (request.length != 3) {
+            throw unknownRequest(request[0]);
+        }
+        var bytes = number(request[1]);
+        var count = number(request[2]);
+        if (bytes > largest) {
+            throw new IOException(
+                    "%d bytes exceed the agreed maximum of %d".formatted(bytes, largest));
+        }
+        link.prepare(bytes);
+        peer.send(Meter.DONE);
+        switch (request[0]) {
+            case Meter.EXCHANGE -> link.answer(bytes, count);
+            case Meter.STREAM -> link.absorb(bytes, count);
+            default -> throw unknownRequest(request[0]);
+        }
+        return true;
+    }
+
+    private static int number(String word) throws IOException {
+        try {
+            var number = Integer.parseInt(word);
+            if (number >= 0) {
+                return number;
+            }
+        } catch (NumberFormatException _) {
+            // thrown below
+        }
+        throw unknownRequest(word);
+    }
+
+    private static IOException unknownRequest(String word) {
+        return new IOException(
+                "Unknown request \"%s\". Are both sides jrdma of the same version?"
+                        .formatted(word));
+    }
+}

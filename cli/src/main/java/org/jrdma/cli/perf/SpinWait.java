@@ -1,0 +1,44 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+
+/** Polls a condition. */
+final class SpinWait {
+
+    private static final int BUSY_SPINS = 500;
+    private static final int SPINS_PER_CLOCK_CHECK = 4096;
+
+    @FunctionalInterface
+    interface Condition {
+        boolean holds() throws IOException;
+    }
+
+    private SpinWait() {}
+
+    /**
+     * Polls until a condition holds.
+     *
+     * @throws IOException if the condition fails, or does not hold in time
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // yields because there may be few processors
+    static void until(Condition condition) throws IOException {
+        var end = 0L;
+        for (var spins = 1; !condition.holds(); spins++) {
+            if (spins < BUSY_SPINS) {
+                Thread.onSpinWait();
+                continue;
+            }
+            Thread.yield();
+            if (spins % SPINS_PER_CLOCK_CHECK == 0) {
+                var now = System.nanoTime();
+                if (end == 0) {
+                    end = now + ControlChannel.TIMEOUT.toNanos();
+                } else if (now - end > 0) {
+                    throw new IOException(
+                            "The peer did not respond within %d s."
+                                    .formatted(ControlChannel.TIMEOUT.toSeconds()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+
+/** Both ends of a {@link ControlChannel} within this process. */
+record ChannelPair(ControlChannel here, ControlChannel there) implements AutoCloseable {
+
+    static ChannelPair connected() throws IOException {
+        try (var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            var here = new Socket(listener.getInetAddress(), listener.getLocalPort());
+            return new ChannelPair(new ControlChannel(here), new ControlChannel(listener.accept()));
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        here.close();
+        there.close();
+    }
+}

@@ -1,0 +1,14 @@
+package org.jrdma.cli.perf;
+
+/** A link that transfers nothing. */
+final class NoOpLink implements Link {
+
+    @Override
+    public void exchange(int bytes) {}
+
+    @Override
+    public void stream(int bytes, int count) {}
+
+    @Override
+    public void close() {}
+}

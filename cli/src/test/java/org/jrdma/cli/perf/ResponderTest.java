@@ -1,0 +1,158 @@
+package org.jrdma.cli.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests that the responder rejects invalid requests. */
+class ResponderTest {
+
+    private static final List<Path> PATHS =
+            List.of(
+                    new Path(
+                            "idle",
+                            "nothing",
+                            1,
+                            64,
+                            false,
+                            Optional.empty(),
+                            (_, _, _) -> new NoOpLink()),
+                    new Path(
+                            "gone",
+                            "less",
+                            1,
+                            64,
+                            false,
+                            Optional.of("it broke"),
+                            (_, _, _) -> new NoOpLink()));
+
+    private ChannelPair sides;
+    private ControlChannel here;
+    private ControlChannel there;
+
+    @BeforeEach
+    void connect() throws Exception {
+        sides = ChannelPair.connected();
+        here = sides.here();
+        there = sides.there();
+    }
+
+    @AfterEach
+    void disconnect() throws Exception {
+        sides.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "GET / HTTP/1.1, same version",
+        "open idle x, same version",
+        "open idle -1, same version",
+        "open idle 4294967295, same version",
+        "open other 8, There is no path \"other\"",
+        "open gone 8, it broke",
+        "open idle 65, does not support messages of 65 bytes"
+    })
+    void shouldReportWhyItRejectsARequest(String order, String reason) throws Exception {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var responding =
+                    threads.submit(() -> {
+                        new Responder(there, PATHS).run();
+                        return null;
+                    });
+            assertThatIOException()
+                    .isThrownBy(() -> here.exchange(order))
+                    .withMessageContaining(reason);
+            assertThat(responding).failsWithin(ControlChannel.TIMEOUT);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"exchange 9 1, exceed the agreed maximum", "dance 8 1, same version"})
+    void shouldClosePathOnARequestThatWasNotAgreed(String order, String reason) throws Exception {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var responding =
+                    threads.submit(() -> {
+                        new Responder(there, PATHS).run();
+                        return null;
+                    });
+            assertThat(here.exchange("open idle 8")).isEqualTo(Meter.DONE);
+
+            assertThatIOException()
+                    .isThrownBy(() -> {
+                        here.exchange(order);
+                        here.receive();
+                    })
+                    .withMessageContaining(reason);
+            assertThat(responding).failsWithin(ControlChannel.TIMEOUT);
+        }
+    }
+
+    @Test
+    void shouldRejectALineThatIsTooLong() throws Exception {
+        here.send("open idle 8 ".repeat(ControlChannel.MAX_LINE));
+
+        assertThatIOException()
+                .isThrownBy(() -> there.receive())
+                .withMessageContaining("more than 1024 bytes");
+    }
+
+    @Test
+    void shouldReplaceControlCharacters() throws Exception {
+        here.send("\u001b[2J\u0007\u009bm");
+
+        assertThat(there.receive()).isEqualTo("?[2J??m");
+    }
+
+    @Test
+    void shouldTruncateAFailureToTheLongestLine() throws Exception {
+        here.sendFailure(new IOException("\u20ac".repeat(ControlChannel.MAX_LINE)));
+        here.sendFailure(new IllegalStateException());
+
+        assertThatIOException()
+                .isThrownBy(() -> there.receive())
+                .withMessageContaining("\u20ac".repeat(100));
+        assertThatIOException()
+                .isThrownBy(() -> there.receive())
+                .withMessageContaining("IllegalStateException");
+    }
+
+    @Test
+    void shouldEndWhenTheListenerIsClosed() throws Exception {
+        var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        listener.close();
+
+        assertThatIOException()
+                .isThrownBy(() ->
+                        MeasurementOptions.serve(
+                                listener, PATHS, new PrintWriter(Writer.nullWriter())));
+    }
+
+    @Test
+    void shouldEndWhenThePathIsClosed() throws Exception {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var responding =
+                    threads.submit(() -> {
+                        new Responder(there, PATHS).run();
+                        return null;
+                    });
+            try (var meter = Meter.open(here, PATHS.getFirst(), 8)) {
+                assertThat(meter.measure(8, java.time.Duration.ofMillis(5)).latency().samples())
+                        .isPositive();
+            }
+            assertThat(responding).succeedsWithin(ControlChannel.TIMEOUT);
+        }
+    }
+}

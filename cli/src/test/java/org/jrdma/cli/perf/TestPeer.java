@@ -1,0 +1,34 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+
+/** A peer in this process that serves the paths of a test. */
+final class TestPeer implements AutoCloseable {
+
+    private final ServerSocket listener = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
+
+    TestPeer(Path... paths) throws IOException {
+        Thread.startVirtualThread(() -> {
+            try {
+                MeasurementOptions.serve(
+                        listener, List.of(paths), new PrintWriter(Writer.nullWriter()));
+            } catch (IOException _) {
+                // the test is over
+            }
+        });
+    }
+
+    String address() {
+        return "127.0.0.1:" + listener.getLocalPort();
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+    }
+}

@@ -1,0 +1,251 @@
+package org.jrdma.verbs;
+
+import java.io.InterruptedIOException;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.handle.DomainHandle;
+import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.PostException;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.NativeQueuePair;
+import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
+import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PostTarget;
+import org.jrdma.verbs.queue.QueuePairConfig;
+import org.jrdma.verbs.queue.QueuePairCreation;
+import org.jspecify.annotations.Nullable;
+
+/** The operations that all polled queue pairs share. */
+abstract sealed class AbstractPolledQueuePair extends QueuePair
+        permits PolledQueuePair, PolledDatagramQueuePair, PolledRawQueuePair {
+
+    private final ProtectionDomain domain;
+    private final CompletionQueue sendCompletions;
+    private final CompletionQueue receiveCompletions;
+    private final PostTarget<PolledWorkQueue> sends;
+    private final PostTarget<PolledWorkQueue> receives;
+
+    /** The parameters of a polled queue pair. */
+    record Parameters(
+            ProtectionDomain domain,
+            CompletionQueue sendCompletions,
+            CompletionQueue receiveCompletions,
+            QueuePairConfig config,
+            @Nullable SharedReceiveQueue shared) {
+
+        private NativeQueuePair create(PolledWorkQueue sends, PolledWorkQueue receives)
+                throws VerbsException {
+            return QueuePairCreation.create(
+                    domain.domainHandle(),
+                    config,
+                    sendCompletions.nativeQueue(),
+                    sends,
+                    receiveCompletions.nativeQueue(),
+                    receives,
+                    sharedNative(),
+                    () -> {});
+        }
+
+        private @Nullable NativeSharedReceiveQueue<PolledWorkQueue> sharedNative() {
+            return switch (shared) {
+                case null -> null;
+                case PolledSharedReceiveQueue polled -> polled.nativeQueue();
+                default ->
+                        throw new IllegalArgumentException(
+                                "The %s completes into dispatchers and cannot serve a polled queue pair. Create a polled one with newSharedReceiveQueue()."
+                                        .formatted(shared));
+            };
+        }
+    }
+
+    AbstractPolledQueuePair(Parameters parameters) throws VerbsException {
+        this(
+                parameters,
+                new PolledWorkQueue(parameters.config.sends()),
+                new PolledWorkQueue(
+                        parameters.config.receives(),
+                        parameters.config.type() == QueuePairType.UNRELIABLE_DATAGRAM));
+    }
+
+    private AbstractPolledQueuePair(
+            Parameters parameters, PolledWorkQueue sends, PolledWorkQueue receives)
+            throws VerbsException {
+        super(parameters.create(sends, receives), parameters.shared);
+        this.domain = parameters.domain;
+        this.sendCompletions = parameters.sendCompletions;
+        this.receiveCompletions = parameters.receiveCompletions;
+        this.sends =
+                PostTarget.to(
+                        this,
+                        queuePair(),
+                        sends,
+                        parameters.config.sendElements(),
+                        "requests to send");
+        this.receives =
+                PostTarget.to(
+                        this,
+                        queuePair(),
+                        receives,
+                        parameters.config.receiveElements(),
+                        "receives");
+    }
+
+    /** The protection domain that owns this queue pair. */
+    public final ProtectionDomain domain() {
+        return domain;
+    }
+
+    final DomainHandle domainHandle() {
+        return queuePair().domain();
+    }
+
+    /** Prepares a chain of requests for one queue, which one call posts. */
+    public final PreparedRequest.Chain prepareChain(PreparedRequest<?>... requests) {
+        return new PreparedRequest.Chain(requests);
+    }
+
+    /**
+     * Prepares a receive request.
+     *
+     * @throws UnsupportedOperationException if this queue pair uses a shared receive queue or
+     *     cannot receive
+     */
+    public final PreparedReceive prepareReceive(MemorySlice local) {
+        return prepareReceive(List.of(local));
+    }
+
+    /**
+     * Prepares a receive request that scatters the message to several slices. An empty list
+     * suffices to be notified of a write with immediate data.
+     *
+     * @throws UnsupportedOperationException if this queue pair uses a shared receive queue or
+     *     cannot receive
+     */
+    public final PreparedReceive prepareReceive(List<MemorySlice> local) {
+        checkHasOwnReceives();
+        return new PreparedReceive(receives, local);
+    }
+
+    /** The number of free slots of the send queue. Only for the thread that posts to it. */
+    public final int freeSends() {
+        return sends.queue().freeSlots();
+    }
+
+    /** The number of free slots of the receive queue. Only for the thread that posts to it. */
+    public final int freeReceives() {
+        return receives.queue().freeSlots();
+    }
+
+    /** The send queue. */
+    final PostTarget<PolledWorkQueue> sends() {
+        return sends;
+    }
+
+    /**
+     * Moves the queue pair to the error state and waits until all posted requests have completed.
+     * After that the adapter no longer accesses memory on behalf of this queue pair. Requests in
+     * flight complete as {@link CompletionStatus#FLUSHED}, although the peer may have executed
+     * them.
+     *
+     * <p>Only for the thread that posts to the send queue. Waits by polling, so the completion
+     * queue need not be waitable.
+     *
+     * @param cursor a cursor of this thread over the completion queue, which must be the same for
+     *     sends and receives
+     * @param handler the consumer of each completion that arrives, including those of other queue
+     *     pairs
+     * @throws org.jrdma.ffi.FabricTimeoutException if requests remain when the timeout expires
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public final void drain(
+            CompletionCursor cursor, Duration timeout, Consumer<CompletionCursor> handler)
+            throws FabricException, InterruptedIOException {
+        var queue = sends.queueForCurrentThread();
+        if (!cursor.isOver(sendCompletions) || !cursor.isOver(receiveCompletions)) {
+            throw new IllegalArgumentException(
+                    "The cursor must poll the completion queue of both the sends and the receives of "
+                            + this);
+        }
+        var deadline = Deadline.after(timeout);
+        modify(QueuePairChange.to(QueuePairState.ERROR));
+        while (queuePair().outstanding() > 0) {
+            if (queue.outstanding() > 0 && !queue.hasMarker()) {
+                tryPostMarker(queue);
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                throw new InterruptedIOException("interrupted while draining " + this);
+            }
+            if (deadline.hasPassed()) {
+                throw deadline.missed(
+                        "%s did not drain; %d requests are still in flight"
+                                .formatted(this, queuePair().outstanding()));
+            }
+            if (cursor.poll() == 0) {
+                LockSupport.parkNanos(20_000);
+            }
+            while (cursor.next()) {
+                handler.accept(cursor);
+            }
+        }
+    }
+
+    /**
+     * Posts a marker request. Its flushed completion proves that all earlier requests are done,
+     * which matters for unsignaled requests that succeeded without a completion. The marker uses an
+     * extra slot of the send queue and the spare entry of the completion queue.
+     */
+    private void tryPostMarker(PolledWorkQueue queue) throws VerbsException {
+        var spare = sendCompletions.nativeQueue().attachments();
+        lifetime().hold(); // before reserving the entry, because close() releases it
+        try {
+            if (spare.reserveMarkerSlot(queue)) {
+                var posted = false;
+                try {
+                    postMarker(queue);
+                    posted = true;
+                } finally {
+                    if (!posted) {
+                        spare.releaseMarkerSlot(queue);
+                    }
+                }
+            }
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    private void postMarker(PolledWorkQueue queue) throws VerbsException {
+        var marker = new WorkRequest.Send(1);
+        marker.operation(WorkRequest.Operation.SEND);
+        addressMarker(marker);
+        marker.flags(WorkRequest.Send.SIGNALED);
+        sends.hotPath().ensureStack();
+        marker.number(queue.requestNumber(queue.takeMarkerSlot()));
+        try {
+            var errno =
+                    sends.hotPath()
+                            .postSend(sends.address(), marker.address(), marker.refusedAddress());
+            if (errno != 0) {
+                queue.undoTake(1);
+                queue.clearMarker();
+                throw new PostException(
+                        queuePair().postFunction(), "for the marker that drains " + this, 0, errno);
+            }
+        } finally {
+            Reference.reachabilityFence(marker);
+        }
+    }
+
+    /** Sets the destination of the marker, which is never sent but which some providers read. */
+    abstract void addressMarker(WorkRequest.Send marker) throws VerbsException;
+}

@@ -1,0 +1,153 @@
+package org.jrdma.verbs.cm;
+
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.cm.ChannelTermination.Cause;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of a channel: open, or terminated for a cause. The first cause that is recorded is
+ * kept, because later failures are its consequences.
+ */
+final class ChannelState {
+
+    private final String channel;
+    private final ProtectionDomain domain;
+    private final Connection<?> connection;
+    private final CompletionQueue completions;
+    private final AtomicReference<@Nullable ChannelTermination> recorded = new AtomicReference<>();
+
+    ChannelState(
+            String channel,
+            ProtectionDomain domain,
+            Connection<?> connection,
+            CompletionQueue completions) {
+        this.channel = channel;
+        this.domain = domain;
+        this.connection = connection;
+        this.completions = completions;
+    }
+
+    /** Returns true if a termination has been recorded. */
+    boolean isTerminated() {
+        return recorded.get() != null;
+    }
+
+    /** Returns how the channel was terminated; empty if it is open. */
+    Optional<ChannelTermination> termination() {
+        var termination = recorded.get();
+        return termination == null && !isOpen()
+                ? Optional.of(terminationOfConnection())
+                : Optional.ofNullable(termination);
+    }
+
+    /** Records that this side closes the channel. */
+    void closeLocally() {
+        recorded.compareAndSet(
+                null, new ChannelTermination(Cause.CLOSED_HERE, "this side closed the channel"));
+    }
+
+    /** Records that a request has failed. */
+    void requestFailed(CompletionStatus status) {
+        if (!isTerminated()) {
+            recorded.compareAndSet(
+                    null,
+                    status == CompletionStatus.FLUSHED
+                            ? connection.termination().orElse(Connection.DISCONNECTED_BY_PEER)
+                            : new ChannelTermination(Cause.LOST, status + ", " + status.meaning()));
+        }
+    }
+
+    /** Records that a request could not be posted, and returns the exception to throw. */
+    ChannelClosedException postFailed(VerbsException cause) {
+        return terminate(
+                connection
+                        .termination()
+                        .orElseGet(() -> new ChannelTermination(Cause.LOST, cause.getMessage())),
+                cause);
+    }
+
+    /**
+     * Records a termination, and returns the exception to throw.
+     *
+     * @throws IllegalStateException if the channel was terminated because the protection domain or
+     *     the device is closed
+     */
+    ChannelClosedException terminate(ChannelTermination termination, @Nullable Exception cause) {
+        var earlier = recorded.compareAndExchange(null, termination);
+        var first = earlier == null ? termination : earlier;
+        if (first.cause() == Cause.CLOSED_HERE) {
+            throwIfOwnerIsClosed(cause); // an iWARP device reports the end before it is closed
+        }
+        return new ChannelClosedException(connection, first, cause);
+    }
+
+    private void throwIfOwnerIsClosed(@Nullable Exception cause) {
+        closedOwner()
+                .ifPresent(owner -> {
+                    throw new IllegalStateException(
+                            "%s is closed because %s was closed".formatted(channel, owner), cause);
+                });
+    }
+
+    /**
+     * Checks that the channel is open.
+     *
+     * @throws IllegalStateException if the protection domain or the device is closed
+     */
+    void check() throws ChannelClosedException {
+        var termination = recorded.get();
+        if (termination != null) {
+            throw terminate(termination, null);
+        }
+        if (!isOpen()) {
+            throw closed(null);
+        }
+    }
+
+    /**
+     * Translates the exception of a call on an object of the channel that is closed.
+     *
+     * @throws IllegalStateException if the protection domain or the device is closed, or the
+     *     exception is unrelated to the state of the channel
+     */
+    ChannelClosedException explained(IllegalStateException e) {
+        var termination = recorded.get();
+        if (termination != null) {
+            return terminate(termination, e);
+        }
+        if (isOpen()) {
+            throw e;
+        }
+        return closed(e);
+    }
+
+    private ChannelClosedException closed(@Nullable IllegalStateException cause) {
+        throwIfOwnerIsClosed(cause);
+        return terminate(terminationOfConnection(), cause);
+    }
+
+    private ChannelTermination terminationOfConnection() {
+        return connection
+                .termination()
+                .orElseGet(() -> {
+                    var closed = closedOwner().map(Object::toString).orElse(channel);
+                    return new ChannelTermination(Cause.CLOSED_HERE, closed + " is closed");
+                });
+    }
+
+    /** Returns the protection domain or the device if it is closed. */
+    private Optional<NativeObject> closedOwner() {
+        NativeObject owner = domain.device().isOpen() ? domain : domain.device();
+        return owner.isOpen() ? Optional.empty() : Optional.of(owner);
+    }
+
+    private boolean isOpen() {
+        return connection.queuePair().isOpen() && completions.isOpen();
+    }
+}

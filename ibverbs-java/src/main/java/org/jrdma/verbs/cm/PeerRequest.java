@@ -1,0 +1,65 @@
+package org.jrdma.verbs.cm;
+
+import java.net.InetSocketAddress;
+import org.jrdma.verbs.cm.model.PrivateData;
+import org.jrdma.verbs.model.VerbsException;
+
+/** A request that a peer sent to a listener. Owns the identifier of the request. */
+abstract sealed class PeerRequest implements AutoCloseable
+        permits ConnectionRequest, DatagramServiceRequest {
+
+    private final ConnectionEvent.Request event;
+    private final InetSocketAddress peerAddress;
+    final IdentifierOwnership ownership;
+
+    @SuppressWarnings("this-escape") // leak detection uses only the identity of this object
+    PeerRequest(ConnectionEvent.Request event, String kind) {
+        this.event = event;
+        this.peerAddress = event.identifier().peerAddress().orElseThrow();
+        this.ownership =
+                new IdentifierOwnership(event.identifier(), this, kind + " from " + peerAddress);
+    }
+
+    /** The peer's address. */
+    public InetSocketAddress peerAddress() {
+        return peerAddress;
+    }
+
+    /** The private data that the peer's program sent, including padding. */
+    public PrivateData privateData() {
+        return event.privateData();
+    }
+
+    /** The name of the local device of the request; see {@link org.jrdma.verbs.Verbs#open}. */
+    public String deviceName() {
+        return event.identifier().deviceName().orElseThrow();
+    }
+
+    /**
+     * Rejects the request and closes it.
+     *
+     * @param privateData private data for the peer's program: at most 148 bytes for a connection,
+     *     136 bytes for a datagram service, 248 bytes on iWARP
+     * @throws IllegalArgumentException if the private data is longer
+     */
+    public void reject(byte... privateData) throws VerbsException {
+        try {
+            event.identifier().reject(privateData);
+        } catch (IllegalStateException e) {
+            throw ownership.explained(e);
+        } finally {
+            close();
+        }
+    }
+
+    /** Closes the request, and rejects it if it has not been answered. */
+    @Override
+    public void close() {
+        ownership.close();
+    }
+
+    @Override
+    public String toString() {
+        return ownership.toString();
+    }
+}

@@ -1,0 +1,140 @@
+package org.jrdma.verbs.internal;
+
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+import org.jrdma.abi.rdma.ibv_ah_attr;
+import org.jrdma.abi.rdma.ibv_gid;
+import org.jrdma.abi.rdma.ibv_wc;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.DatagramSource;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.VerbsException;
+
+/**
+ * The functions of address handles and multicast membership. If a library lacks them, calls fail
+ * with EOPNOTSUPP, as on a device without support.
+ */
+public final class AddressHandleFunctions {
+
+    private static final MethodHandle CREATE_AH = capturingErrno(rdma_h.ibv_create_ah$descriptor());
+    private static final MethodHandle DESTROY_AH =
+            capturingErrno(rdma_h.ibv_destroy_ah$descriptor());
+    private static final MethodHandle INIT_AH_FROM_WC =
+            capturingErrno(rdma_h.ibv_init_ah_from_wc$descriptor());
+    private static final MethodHandle ATTACH_MCAST =
+            capturingErrno(rdma_h.ibv_attach_mcast$descriptor());
+    private static final MethodHandle DETACH_MCAST =
+            capturingErrno(rdma_h.ibv_detach_mcast$descriptor());
+
+    private final Optional<MemorySegment> createAh;
+    private final Optional<MemorySegment> destroyAh;
+    private final Optional<MemorySegment> initAhFromWc;
+    private final Optional<MemorySegment> attachMcast;
+    private final Optional<MemorySegment> detachMcast;
+
+    public AddressHandleFunctions(NativeLibrary library) {
+        createAh = library.find("ibv_create_ah");
+        destroyAh = library.find("ibv_destroy_ah");
+        initAhFromWc = library.find("ibv_init_ah_from_wc");
+        attachMcast = library.find("ibv_attach_mcast");
+        detachMcast = library.find("ibv_detach_mcast");
+    }
+
+    /** Creates an address handle. C returns NULL and sets errno on failure. */
+    public MemorySegment createHandle(
+            MemorySegment domain, AddressVector address, CheckedCall attempt)
+            throws VerbsException {
+        var function = attempt.require(createAh);
+        attempt.require(destroyAh); // not created if the library cannot destroy it
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_ah_attr.allocate(arena);
+            AddressVectorCodec.write(attributes, address);
+            return attempt.pointer(
+                    call(() ->
+                            (MemorySegment)
+                                    CREATE_AH.invokeExact(
+                                            function, segment(), domain, attributes)));
+        }
+    }
+
+    /** C returns an errno. */
+    public void destroyHandle(MemorySegment handle, CheckedCall attempt) throws VerbsException {
+        var function = attempt.require(destroyAh);
+        attempt.errno(call(() -> (int) DESTROY_AH.invokeExact(function, segment(), handle)));
+    }
+
+    /**
+     * Returns the path to the sender of a datagram. C returns -1 and sets errno on failure.
+     *
+     * @param header the first 40 bytes of the receive buffer
+     */
+    public AddressVector answer(
+            MemorySegment context,
+            int port,
+            DatagramSource source,
+            MemorySegment header,
+            CheckedCall attempt)
+            throws VerbsException {
+        var function = attempt.require(initAhFromWc);
+        try (var arena = Arena.ofConfined()) {
+            var completion = ibv_wc.allocate(arena);
+            ibv_wc.src_qp(completion, source.queuePairNumber());
+            ibv_wc.wc_flags(completion, source.hasGlobalRoute() ? rdma_h.IBV_WC_GRH() : 0);
+            ibv_wc.slid(completion, (short) source.lid());
+            ibv_wc.sl(completion, (byte) source.serviceLevel());
+            ibv_wc.dlid_path_bits(completion, (byte) source.pathBits());
+            var attributes = ibv_ah_attr.allocate(arena);
+            attempt.errno(
+                    call(() ->
+                            (int)
+                                    INIT_AH_FROM_WC.invokeExact(
+                                            function,
+                                            segment(),
+                                            context,
+                                            (byte) port,
+                                            completion,
+                                            header,
+                                            attributes)));
+            return AddressVectorCodec.read(attributes);
+        }
+    }
+
+    /** C returns an errno. */
+    public void attach(MemorySegment queuePair, Gid group, int lid, CheckedCall attempt)
+            throws VerbsException {
+        var function = attempt.require(attachMcast);
+        attempt.require(detachMcast);
+        try (var arena = Arena.ofConfined()) {
+            var gid = ibv_gid.allocate(arena);
+            AddressVectorCodec.writeGid(gid, group);
+            attempt.errno(
+                    call(() ->
+                            (int)
+                                    ATTACH_MCAST.invokeExact(
+                                            function, segment(), queuePair, gid, (short) lid)));
+        }
+    }
+
+    /** C returns an errno. */
+    public void detach(MemorySegment queuePair, Gid group, int lid, CheckedCall attempt)
+            throws VerbsException {
+        var function = attempt.require(detachMcast);
+        try (var arena = Arena.ofConfined()) {
+            var gid = ibv_gid.allocate(arena);
+            AddressVectorCodec.writeGid(gid, group);
+            attempt.errno(
+                    call(() ->
+                            (int)
+                                    DETACH_MCAST.invokeExact(
+                                            function, segment(), queuePair, gid, (short) lid)));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package org.jrdma.verbs.internal;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.verbs.model.VerbsException;
+
+/**
+ * A call of a C function, with the text of the exception if it fails. The methods implement the
+ * error conventions of libibverbs.
+ *
+ * @param function the name of the C function
+ * @param subject the supplier of what the call is for, such as {@code for 4,096 bytes on rxe0};
+ *     called only on failure
+ * @param advice the remedy for an errno; empty if unknown
+ */
+public record CheckedCall(String function, Supplier<String> subject, IntFunction<String> advice) {
+
+    public static CheckedCall to(String function, Supplier<String> subject) {
+        return new CheckedCall(function, subject, errno -> "");
+    }
+
+    /** Checks the result of a function that returns NULL and sets errno on failure. */
+    MemorySegment pointer(MemorySegment result) throws VerbsException {
+        if (result.address() == 0) {
+            throw failed(CapturedErrno.value());
+        }
+        return result;
+    }
+
+    /** Checks the result of a function that returns -1 and sets errno on failure. */
+    int minusOne(int result) throws VerbsException {
+        if (result < 0) {
+            throw failed(CapturedErrno.value());
+        }
+        return result;
+    }
+
+    /**
+     * Checks the result of a function that returns 0 or the errno. Some providers return -1 and set
+     * errno instead.
+     */
+    void errno(int result) throws VerbsException {
+        if (result != 0) {
+            throw failed(result < 0 ? CapturedErrno.value() : result);
+        }
+    }
+
+    /** Checks the result of a function that returns a negative errno on failure. */
+    int negativeErrno(long result) throws VerbsException {
+        if (result < 0) {
+            throw failed((int) -result);
+        }
+        return (int) result;
+    }
+
+    /**
+     * Returns a function of a later version of the library.
+     *
+     * @param release the first release of rdma-core that has the function
+     * @throws VerbsException with EOPNOTSUPP if the library is older
+     */
+    MemorySegment require(Optional<MemorySegment> found, int release) throws VerbsException {
+        return found.orElseThrow(() ->
+                new VerbsException(
+                        function,
+                        subject.get(),
+                        Errno.EOPNOTSUPP,
+                        "The library lacks the function, which requires rdma-core %d or later."
+                                .formatted(release)));
+    }
+
+    /**
+     * Returns a function that a library may lack.
+     *
+     * @throws VerbsException with EOPNOTSUPP if the library lacks the function
+     */
+    MemorySegment require(Optional<MemorySegment> found) throws VerbsException {
+        return found.orElseThrow(() -> failed(Errno.EOPNOTSUPP));
+    }
+
+    /**
+     * Returns a function that a provider may leave NULL.
+     *
+     * @throws VerbsException with EOPNOTSUPP if the function is NULL
+     */
+    MemorySegment require(MemorySegment function) throws VerbsException {
+        return require(Optional.of(function).filter(found -> found.address() != 0));
+    }
+
+    public VerbsException failed(int errno) {
+        return new VerbsException(function, subject.get(), errno, advice.apply(errno));
+    }
+}

@@ -1,0 +1,193 @@
+package org.jrdma.verbs.internal;
+
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
+import static org.jrdma.ffi.linkage.Downcalls.run;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jrdma.abi.rdma.rdma_cm_event;
+import org.jrdma.abi.rdma.rdma_cm_id;
+import org.jrdma.abi.rdma.rdma_conn_param;
+import org.jrdma.abi.rdma.rdma_event_channel;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.rdma_ud_param;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.DatagramParameters;
+import org.jrdma.verbs.cm.model.PrivateData;
+import org.jrdma.verbs.model.VerbsException;
+
+/** The functions of the connection manager's event channels. */
+public final class EventChannelFunctions {
+
+    private static final MethodHandle CREATE_EVENT_CHANNEL =
+            capturingErrno(rdma_h.rdma_create_event_channel$descriptor());
+    private static final MethodHandle DESTROY_EVENT_CHANNEL =
+            capturingErrno(rdma_h.rdma_destroy_event_channel$descriptor());
+    private static final MethodHandle GET_CM_EVENT =
+            capturingErrno(rdma_h.rdma_get_cm_event$descriptor());
+    private static final MethodHandle ACK_CM_EVENT =
+            capturingErrno(rdma_h.rdma_ack_cm_event$descriptor());
+
+    /** The mask of the retry count. Some kernels leave other bits beside it. */
+    private static final int RETRIES = 7;
+
+    private final MemorySegment createEventChannel;
+    private final MemorySegment destroyEventChannel;
+    private final MemorySegment getCmEvent;
+    private final MemorySegment ackCmEvent;
+
+    public EventChannelFunctions(NativeLibrary library) throws LibraryNotFoundException {
+        createEventChannel = library.require("rdma_create_event_channel");
+        destroyEventChannel = library.require("rdma_destroy_event_channel");
+        getCmEvent = library.require("rdma_get_cm_event");
+        ackCmEvent = library.require("rdma_ack_cm_event");
+    }
+
+    /** Creates an event channel. C returns NULL and sets errno on failure. */
+    public MemorySegment createChannel(CheckedCall attempt) throws VerbsException {
+        var channel =
+                attempt.pointer(
+                        call(() ->
+                                (MemorySegment)
+                                        CREATE_EVENT_CHANNEL.invokeExact(
+                                                createEventChannel, segment())));
+        return memoryAt(channel, rdma_event_channel.layout().byteSize());
+    }
+
+    public static int descriptor(MemorySegment channel) {
+        return rdma_event_channel.fd(channel);
+    }
+
+    /** Cannot fail. */
+    public void destroyChannel(MemorySegment channel) {
+        run(() -> {
+            DESTROY_EVENT_CHANNEL.invokeExact(destroyEventChannel, segment(), channel);
+        });
+    }
+
+    /**
+     * A copy of an event.
+     *
+     * @param type the number of the event type
+     * @param status 0, a positive or negative errno, or a status number of the fabric
+     * @param identifier the identifier that the event concerns
+     * @param listener the identifier of the listener that received a connect request
+     * @param ofDatagrams true if the datagram parameters are valid, false if the connection
+     *     parameters are valid
+     * @param context the number passed when a multicast group was joined, or the argument of an
+     *     event that the program wrote
+     */
+    public record Event(
+            int type,
+            int status,
+            MemorySegment identifier,
+            MemorySegment listener,
+            boolean ofDatagrams,
+            ConnectionParameters connection,
+            DatagramParameters datagrams,
+            long context,
+            PrivateData privateData) {}
+
+    /**
+     * Takes and acknowledges events of a channel with a non-blocking descriptor until the reader
+     * returns a result; empty if there are no more events. C returns -1 and sets errno on failure.
+     * The acknowledgement of an invalid event returns 0 or -1.
+     *
+     * @param reader the conversion of an event, called before the acknowledgement, because the
+     *     identifier cannot be destroyed until its event is acknowledged
+     */
+    public <T> Optional<T> take(
+            MemorySegment channel, Function<Event, Optional<T>> reader, CheckedCall attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var pointer = arena.allocate(ValueLayout.ADDRESS);
+            while (true) {
+                int result =
+                        call(() ->
+                                (int)
+                                        GET_CM_EVENT.invokeExact(
+                                                getCmEvent, segment(), channel, pointer));
+                if (result < 0) {
+                    if (CapturedErrno.value() == Errno.EAGAIN) {
+                        return Optional.empty();
+                    }
+                    throw attempt.failed(CapturedErrno.value());
+                }
+                var event =
+                        memoryAt(
+                                pointer.get(ValueLayout.ADDRESS, 0),
+                                rdma_cm_event.layout().byteSize());
+                var read = readAndAcknowledge(event, reader);
+                if (read.isPresent()) {
+                    return read;
+                }
+            }
+        }
+    }
+
+    private <T> Optional<T> readAndAcknowledge(
+            MemorySegment event, Function<Event, Optional<T>> reader) {
+        try {
+            return reader.apply(copy(event));
+        } finally {
+            run(() -> {
+                var _ = (int) ACK_CM_EVENT.invokeExact(ackCmEvent, segment(), event);
+            });
+        }
+    }
+
+    private static Event copy(MemorySegment event) {
+        var identifier = memoryAt(rdma_cm_event.id(event), rdma_cm_id.layout().byteSize());
+        var parameters = rdma_cm_event.param(event);
+        var connection = rdma_cm_event.param.conn(parameters);
+        var datagrams = rdma_cm_event.param.ud(parameters);
+        var type = rdma_cm_event.event(event);
+        // The private data has the same offset in the structures of connections and datagrams.
+        var data = rdma_conn_param.private_data(connection);
+        var ofGroup =
+                type == rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN()
+                        || type == rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR();
+        var hasContext =
+                ofGroup || type == rdma_h.RDMA_CM_EVENT_USER(); // stored in place of the data
+        return new Event(
+                type,
+                rdma_cm_event.status(event),
+                identifier,
+                rdma_cm_event.listen_id(event),
+                rdma_cm_id.qp_type(identifier) == rdma_h.IBV_QPT_UD(),
+                new ConnectionParameters(
+                        rdma_conn_param.qp_num(connection) & 0xff_ffff,
+                        rdma_conn_param.srq(connection) != 0,
+                        Byte.toUnsignedInt(rdma_conn_param.responder_resources(connection)),
+                        Byte.toUnsignedInt(rdma_conn_param.initiator_depth(connection)),
+                        rdma_conn_param.retry_count(connection) & RETRIES,
+                        rdma_conn_param.rnr_retry_count(connection) & RETRIES),
+                new DatagramParameters(
+                        AddressVectorCodec.read(rdma_ud_param.ah_attr(datagrams)),
+                        rdma_ud_param.qp_num(datagrams),
+                        rdma_ud_param.qkey(datagrams)),
+                hasContext ? data.address() : 0,
+                hasContext
+                        ? PrivateData.of()
+                        : privateData(
+                                data,
+                                Byte.toUnsignedInt(rdma_conn_param.private_data_len(connection))));
+    }
+
+    private static PrivateData privateData(MemorySegment data, int length) {
+        return data.address() == 0 || length == 0
+                ? PrivateData.of()
+                : PrivateData.of(memoryAt(data, length).toArray(ValueLayout.JAVA_BYTE));
+    }
+}

@@ -1,0 +1,64 @@
+package org.jrdma.verbs.memory;
+
+import java.util.Set;
+import org.jrdma.verbs.handle.DeviceHandle;
+import org.jrdma.verbs.handle.DomainHandle;
+import org.jrdma.verbs.handle.NativeWindow;
+import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.VerbsException;
+
+/** Implements the access of the other packages of this module to this package. */
+final class MemoryAccessImpl extends MemoryAccess {
+
+    @Override
+    public MemoryRegion region(Registration registration) {
+        return new MemoryRegion(registration);
+    }
+
+    @Override
+    public MemoryRegion region(
+            DomainHandle domain, DeviceMemory memory, long offset, long length, Set<Access> access)
+            throws VerbsException {
+        return memory.register(domain, offset, length, access);
+    }
+
+    @Override
+    public Registration registration(MemoryRegion region) {
+        return region.registration();
+    }
+
+    @Override
+    public RegisteredArena arena(
+            DomainHandle domain, RegisteredArena.PageSize pages, Set<Access> access) {
+        return new RegisteredArena(domain, pages, access);
+    }
+
+    @Override
+    public DeviceMemory deviceMemory(DeviceHandle device, long length, long alignment)
+            throws VerbsException {
+        return DeviceMemory.allocate(device, length, alignment);
+    }
+
+    @Override
+    public DeviceMemory importDeviceMemory(DeviceHandle device, int handle, long length)
+            throws VerbsException {
+        return DeviceMemory.importFrom(device, handle, length);
+    }
+
+    @Override
+    public Type1Window type1Window(DomainHandle domain) throws VerbsException {
+        return new Type1Window(domain);
+    }
+
+    @Override
+    public Type2Window type2Window(DomainHandle domain) throws VerbsException {
+        return new Type2Window(domain);
+    }
+
+    @Override
+    public NativeWindow window(MemoryWindow window) {
+        return window.nativeWindow();
+    }
+}

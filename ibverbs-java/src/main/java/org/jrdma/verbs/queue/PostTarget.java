@@ -1,0 +1,76 @@
+package org.jrdma.verbs.queue;
+
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.internal.HotPath;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queue that prepared requests are posted to: a send queue, a receive queue or a shared receive
+ * queue.
+ *
+ * @param target the API object, which its requests keep reachable
+ * @param queuePair the queue pair; null for a shared receive queue
+ * @param address the address of the native queue pair or shared receive queue
+ * @param queue the work queue that counts the slots
+ * @param maxElements the maximum number of memory slices of a request
+ * @param requests the name of the requests in messages
+ */
+public record PostTarget<Q extends PolledWorkQueue>(
+        NativeObject target,
+        @Nullable NativeQueuePair queuePair,
+        Lifetime lifetime,
+        HotPath hotPath,
+        long address,
+        Q queue,
+        int maxElements,
+        String requests) {
+
+    /** The send queue or the receive queue of a queue pair. */
+    public static <Q extends PolledWorkQueue> PostTarget<Q> to(
+            NativeObject target,
+            NativeQueuePair queuePair,
+            Q queue,
+            int maxElements,
+            String requests) {
+        return new PostTarget<>(
+                target,
+                queuePair,
+                queuePair.lifetime(),
+                queuePair.hotPath(),
+                queuePair.address().address(),
+                queue,
+                maxElements,
+                requests);
+    }
+
+    /** A shared receive queue. */
+    public static PostTarget<PolledSharedReceives> toShared(
+            NativeObject target, NativeSharedReceiveQueue<?> shared, PolledSharedReceives queue) {
+        return new PostTarget<>(
+                target,
+                null,
+                shared.lifetime(),
+                shared.hotPath(),
+                shared.address().address(),
+                queue,
+                shared.elements(),
+                "receives");
+    }
+
+    /**
+     * Returns the work queue to the thread that owns it: the first caller, until that thread
+     * terminates.
+     *
+     * @throws WrongThreadException if another live thread is the owner
+     */
+    public Q queueForCurrentThread() {
+        var owner = queue.claim();
+        if (owner != Thread.currentThread()) {
+            throw new WrongThreadException(
+                    "The %s of %s can only be prepared by their owner, %s"
+                            .formatted(requests, target, owner));
+        }
+        return queue;
+    }
+}

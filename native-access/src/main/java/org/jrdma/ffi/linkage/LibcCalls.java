@@ -1,0 +1,26 @@
+package org.jrdma.ffi.linkage;
+
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Calls of the machine's C library, which is never written in Java. They skip the stack check of
+ * {@link Downcalls}. A software library, whose callers have already made the check, uses them.
+ */
+public final class LibcCalls {
+
+    private LibcCalls() {}
+
+    static MemorySegment symbol(String name) {
+        return Linker.nativeLinker().defaultLookup().findOrThrow(name);
+    }
+
+    /** Makes a call like {@link Downcalls#call}, without the stack check. */
+    public static <T> T call(Downcalls.Call<T> call) {
+        try {
+            return call.invoke();
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+}

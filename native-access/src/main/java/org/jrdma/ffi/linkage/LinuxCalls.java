@@ -1,0 +1,269 @@
+package org.jrdma.ffi.linkage;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.LibcCalls.call;
+import static org.jrdma.ffi.linkage.LibcCalls.symbol;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+
+/**
+ * The system calls that the SDK makes: file descriptors and memory. Each returns -1 and sets errno
+ * on failure.
+ */
+public final class LinuxCalls {
+
+    /** From epoll(7): data or the end of the stream can be read. */
+    public static final int EPOLLIN = 0x001;
+
+    /** From epoll(7): data can be written. */
+    public static final int EPOLLOUT = 0x004;
+
+    /** From epoll(7): the descriptor failed. Always reported. */
+    public static final int EPOLLERR = 0x008;
+
+    /** From epoll(7): the connection is closed in both directions. Always reported. */
+    public static final int EPOLLHUP = 0x010;
+
+    static final int EPOLLONESHOT = 1 << 30;
+
+    public static final int EPOLL_CTL_ADD = 1;
+
+    public static final int EPOLL_CTL_DEL = 2;
+
+    public static final int EPOLL_CTL_MOD = 3;
+
+    /** From open(2): creates the file if it does not exist. */
+    public static final int O_CREAT = 0x40;
+
+    /** From open(2): fails if the file exists. */
+    public static final int O_EXCL = 0x80;
+
+    static final int O_RDONLY = 0;
+    static final int O_NONBLOCK = 0x800;
+    static final int O_CLOEXEC = 0x80000;
+
+    private static final int EPOLL_CLOEXEC = 0x80000;
+    private static final int F_DUPFD_CLOEXEC = 1030;
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
+    private static final int PROT_READ_WRITE = 3;
+    private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
+    private static final int MAP_HUGETLB = 0x40000;
+    private static final long MAP_FAILED = -1;
+
+    private static final MemorySegment EPOLL_CREATE1 = symbol("epoll_create1");
+    private static final MemorySegment EPOLL_CTL = symbol("epoll_ctl");
+    private static final MemorySegment EPOLL_WAIT = symbol("epoll_wait");
+    private static final MemorySegment FCNTL = symbol("fcntl");
+    private static final MemorySegment MMAP = symbol("mmap");
+    private static final MemorySegment MUNMAP = symbol("munmap");
+    private static final MemorySegment GETPAGESIZE = symbol("getpagesize");
+
+    private static final MethodHandle INT_OF_INT =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle CONTROL =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
+    private static final MethodHandle WAIT =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
+    private static final MethodHandle CONTROL_FILE =
+            Downcalls.variadicCapturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), 2);
+    private static final MethodHandle MAP =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(
+                            ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle UNMAP =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle PAGE_SIZE = Downcalls.plain(FunctionDescriptor.of(JAVA_INT));
+
+    private LinuxCalls() {}
+
+    public static int epollCreate() throws FabricException {
+        return check(
+                "epoll_create1",
+                call(() -> (int) INT_OF_INT.invokeExact(EPOLL_CREATE1, segment(), EPOLL_CLOEXEC)));
+    }
+
+    /** Adds, modifies or deletes the registration of a descriptor with an epoll descriptor. */
+    public static void epollControl(int epoll, int operation, int descriptor, MemorySegment event)
+            throws FabricException {
+        check(
+                "epoll_ctl for descriptor " + descriptor,
+                call(() ->
+                        (int)
+                                CONTROL.invokeExact(
+                                        EPOLL_CTL,
+                                        segment(),
+                                        epoll,
+                                        operation,
+                                        descriptor,
+                                        event)));
+    }
+
+    /**
+     * Waits for events; a timeout of -1 waits forever. Returns 0 if the timeout passed or a signal
+     * arrived.
+     */
+    public static int epollWait(int epoll, MemorySegment events, int capacity, int milliseconds)
+            throws FabricException {
+        var count =
+                call(() ->
+                        (int)
+                                WAIT.invokeExact(
+                                        EPOLL_WAIT,
+                                        segment(),
+                                        epoll,
+                                        events,
+                                        capacity,
+                                        milliseconds));
+        return count < 0 && CapturedErrno.value() == Errno.EINTR ? 0 : check("epoll_wait", count);
+    }
+
+    public static void setNonBlocking(int descriptor) throws FabricException {
+        var flags =
+                check(
+                        "fcntl",
+                        call(() ->
+                                (int)
+                                        CONTROL_FILE.invokeExact(
+                                                FCNTL, segment(), descriptor, F_GETFL, 0)));
+        check(
+                "fcntl",
+                call(() ->
+                        (int)
+                                CONTROL_FILE.invokeExact(
+                                        FCNTL,
+                                        segment(),
+                                        descriptor,
+                                        F_SETFL,
+                                        flags | O_NONBLOCK)));
+    }
+
+    /** Duplicates a descriptor. Child processes do not inherit the duplicate. */
+    public static int duplicate(int descriptor) throws FabricException {
+        return check(
+                "fcntl to duplicate descriptor " + descriptor,
+                call(() ->
+                        (int)
+                                CONTROL_FILE.invokeExact(
+                                        FCNTL, segment(), descriptor, F_DUPFD_CLOEXEC, 0)));
+    }
+
+    public static long pageBytes() {
+        return call(() -> (int) PAGE_SIZE.invokeExact(GETPAGESIZE));
+    }
+
+    /**
+     * Maps zeroed memory in pages of the normal size, which is unmapped when the arena closes.
+     * Physical pages are allocated on first access. The memory does not count towards the JVM's
+     * limit of direct memory.
+     */
+    public static MemorySegment mapPages(long bytes, Arena arena) throws FabricException {
+        return map(bytes, pageBytes(), 0, arena);
+    }
+
+    /**
+     * Maps zeroed memory in huge pages of the default size, which is unmapped when the arena
+     * closes.
+     */
+    public static MemorySegment mapHugePages(long bytes, Arena arena) throws FabricException {
+        return map(bytes, hugePageBytes(), MAP_HUGETLB, arena);
+    }
+
+    private static MemorySegment map(long bytes, long pageBytes, int flags, Arena arena)
+            throws FabricException {
+        var length = Math.ceilDiv(bytes, pageBytes) * pageBytes;
+        var memory =
+                call(() ->
+                        (MemorySegment)
+                                MAP.invokeExact(
+                                        MMAP,
+                                        segment(),
+                                        MemorySegment.NULL,
+                                        length,
+                                        PROT_READ_WRITE,
+                                        MAP_PRIVATE_ANONYMOUS | flags,
+                                        -1,
+                                        0L));
+        if (memory.address() == MAP_FAILED) {
+            throw failed(
+                    String.format(
+                            Locale.ROOT, "mmap of %,d bytes in pages of %,d", length, pageBytes));
+        }
+        return memory.reinterpret(
+                        length,
+                        arena,
+                        mapped ->
+                                call(() ->
+                                        (int) UNMAP.invokeExact(MUNMAP, segment(), mapped, length)))
+                .asSlice(0, bytes);
+    }
+
+    private static long hugePageBytes() throws FabricException {
+        try (var lines = Files.lines(Path.of("/proc/meminfo"))) {
+            return lines.filter(line -> line.startsWith("Hugepagesize:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
+                    .findFirst()
+                    .orElseThrow(
+                            () -> new FabricException("This kernel does not support huge pages"));
+        } catch (IOException e) {
+            throw new FabricException("Cannot read /proc/meminfo: " + e.getMessage());
+        }
+    }
+
+    private static int check(String attempt, int result) throws FabricException {
+        if (result < 0) {
+            throw failed(attempt);
+        }
+        return result;
+    }
+
+    private static FabricException failed(String attempt) {
+        var errno = CapturedErrno.value();
+        return new FabricException(attempt + " failed: " + Errno.describe(errno), errno, null);
+    }
+
+    /** The layout of {@code struct epoll_event}, which is packed on x86-64 only. */
+    public static final class EpollEvent {
+        private static final long DATA = System.getProperty("os.arch").equals("amd64") ? 4 : 8;
+
+        /** The size of an array element. */
+        public static final long BYTES = DATA + 8;
+
+        private EpollEvent() {}
+
+        /** Sets the requested events and the number that identifies the registration. */
+        public static void set(MemorySegment event, int events, long data) {
+            event.set(JAVA_INT, 0, events);
+            event.set(ValueLayout.JAVA_LONG_UNALIGNED, DATA, data);
+        }
+
+        /** The reported events of the element at {@code index}. */
+        public static int events(MemorySegment events, int index) {
+            return events.get(ValueLayout.JAVA_INT_UNALIGNED, index * BYTES);
+        }
+
+        /**
+         * Returns the number with which the descriptor of the event at {@code index} was
+         * registered.
+         */
+        public static long data(MemorySegment events, int index) {
+            return events.get(ValueLayout.JAVA_LONG_UNALIGNED, index * BYTES + DATA);
+        }
+    }
+}

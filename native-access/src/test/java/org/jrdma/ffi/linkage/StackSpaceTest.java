@@ -1,0 +1,92 @@
+package org.jrdma.ffi.linkage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * At the depth at which a check fails, enough stack is left for many more frames, before and after
+ * the check is compiled.
+ */
+@Timeout(60)
+class StackSpaceTest {
+
+    private static final int ROUNDS = 200;
+    private static final int COLD_CALLS = 20_000;
+    private static final long STACK_BYTES = 512 << 10;
+
+    /** The size of the largest frame of {@link #fillStack}, which is an interpreted one. */
+    private static final int FRAME_BYTES = 160;
+
+    private int remainingFrames;
+
+    @Test
+    void shouldRejectColdCallsWhileEnoughStackIsLeftForThem() throws Exception {
+        StackSpace.enable();
+
+        assertThat(stackLeftAtRejection(StackSpace::ensure)).isGreaterThan(128 << 10);
+    }
+
+    @Test
+    void shouldRejectHotCallsWhileEnoughStackIsLeftForThem() throws Exception {
+        StackSpace.enable();
+        for (var call = 0; call < COLD_CALLS; call++) {
+            StackSpace.recordWork();
+        }
+
+        assertThat(stackLeftAtRejection(StackSpace::ensureForHotPath)).isGreaterThan(16 << 10);
+    }
+
+    /** Returns the minimum over many rounds, assuming frames of the maximum size. */
+    private long stackLeftAtRejection(Runnable ensure) throws Exception {
+        var least = new CompletableFuture<Long>();
+        new Thread(
+                        null,
+                        () -> {
+                            try {
+                                var frames = Long.MAX_VALUE;
+                                for (var round = 0; round < ROUNDS; round++) {
+                                    remainingFrames = 0;
+                                    descend(ensure);
+                                    frames = Math.min(frames, remainingFrames);
+                                }
+                                least.complete(frames * FRAME_BYTES);
+                            } catch (Throwable e) {
+                                least.completeExceptionally(e);
+                            }
+                        },
+                        "deep",
+                        STACK_BYTES)
+                .start();
+        return least.get(50, TimeUnit.SECONDS);
+    }
+
+    /** Overflows by itself if the check does not fail earlier. */
+    @SuppressWarnings("InfiniteRecursion") // until the check fails
+    private void descend(Runnable ensure) {
+        try {
+            ensure.run();
+        } catch (StackOverflowError e) {
+            fillStack();
+            return;
+        }
+        descend(ensure);
+    }
+
+    private void fillStack() {
+        try {
+            recurse();
+        } catch (StackOverflowError e) {
+            // the stack is full
+        }
+    }
+
+    @SuppressWarnings("InfiniteRecursion") // until the stack is full
+    private void recurse() {
+        remainingFrames++;
+        recurse();
+    }
+}

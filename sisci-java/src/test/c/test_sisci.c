@@ -1,0 +1,1204 @@
+/*
+ * A fake libsisci for tests: node 4 of a fabric of one node. It exports its functions with the prefix PREFIX. If CONSTANTS is defined, it exports
+ * its constants as data, with numbers that differ from the header; otherwise it uses those of the header. If VERSION_1 is defined, it looks like
+ * version 1 of the library.
+ */
+#include "sisci.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODE 4
+#define SLOTS 64
+#define JOIN_(prefix, name) prefix##name
+#define JOIN(prefix, name) JOIN_(prefix, name)
+/* Exports a function with its prefix. Its type must be that of the header. */
+#define EXPORT(name) JOIN(PREFIX, name)
+#define LIKE(name) __typeof__(name) EXPORT(name);
+
+#ifdef CONSTANTS
+#define NUMBER(name) const unsigned int _SISCI_PUBLIC_CONST_##name = name << 1;
+#define OWN_NUMBER(name, number) const unsigned int _SISCI_PUBLIC_CONST_##name = number;
+#define IS(flags, name) (((flags) & _SISCI_PUBLIC_CONST_##name) != 0)
+#else
+#define NUMBER(name)
+#define IS(flags, name) (((flags) & name) != 0)
+#endif
+
+NUMBER(SCI_FLAG_USE_CALLBACK)
+NUMBER(SCI_FLAG_EMPTY)
+NUMBER(SCI_FLAG_PRIVATE)
+NUMBER(SCI_FLAG_AUTO_ID)
+NUMBER(SCI_FLAG_BROADCAST)
+NUMBER(SCI_FLAG_LOCK_USER_MEM)
+NUMBER(SCI_FLAG_READONLY_MAP)
+NUMBER(SCI_FLAG_DMA_READ)
+NUMBER(SCI_FLAG_DMA_USER_MEM)
+NUMBER(SCI_FLAG_FIXED_INTNO)
+NUMBER(SCI_FLAG_CONDITIONAL_INTERRUPT)
+NUMBER(SCI_FLAG_CACHE_FLUSH)
+NUMBER(SCI_FLAG_CACHE_INVALIDATE)
+#ifdef CONSTANTS
+OWN_NUMBER(SCI_FLAG_BLOCK_READ, 0x300)
+OWN_NUMBER(SCI_FLAG_ERROR_CHECK, 0x5000)
+OWN_NUMBER(SCI_FLAG_FORCE_DISCONNECT, 0x70000)
+OWN_NUMBER(SCI_Q_API, 4711)
+OWN_NUMBER(SCI_Q_ADAPTER, 4712)
+OWN_NUMBER(SCI_Q_ADAPTER_SERIAL_NUMBER, 4713)
+OWN_NUMBER(SCI_Q_ADAPTER_LINK_OPERATIONAL, 4714)
+OWN_NUMBER(SCI_Q_DMA, 4715)
+OWN_NUMBER(SCI_Q_DMA_AVAILABLE, 4716)
+OWN_NUMBER(SCI_Q_DMA_CAPABILITIES, 4717)
+OWN_NUMBER(SCI_Q_MAP, 4718)
+OWN_NUMBER(SCI_Q_MAP_IOADDR, 4719)
+OWN_NUMBER(SCI_Q_SYSTEM, 4720)
+OWN_NUMBER(SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE, 4721)
+OWN_NUMBER(SCI_Q_LOCAL_SEGMENT, 4722)
+OWN_NUMBER(SCI_Q_LOCAL_SEGMENT_IOADDR, 4723)
+OWN_NUMBER(SCI_Q_REMOTE_SEGMENT, 4724)
+OWN_NUMBER(SCI_Q_REMOTE_SEGMENT_IOADDR, 4725)
+#endif
+
+/* The functions that control and query this library in a test. */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct call {
+	char name[64];
+	unsigned int count;
+	unsigned int failures;
+	sci_error_t code;
+} calls[128];
+
+static struct call *call(const char *name)
+{
+	struct call *each = calls;
+
+	while (each->name[0] && strcmp(each->name, name))
+		each++;
+	strcpy(each->name, name);
+	return each;
+}
+
+/* Makes the next calls of a function fail. */
+void tiny_fail(const char *name, unsigned int code, unsigned int times)
+{
+	pthread_mutex_lock(&lock);
+	call(name)->code = (sci_error_t) code;
+	call(name)->failures = times;
+	pthread_mutex_unlock(&lock);
+}
+
+unsigned int tiny_calls(const char *name)
+{
+	pthread_mutex_lock(&lock);
+	unsigned int count = call(name)->count;
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
+static int fails(const char *name, sci_error_t *error)
+{
+	pthread_mutex_lock(&lock);
+	struct call *called = call(name);
+	int failing = called->failures > 0;
+	called->count++;
+	if (failing)
+		called->failures--;
+	*error = failing ? called->code : SCI_ERR_OK;
+	pthread_mutex_unlock(&lock);
+	if (failing)
+		errno = ENODEV;
+	return failing;
+}
+
+#define ENTER(name) if (fails(#name, error)) return
+#define ENTER_OR(name, result) if (fails(#name, error)) return result
+#define REFUSE(code) do { *error = (code); return; } while (0)
+
+/* The thread that runs the callbacks. */
+
+static struct job {
+	struct job *next;
+	void (*run)(struct job *);
+	void *callback, *argument, *object;
+	unsigned int a, b, c;
+	unsigned char data[256];
+} *jobs;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_t worker;
+static int working, holding;
+
+static void *work(void *unused)
+{
+	(void) unused;
+	pthread_mutex_lock(&lock);
+	while (working) {
+		struct job *job = jobs;
+
+		if (!job || holding) {
+			pthread_cond_wait(&changed, &lock);
+			continue;
+		}
+		jobs = job->next;
+		pthread_mutex_unlock(&lock);
+		job->run(job);
+		free(job);
+		pthread_mutex_lock(&lock);
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+static void later(struct job job)
+{
+	struct job *copy = malloc(sizeof job), **last = &jobs;
+
+	*copy = job;
+	copy->next = NULL;
+	pthread_mutex_lock(&lock);
+	while (*last)
+		last = &(*last)->next;
+	*last = copy;
+	pthread_cond_signal(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Suspends callbacks while it is set. */
+void tiny_hold(int hold)
+{
+	pthread_mutex_lock(&lock);
+	holding = hold;
+	pthread_cond_signal(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+/* The library and its descriptors. */
+
+LIKE(SCIInitialize)
+void EXPORT(SCIInitialize)(unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIInitialize);
+	working = 1;
+	pthread_create(&worker, NULL, work, NULL);
+}
+
+LIKE(SCITerminate)
+void EXPORT(SCITerminate)(void)
+{
+	sci_error_t ignored;
+
+	fails("SCITerminate", &ignored);
+	pthread_mutex_lock(&lock);
+	working = 0;
+	pthread_cond_signal(&changed);
+	pthread_mutex_unlock(&lock);
+	pthread_join(worker, NULL);
+}
+
+LIKE(SCIOpen)
+void EXPORT(SCIOpen)(sci_desc_t *sd, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIOpen);
+	*sd = malloc(1);
+}
+
+LIKE(SCIClose)
+void EXPORT(SCIClose)(sci_desc_t sd, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIClose);
+	free(sd);
+}
+
+LIKE(SCIGetErrorString)
+const char *EXPORT(SCIGetErrorString)(sci_error_t error)
+{
+	return error == (sci_error_t) 0x40000999 ? "An error that no header documents" : "";
+}
+
+LIKE(SCIGetLocalNodeId)
+void EXPORT(SCIGetLocalNodeId)(unsigned int adapterNo, unsigned int *nodeId, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIGetLocalNodeId);
+	if (adapterNo != 0)
+		REFUSE(SCI_ERR_NO_SUCH_ADAPTERNO);
+	*nodeId = NODE;
+}
+
+LIKE(SCIProbeNode)
+int EXPORT(SCIProbeNode)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int nodeId, unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) localAdapterNo, (void) flags;
+	ENTER_OR(SCIProbeNode, 0);
+	if (nodeId % 4) {
+		*error = SCI_ERR_ILLEGAL_NODEID;
+		return 0;
+	}
+	if (nodeId == 12)
+		*error = SCI_ERR_NO_SUCH_NODEID;
+	return nodeId == NODE;
+}
+
+/* The control registers of 64 nodes. */
+static unsigned int registers[64][16];
+
+static unsigned int *csr(unsigned int adapter, unsigned int node, unsigned int offset, sci_error_t *error)
+{
+	if (adapter || node >= 4 * 64 || offset >= sizeof registers[0]) {
+		*error = SCI_ERR_OUT_OF_RANGE;
+		return &registers[0][0];
+	}
+	return &registers[node / 4][offset / 4];
+}
+
+LIKE(SCIGetCSRRegister)
+unsigned int EXPORT(SCIGetCSRRegister)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int SCINodeId, unsigned int CSROffset,
+		unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) flags;
+	ENTER_OR(SCIGetCSRRegister, 0);
+	return *csr(localAdapterNo, SCINodeId, CSROffset, error);
+}
+
+LIKE(SCISetCSRRegister)
+void EXPORT(SCISetCSRRegister)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int SCINodeId, unsigned int CSROffset,
+		unsigned int CSRValue, unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) flags;
+	ENTER(SCISetCSRRegister);
+	*csr(localAdapterNo, SCINodeId, CSROffset, error) = CSRValue;
+}
+
+LIKE(SCIGetLocalCSR)
+unsigned int EXPORT(SCIGetLocalCSR)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int CSROffset, unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) flags;
+	ENTER_OR(SCIGetLocalCSR, 0);
+	return *csr(localAdapterNo, NODE, CSROffset, error);
+}
+
+LIKE(SCISetLocalCSR)
+void EXPORT(SCISetLocalCSR)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int CSROffset, unsigned int CSRValue, unsigned int flags,
+		sci_error_t *error)
+{
+	(void) sd, (void) flags;
+	ENTER(SCISetLocalCSR);
+	*csr(localAdapterNo, NODE, CSROffset, error) = CSRValue;
+}
+
+LIKE(SCIGetNodeIdByAdapterName)
+void EXPORT(SCIGetNodeIdByAdapterName)(char *adaptername, dis_nodeId_t *nodeIds, dis_virt_adapter_t *type, unsigned int flags,
+		sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIGetNodeIdByAdapterName);
+	*type = 1;
+	if (!strcmp(adaptername, "storage01")) {
+		nodeIds[0] = 4;
+		nodeIds[1] = 8;
+		nodeIds[2] = 0;
+	}
+}
+
+LIKE(SCIGetNodeInfoByAdapterName)
+void EXPORT(SCIGetNodeInfoByAdapterName)(char *adaptername, unsigned int *adapterNo, dis_nodeId_t *nodeIds, dis_adapter_type_t *type,
+		unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIGetNodeInfoByAdapterName);
+	if (strcmp(adaptername, "storage01"))
+		REFUSE(SCI_ERR_NO_SUCH_NODEID);
+	*adapterNo = 1;
+	nodeIds[0] = 4;
+	nodeIds[1] = 8;
+	nodeIds[2] = 0;
+	*type = 930;
+}
+
+LIKE(SCIGetAdapterTypeString)
+const char *EXPORT(SCIGetAdapterTypeString)(unsigned int adapterType)
+{
+	return adapterType == 930 ? "MXH930" : NULL;
+}
+
+/* Segments. */
+
+struct sci_local_segment {
+	unsigned int id, prepared, available, shared, connected, maps, flags;
+	size_t size;
+	unsigned char *memory;
+	sci_cb_local_segment_t callback;
+	void *argument;
+};
+struct sci_remote_segment {
+	struct sci_local_segment *target;
+	unsigned int maps;
+	sci_cb_remote_segment_t callback;
+	void *argument;
+};
+struct sci_map {
+	unsigned char *memory;
+	unsigned int *maps, sequences;
+};
+static struct sci_local_segment *segments[SLOTS];
+static struct sci_remote_segment *connections[SLOTS];
+
+static struct sci_local_segment *with_id(unsigned int id)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (segments[i] && segments[i]->id == id)
+			return segments[i];
+	return NULL;
+}
+
+static void replace(void *table, void *old, void *new)
+{
+	void **entries = table;
+
+	while (*entries != old)
+		entries++;
+	*entries = new;
+}
+
+static void tell_local(struct job *job)
+{
+	((sci_cb_local_segment_t) job->callback)(job->argument, job->object, (sci_segment_cb_reason_t) job->a, job->b, 0, SCI_ERR_OK);
+}
+
+static void tell_remote(struct job *job)
+{
+	((sci_cb_remote_segment_t) job->callback)(job->argument, job->object, (sci_segment_cb_reason_t) job->a, SCI_ERR_OK);
+}
+
+static void about(struct sci_local_segment *segment, sci_segment_cb_reason_t reason)
+{
+	struct job job = {.run = tell_local, .callback = segment->callback, .argument = segment->argument, .object = segment, .a = reason, .b = NODE};
+
+	if (segment->callback)
+		later(job);
+}
+
+/* Reports an event to all connections. */
+void tiny_tell_remote(unsigned int reason)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (connections[i]) {
+			struct job job = {.run = tell_remote, .callback = connections[i]->callback, .argument = connections[i]->argument,
+					.object = connections[i], .a = reason};
+			later(job);
+		}
+}
+
+LIKE(SCICreateSegment)
+void EXPORT(SCICreateSegment)(sci_desc_t sd, sci_local_segment_t *segment, unsigned int segmentId, size_t size,
+		sci_cb_local_segment_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
+{
+	(void) sd;
+	ENTER(SCICreateSegment);
+	if (!callback != !IS(flags, SCI_FLAG_USE_CALLBACK))
+		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+	if (IS(flags, SCI_FLAG_AUTO_ID))
+		while (with_id(segmentId))
+			segmentId++;
+	if (with_id(segmentId))
+		REFUSE(SCI_ERR_SEGMENTID_USED);
+	if (size % 4096)
+		REFUSE(SCI_ERR_SIZE_ALIGNMENT);
+	*segment = calloc(1, sizeof **segment);
+	(*segment)->id = segmentId;
+	(*segment)->size = size;
+	(*segment)->flags = flags;
+	(*segment)->callback = callback;
+	(*segment)->argument = callbackArg;
+	if (!IS(flags, SCI_FLAG_EMPTY))
+		(*segment)->memory = aligned_alloc(4096, size), memset((*segment)->memory, 0, size);
+	replace(segments, NULL, *segment);
+}
+
+LIKE(SCIRemoveSegment)
+void EXPORT(SCIRemoveSegment)(sci_local_segment_t segment, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIRemoveSegment);
+	if (segment->maps || segment->connected)
+		REFUSE(SCI_ERR_BUSY);
+	replace(segments, segment, NULL);
+	if (!IS(segment->flags, SCI_FLAG_EMPTY))
+		free(segment->memory);
+	free(segment);
+}
+
+LIKE(SCIGetLocalSegmentId)
+unsigned int EXPORT(SCIGetLocalSegmentId)(sci_local_segment_t segment)
+{
+	return segment->id;
+}
+
+LIKE(SCIPrepareSegment)
+void EXPORT(SCIPrepareSegment)(sci_local_segment_t segment, unsigned int localAdapterNo, unsigned int flags, sci_error_t *error)
+{
+	(void) localAdapterNo;
+	ENTER(SCIPrepareSegment);
+	segment->prepared = flags == SCI_FLAG_DMA_SOURCE_ONLY ? 2 : 1;
+}
+
+LIKE(SCISetSegmentAvailable)
+void EXPORT(SCISetSegmentAvailable)(sci_local_segment_t segment, unsigned int localAdapterNo, unsigned int flags, sci_error_t *error)
+{
+	(void) localAdapterNo, (void) flags;
+	ENTER(SCISetSegmentAvailable);
+	if (IS(segment->flags, SCI_FLAG_PRIVATE))
+		REFUSE(SCI_ERR_ILLEGAL_OPERATION);
+	if (segment->prepared != 1)
+		REFUSE(SCI_ERR_SEGMENT_NOT_PREPARED);
+	segment->available = 1;
+}
+
+LIKE(SCISetSegmentUnavailable)
+void EXPORT(SCISetSegmentUnavailable)(sci_local_segment_t segment, unsigned int localAdapterNo, unsigned int flags, sci_error_t *error)
+{
+	(void) localAdapterNo;
+	ENTER(SCISetSegmentUnavailable);
+	if (!segment->available)
+		REFUSE(SCI_ERR_ILLEGAL_OPERATION);
+	segment->available = 0;
+#ifdef CONSTANTS
+	if (IS(flags, SCI_FLAG_FORCE_DISCONNECT))
+		tiny_tell_remote(SCI_CB_LOST);
+#else
+	(void) flags;
+#endif
+}
+
+LIKE(SCIRegisterSegmentMemory)
+void EXPORT(SCIRegisterSegmentMemory)(void *address, size_t size, sci_local_segment_t segment, unsigned int flags, sci_error_t *error)
+{
+	ENTER(SCIRegisterSegmentMemory);
+	if ((size_t) address % 4096 || size != segment->size || !IS(flags, SCI_FLAG_LOCK_USER_MEM))
+		REFUSE(SCI_ERR_ILLEGAL_ADDRESS);
+	segment->memory = address;
+}
+
+LIKE(SCIAttachPhysicalMemory)
+void EXPORT(SCIAttachPhysicalMemory)(sci_ioaddr_t ioaddress, void *address, unsigned int busNo, size_t size, sci_local_segment_t segment,
+		unsigned int flags, sci_error_t *error)
+{
+	static unsigned char memory[4096] __attribute__((aligned(4096)));
+
+	ENTER(SCIAttachPhysicalMemory);
+	if (busNo || size != sizeof memory || !(flags == SCI_FLAG_PHYSICAL ? ioaddress == 0x10000 && !address
+			: flags == SCI_FLAG_CUDA_BUFFER && !ioaddress && address == (void *) 0x20000))
+		REFUSE(SCI_ERR_ILLEGAL_ADDRESS);
+	segment->memory = memory;
+}
+
+LIKE(SCIShareSegment)
+void EXPORT(SCIShareSegment)(sci_local_segment_t segment, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIShareSegment);
+	segment->shared = 1;
+}
+
+/* A separate segment with the same memory. */
+LIKE(SCIAttachLocalSegment)
+void EXPORT(SCIAttachLocalSegment)(sci_desc_t sd, sci_local_segment_t *segment, unsigned int segmentId, size_t *size,
+		sci_cb_local_segment_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
+{
+	struct sci_local_segment *target = with_id(segmentId);
+
+	(void) sd;
+	ENTER(SCIAttachLocalSegment);
+	if (!callback || !IS(flags, SCI_FLAG_USE_CALLBACK))
+		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+	if (!target || !target->shared)
+		REFUSE(SCI_ERR_ACCESS);
+	*segment = calloc(1, sizeof **segment);
+	**segment = *target;
+	(*segment)->maps = (*segment)->connected = 0;
+	(*segment)->callback = callback;
+	(*segment)->argument = callbackArg;
+#ifdef CONSTANTS
+	(*segment)->flags |= _SISCI_PUBLIC_CONST_SCI_FLAG_EMPTY;
+#endif
+	replace(segments, NULL, *segment);
+	*size = target->size;
+}
+
+LIKE(SCIConnectSegment)
+void EXPORT(SCIConnectSegment)(sci_desc_t sd, sci_remote_segment_t *segment, unsigned int nodeId, unsigned int segmentId,
+		unsigned int localAdapterNo, sci_cb_remote_segment_t callback, void *callbackArg, unsigned int timeout, unsigned int flags,
+		sci_error_t *error)
+{
+	struct sci_local_segment *target = with_id(segmentId);
+
+	(void) sd, (void) localAdapterNo;
+	ENTER(SCIConnectSegment);
+	if (timeout != SCI_INFINITE_TIMEOUT || !callback != !IS(flags, SCI_FLAG_USE_CALLBACK))
+		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+	if (nodeId == DIS_BROADCAST_NODEID_GROUP_ALL && !IS(flags, SCI_FLAG_BROADCAST))
+		REFUSE(SCI_ERR_ILLEGAL_FLAG);
+	if (!target || !target->available || IS(target->flags, SCI_FLAG_BROADCAST) != IS(flags, SCI_FLAG_BROADCAST))
+		REFUSE(SCI_ERR_NO_SUCH_SEGMENT);
+	*segment = calloc(1, sizeof **segment);
+	(*segment)->target = target;
+	(*segment)->callback = callback;
+	(*segment)->argument = callbackArg;
+	target->connected++;
+	replace(connections, NULL, *segment);
+	about(target, SCI_CB_CONNECT);
+}
+
+LIKE(SCIDisconnectSegment)
+void EXPORT(SCIDisconnectSegment)(sci_remote_segment_t segment, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIDisconnectSegment);
+	if (segment->maps)
+		REFUSE(SCI_ERR_BUSY);
+	replace(connections, segment, NULL);
+	segment->target->connected--;
+	about(segment->target, SCI_CB_DISCONNECT);
+	free(segment);
+}
+
+LIKE(SCIGetRemoteSegmentSize)
+size_t EXPORT(SCIGetRemoteSegmentSize)(sci_remote_segment_t segment)
+{
+	return segment->target->size;
+}
+
+static void *map_part(struct sci_local_segment *segment, unsigned int *maps, sci_map_t *map, size_t offset, size_t size, sci_error_t *error)
+{
+	if (offset + size > segment->size) {
+		*error = SCI_ERR_OUT_OF_RANGE;
+		return NULL;
+	}
+	*map = calloc(1, sizeof **map);
+	(*map)->memory = segment->memory + offset;
+	(*map)->maps = maps;
+	++*maps;
+	return (*map)->memory;
+}
+
+LIKE(SCIMapLocalSegment)
+void *EXPORT(SCIMapLocalSegment)(sci_local_segment_t segment, sci_map_t *map, size_t offset, size_t size, void *addr, unsigned int flags,
+		sci_error_t *error)
+{
+	(void) addr, (void) flags;
+	ENTER_OR(SCIMapLocalSegment, NULL);
+	return map_part(segment, &segment->maps, map, offset, size, error);
+}
+
+LIKE(SCIMapRemoteSegment)
+volatile void *EXPORT(SCIMapRemoteSegment)(sci_remote_segment_t segment, sci_map_t *map, size_t offset, size_t size, void *addr,
+		unsigned int flags, sci_error_t *error)
+{
+	(void) addr, (void) flags;
+	ENTER_OR(SCIMapRemoteSegment, NULL);
+	return map_part(segment->target, &segment->maps, map, offset, size, error);
+}
+
+LIKE(SCIUnmapSegment)
+void EXPORT(SCIUnmapSegment)(sci_map_t map, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIUnmapSegment);
+	if (map->sequences)
+		REFUSE(SCI_ERR_BUSY);
+	--*map->maps;
+	free(map);
+}
+
+LIKE(SCIGetMapPhysAddr)
+sci_ioaddr_t EXPORT(SCIGetMapPhysAddr)(sci_map_t map)
+{
+	return map->memory ? 0x300000000a : 0;
+}
+
+/* Stores the arguments in the first bytes of the memory. */
+LIKE(SCICacheSync)
+void EXPORT(SCICacheSync)(sci_map_t map, void *addr, size_t length, unsigned int flags, sci_error_t *error)
+{
+	unsigned char *bytes = addr;
+	ENTER(SCICacheSync);
+	if (bytes < map->memory)
+		REFUSE(SCI_ERR_OUT_OF_RANGE);
+	bytes[0] = IS(flags, SCI_FLAG_CACHE_FLUSH) ? 1 : IS(flags, SCI_FLAG_CACHE_INVALIDATE) ? 2 : 3;
+	bytes[1] = length;
+}
+
+#ifdef CONSTANTS
+LIKE(SCIQuery)
+void EXPORT(SCIQuery)(unsigned int command, void *data, unsigned int flags, sci_error_t *error)
+{
+	ENTER(SCIQuery);
+	if (command == _SISCI_PUBLIC_CONST_SCI_Q_API) {
+		sci_query_string_t *query = data;
+		snprintf(query->str, query->length, "tiny");
+	} else if (command == _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER) {
+		sci_query_adapter_t *query = data;
+		if (query->subcommand == _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER_SERIAL_NUMBER)
+			*(unsigned int *) query->data = 1234 + query->localAdapterNo;
+		else if (query->subcommand == _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER_LINK_OPERATIONAL)
+			*(unsigned int *) query->data = query->portNo == 1;
+	} else if (command == _SISCI_PUBLIC_CONST_SCI_Q_DMA) {
+		sci_query_dma_t *query = data;
+		if (query->subcommand == _SISCI_PUBLIC_CONST_SCI_Q_DMA_AVAILABLE) {
+			*(unsigned int *) query->data = flags == SCI_FLAG_DMA_ADAPTER;
+		} else {
+			sci_dma_capabilities_t capabilities = {1, 0x80000000, 3, 1, 0, 1, 8, 64};
+			*(sci_dma_capabilities_t *) query->data = capabilities;
+		}
+	} else if (command == _SISCI_PUBLIC_CONST_SCI_Q_SYSTEM) {
+		sci_query_system_t *query = data;
+		*(unsigned int *) query->data = query->subcommand == _SISCI_PUBLIC_CONST_SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE ? 64 : 0;
+	} else if (command == _SISCI_PUBLIC_CONST_SCI_Q_LOCAL_SEGMENT) {
+		sci_query_local_segment_t *query = data;
+		query->data.ioaddr = query->subcommand == _SISCI_PUBLIC_CONST_SCI_Q_LOCAL_SEGMENT_IOADDR ? 0x100000000 + query->segment->id : 0;
+	} else if (command == _SISCI_PUBLIC_CONST_SCI_Q_REMOTE_SEGMENT) {
+		sci_query_remote_segment_t *query = data;
+		query->data.ioaddr = query->subcommand == _SISCI_PUBLIC_CONST_SCI_Q_REMOTE_SEGMENT_IOADDR
+				? 0x200000000 + query->segment->target->id : 0;
+	} else if (command == _SISCI_PUBLIC_CONST_SCI_Q_MAP) {
+		sci_query_map_t *query = data;
+		query->data = query->map && query->subcommand == _SISCI_PUBLIC_CONST_SCI_Q_MAP_IOADDR ? 0x123456789a : 0;
+	} else {
+		REFUSE(SCI_ERR_ILLEGAL_QUERY);
+	}
+}
+#endif
+
+/* Sequences and copying. */
+
+struct sci_sequence {
+	struct sci_map *map;
+};
+static const char *started = "", *checked = "";
+
+/* The results of the next calls, one digit for each; OK after the last digit. */
+void tiny_sequence(const char *starts, const char *checks)
+{
+	started = strdup(starts);
+	checked = strdup(checks);
+}
+
+static sci_sequence_status_t next(const char **answers)
+{
+	return **answers ? (sci_sequence_status_t) (*(*answers)++ - '0') : SCI_SEQ_OK;
+}
+
+LIKE(SCICreateMapSequence)
+void EXPORT(SCICreateMapSequence)(sci_map_t map, sci_sequence_t *sequence, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCICreateMapSequence);
+	*sequence = calloc(1, sizeof **sequence);
+	(*sequence)->map = map;
+	map->sequences++;
+}
+
+LIKE(SCIRemoveSequence)
+void EXPORT(SCIRemoveSequence)(sci_sequence_t sequence, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIRemoveSequence);
+	sequence->map->sequences--;
+	free(sequence);
+}
+
+LIKE(SCIStartSequence)
+sci_sequence_status_t EXPORT(SCIStartSequence)(sci_sequence_t sequence, unsigned int flags, sci_error_t *error)
+{
+	(void) sequence, (void) flags;
+	ENTER_OR(SCIStartSequence, SCI_SEQ_NOT_RETRIABLE);
+	return next(&started);
+}
+
+LIKE(SCICheckSequence)
+sci_sequence_status_t EXPORT(SCICheckSequence)(sci_sequence_t sequence, unsigned int flags, sci_error_t *error)
+{
+	(void) sequence, (void) flags;
+	ENTER_OR(SCICheckSequence, SCI_SEQ_NOT_RETRIABLE);
+	return next(&checked);
+}
+
+LIKE(SCIFlush)
+void EXPORT(SCIFlush)(sci_sequence_t sequence, unsigned int flags)
+{
+	sci_error_t ignored;
+
+	(void) flags;
+	fails(sequence ? "SCIFlush of a sequence" : "SCIFlush", &ignored);
+}
+
+LIKE(SCIStoreBarrier)
+void EXPORT(SCIStoreBarrier)(sci_sequence_t sequence, unsigned int flags)
+{
+	sci_error_t ignored;
+
+	(void) sequence, (void) flags;
+	fails("SCIStoreBarrier", &ignored);
+}
+
+LIKE(SCIMemCpy)
+void EXPORT(SCIMemCpy)(sci_sequence_t sequence, void *memAddr, sci_map_t remoteMap, size_t remoteOffset, size_t size, unsigned int flags,
+		sci_error_t *error)
+{
+	ENTER(SCIMemCpy);
+#ifdef CONSTANTS
+	if (IS(flags, SCI_FLAG_ERROR_CHECK) && !sequence)
+		REFUSE(SCI_ERR_ILLEGAL_FLAG);
+	if (IS(flags, SCI_FLAG_BLOCK_READ)) {
+		memcpy(memAddr, remoteMap->memory + remoteOffset, size);
+		return;
+	}
+#else
+	(void) sequence, (void) flags;
+#endif
+	memcpy(remoteMap->memory + remoteOffset, memAddr, size);
+}
+
+/* DMA: executed by the worker thread, which can be suspended. */
+
+struct sci_dma_queue {
+	sci_dma_queue_state_t state;
+	int aborted;
+	unsigned char *to, *from;
+	size_t size;
+	sci_cb_dma_t callback;
+	void *argument;
+	dis_dma_vec_t pieces[4];
+	size_t count;
+};
+
+static int slow_abort;
+
+/* An aborted transfer runs until the worker thread reaches it, and has no callback. */
+void tiny_slow_abort(int slow)
+{
+	slow_abort = slow;
+}
+
+static void transfer(struct job *job)
+{
+	struct sci_dma_queue *queue = job->object;
+	sci_error_t status = (sci_error_t) job->a;
+
+	if (queue->state != SCI_DMAQUEUE_POSTED)
+		return;
+	if (queue->aborted) {
+		queue->state = SCI_DMAQUEUE_ABORTED;
+		return;
+	}
+	if (status == SCI_ERR_OK)
+		for (size_t i = 0; i < queue->count; i++)
+			memcpy(queue->to + queue->pieces[i].remote_offset, queue->from + queue->pieces[i].local_offset, queue->pieces[i].size);
+	queue->state = status == SCI_ERR_OK ? SCI_DMAQUEUE_DONE : SCI_DMAQUEUE_ERROR;
+	if (queue->callback)
+		queue->callback(queue->argument, queue, status);
+}
+
+static void start(struct sci_dma_queue *queue, unsigned char *local, unsigned char *remote, unsigned int flags, sci_cb_dma_t callback,
+		void *argument, sci_error_t *error)
+{
+	sci_error_t status;
+	struct job job = {.run = transfer, .object = queue};
+
+	if (!callback != !IS(flags, SCI_FLAG_USE_CALLBACK))
+		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+	if (queue->state == SCI_DMAQUEUE_POSTED)
+		REFUSE(SCI_ERR_ILLEGAL_OPERATION);
+	for (size_t i = 0; IS(flags, SCI_FLAG_DMA_READ) && i < queue->count; i++) {
+		uint32_t offset = queue->pieces[i].local_offset;
+		queue->pieces[i].local_offset = queue->pieces[i].remote_offset;
+		queue->pieces[i].remote_offset = offset;
+	}
+	queue->to = IS(flags, SCI_FLAG_DMA_READ) ? local : remote;
+	queue->from = IS(flags, SCI_FLAG_DMA_READ) ? remote : local;
+	queue->callback = callback;
+	queue->argument = argument;
+	queue->state = SCI_DMAQUEUE_POSTED;
+	queue->aborted = 0;
+	fails("the transfer", &status);
+	job.a = status;
+	later(job);
+}
+
+LIKE(SCICreateDMAQueue)
+void EXPORT(SCICreateDMAQueue)(sci_desc_t sd, sci_dma_queue_t *dq, unsigned int localAdapterNo, unsigned int maxEntries,
+		unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) localAdapterNo, (void) maxEntries, (void) flags;
+	ENTER(SCICreateDMAQueue);
+	*dq = calloc(1, sizeof **dq);
+}
+
+LIKE(SCIRemoveDMAQueue)
+void EXPORT(SCIRemoveDMAQueue)(sci_dma_queue_t dq, unsigned int flags, sci_error_t *error)
+{
+	(void) dq, (void) flags;
+	ENTER(SCIRemoveDMAQueue);
+	if (dq->state == SCI_DMAQUEUE_POSTED)
+		REFUSE(SCI_ERR_ILLEGAL_OPERATION);
+	/* Not freed: an aborted transfer may still be in the queue of the worker thread. */
+}
+
+LIKE(SCIAbortDMAQueue)
+void EXPORT(SCIAbortDMAQueue)(sci_dma_queue_t dq, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIAbortDMAQueue);
+	if (slow_abort)
+		dq->aborted = 1;
+	else if (dq->state == SCI_DMAQUEUE_POSTED)
+		dq->state = SCI_DMAQUEUE_ABORTED;
+}
+
+LIKE(SCIDMAQueueState)
+sci_dma_queue_state_t EXPORT(SCIDMAQueueState)(sci_dma_queue_t dq)
+{
+	return dq->state;
+}
+
+#ifdef CONSTANTS
+struct sci_dma_channel {
+	unsigned int type, id, flags, uses;
+};
+static struct sci_dma_channel the_channel;
+
+/* A bit for each use, and the requested type, id and flags. */
+unsigned int tiny_channel(void)
+{
+	return the_channel.uses << 24 | the_channel.flags << 16 | the_channel.type << 8 | the_channel.id;
+}
+
+LIKE(SCIRequestDMAChannel)
+void EXPORT(SCIRequestDMAChannel)(sci_desc_t sd, sci_dma_channel_t *channel, unsigned int localAdapterNo, sci_dma_type_t type,
+		unsigned int channelId, unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) localAdapterNo;
+	ENTER(SCIRequestDMAChannel);
+	the_channel = (struct sci_dma_channel) {type, channelId, flags, 0};
+	*channel = &the_channel;
+}
+
+LIKE(SCIReturnDMAChannel)
+void EXPORT(SCIReturnDMAChannel)(sci_dma_channel_t channel, sci_error_t *error)
+{
+	(void) channel;
+	ENTER(SCIReturnDMAChannel);
+}
+
+#define USE(name, type, bit) \
+LIKE(name) \
+void EXPORT(name)(sci_dma_channel_t channel, type object, unsigned int flags, sci_error_t *error) \
+{ \
+	(void) object, (void) flags; \
+	ENTER(name); \
+	channel->uses |= bit; \
+}
+USE(SCIAssignDMAChannel, sci_dma_queue_t, 1)
+USE(SCIPrepareLocalSegmentForDMA, sci_local_segment_t, 2)
+USE(SCIPrepareRemoteSegmentForDMA, sci_remote_segment_t, 4)
+USE(SCIUnprepareLocalSegmentForDMA, sci_local_segment_t, 8)
+USE(SCIUnprepareRemoteSegmentForDMA, sci_remote_segment_t, 16)
+
+static unsigned int requester;
+
+LIKE(SCIRegisterPCIeRequester)
+void EXPORT(SCIRegisterPCIeRequester)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int busNo, unsigned int devFn,
+		unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) localAdapterNo;
+	ENTER(SCIRegisterPCIeRequester);
+	if (flags != SCI_FLAG_PCIE_REQUESTER_GLOBAL || requester)
+		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+	requester = busNo << 8 | devFn;
+}
+
+LIKE(SCIUnregisterPCIeRequester)
+void EXPORT(SCIUnregisterPCIeRequester)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int busNo, unsigned int devFn,
+		unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) localAdapterNo, (void) flags;
+	ENTER(SCIUnregisterPCIeRequester);
+	if (requester != (busNo << 8 | devFn))
+		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+	requester = 0;
+}
+#endif
+
+#ifdef VERSION_1
+void EXPORT(SCIEnqueueDMATransfer)(void)
+{
+}
+#else
+LIKE(SCIStartDmaTransfer)
+void EXPORT(SCIStartDmaTransfer)(sci_dma_queue_t dq, sci_local_segment_t localSegment, sci_remote_segment_t remoteSegment,
+		size_t localOffset, size_t size, size_t remoteOffset, sci_cb_dma_t callback, void *callbackArg, unsigned int flags,
+		sci_error_t *error)
+{
+	ENTER(SCIStartDmaTransfer);
+	if (!localSegment->prepared)
+		REFUSE(SCI_ERR_SEGMENT_NOT_PREPARED);
+	if (localOffset + size > localSegment->size || remoteOffset + size > remoteSegment->target->size)
+		REFUSE(SCI_ERR_OUT_OF_RANGE);
+	dq->pieces[0] = (dis_dma_vec_t) {size, localOffset, remoteOffset, 0};
+	dq->count = 1;
+	start(dq, localSegment->memory, remoteSegment->target->memory, flags, callback, callbackArg, error);
+}
+#endif
+
+LIKE(SCIStartDmaTransferMem)
+void EXPORT(SCIStartDmaTransferMem)(sci_dma_queue_t dq, void *localAddress, sci_remote_segment_t remoteSegment, size_t size,
+		size_t remoteOffset, sci_cb_dma_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
+{
+	ENTER(SCIStartDmaTransferMem);
+	if (!IS(flags, SCI_FLAG_DMA_USER_MEM))
+		REFUSE(SCI_ERR_ILLEGAL_FLAG);
+	dq->pieces[0] = (dis_dma_vec_t) {size, 0, remoteOffset, 0};
+	dq->count = 1;
+	start(dq, localAddress, remoteSegment->target->memory, flags, callback, callbackArg, error);
+}
+
+LIKE(SCIStartDmaTransferVec)
+void EXPORT(SCIStartDmaTransferVec)(sci_dma_queue_t dq, sci_local_segment_t localSegment, sci_remote_segment_t remoteSegment,
+		size_t vecLength, dis_dma_vec_t *disDmaVec, sci_cb_dma_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
+{
+	ENTER(SCIStartDmaTransferVec);
+	if (vecLength > 4)
+		REFUSE(SCI_ERR_MAX_ENTRIES);
+	memcpy(dq->pieces, disDmaVec, vecLength * sizeof *disDmaVec);
+	dq->count = vecLength;
+	start(dq, localSegment->memory, remoteSegment->target->memory, flags, callback, callbackArg, error);
+}
+
+/* The memory at an address contains the address as it was passed, and the size. */
+LIKE(SCIConnectSCISpace)
+void EXPORT(SCIConnectSCISpace)(sci_desc_t sd, unsigned int localAdapterNo, sci_remote_segment_t *segment, sci_address_t address,
+		size_t size, unsigned int flags, sci_error_t *error)
+{
+	static struct sci_local_segment space;
+
+	(void) sd, (void) localAdapterNo, (void) flags;
+	ENTER(SCIConnectSCISpace);
+	if (address.nodeId == 12)
+		REFUSE(SCI_ERR_CONNECTION_REFUSED);
+	if (!space.memory)
+		space.memory = aligned_alloc(4096, 4096);
+	space.size = size;
+	((unsigned int *) space.memory)[0] = address.nodeId;
+	((unsigned int *) space.memory)[1] = address.offsHi;
+	((unsigned int *) space.memory)[2] = address.offsLo;
+	((unsigned int *) space.memory)[3] = (unsigned int) size;
+	*segment = calloc(1, sizeof **segment);
+	(*segment)->target = &space;
+	replace(connections, NULL, *segment);
+}
+
+/* Interrupts. */
+
+struct interrupt {
+	unsigned int number, with_data;
+	void *callback, *argument;
+	unsigned int count;
+};
+static struct interrupt *interrupts[SLOTS];
+
+static struct interrupt *numbered(unsigned int number, int with_data)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (interrupts[i] && interrupts[i]->number == number && interrupts[i]->with_data == (unsigned int) with_data)
+			return interrupts[i];
+	return NULL;
+}
+
+#ifdef CONSTANTS
+#define FIXED_INTNO _SISCI_PUBLIC_CONST_SCI_FLAG_FIXED_INTNO
+#else
+#define FIXED_INTNO SCI_FLAG_FIXED_INTNO
+#endif
+
+static void create(void *handle, unsigned int *number, void *callback, void *argument, unsigned int flags, int with_data,
+		sci_error_t *error)
+{
+	struct interrupt *interrupt;
+
+	if (!callback || !IS(flags, SCI_FLAG_USE_CALLBACK))
+		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+	if (!IS(flags, SCI_FLAG_FIXED_INTNO))
+		for (*number = 17; numbered(*number, with_data); ++*number)
+			;
+	if (numbered(*number, with_data))
+		REFUSE((sci_error_t) SCI_ERR_SEGMENTID_USED);
+	interrupt = calloc(1, sizeof *interrupt);
+	*interrupt = (struct interrupt) {*number, with_data, callback, argument, 0};
+	replace(interrupts, NULL, interrupt);
+	*(struct interrupt **) handle = interrupt;
+}
+
+static void interrupt_now(struct job *job)
+{
+	((sci_cb_interrupt_t) job->callback)(job->argument, job->object, SCI_ERR_OK);
+}
+
+static void interrupt_with_data(struct job *job)
+{
+	((sci_cb_data_interrupt_t) job->callback)(job->argument, job->object, job->data, job->a, SCI_ERR_OK);
+	memset(job->data, 0xff, sizeof job->data);
+}
+
+LIKE(SCICreateInterrupt)
+void EXPORT(SCICreateInterrupt)(sci_desc_t sd, sci_local_interrupt_t *interrupt, unsigned int localAdapterNo, unsigned int *interruptNo,
+		sci_cb_interrupt_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) localAdapterNo;
+	ENTER(SCICreateInterrupt);
+	create(interrupt, interruptNo, callback, callbackArg, flags, 0, error);
+}
+
+/* An interrupt flag, whose number is its offset in the segment. */
+LIKE(SCIRegisterInterruptFlag)
+void EXPORT(SCIRegisterInterruptFlag)(unsigned int localAdapterNo, sci_local_interrupt_t *interrupt, sci_local_segment_t segment,
+		unsigned int offset, sci_cb_interrupt_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
+{
+	unsigned int number = offset;
+
+	(void) localAdapterNo;
+	ENTER(SCIRegisterInterruptFlag);
+	if (offset > segment->size - 4 || !IS(flags, SCI_FLAG_CONDITIONAL_INTERRUPT))
+		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+	create(interrupt, &number, callback, callbackArg, flags | FIXED_INTNO, 2, error);
+}
+
+/* Simulates an immediate store of a peer; at offset 8, a store at the same time. */
+LIKE(SCIEnableConditionalInterrupt)
+void EXPORT(SCIEnableConditionalInterrupt)(sci_local_interrupt_t handle, unsigned int flags, sci_error_t *error)
+{
+	struct interrupt *interrupt = (void *) handle;
+	struct job job = {.run = interrupt_now, .callback = interrupt->callback, .argument = interrupt->argument, .object = interrupt};
+
+	(void) flags;
+	ENTER(SCIEnableConditionalInterrupt);
+	if (interrupt->number == 8)
+		REFUSE(SCI_ERR_COND_INT_RACE_PROBLEM);
+	interrupt->count = 1;
+	later(job);
+}
+
+LIKE(SCIDisableConditionalInterrupt)
+void EXPORT(SCIDisableConditionalInterrupt)(sci_local_interrupt_t handle, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIDisableConditionalInterrupt);
+	((struct interrupt *) handle)->count = 0;
+}
+
+/* At offset 12, the counter has overflowed. */
+LIKE(SCIGetConditionalInterruptTrigCounter)
+void EXPORT(SCIGetConditionalInterruptTrigCounter)(sci_local_interrupt_t handle, unsigned int *interruptTrigCounter, unsigned int flags,
+		sci_error_t *error)
+{
+	struct interrupt *interrupt = (void *) handle;
+
+	(void) flags;
+	ENTER(SCIGetConditionalInterruptTrigCounter);
+	if (interrupt->number == 12)
+		REFUSE(SCI_ERR_OVERFLOW);
+	*interruptTrigCounter = interrupt->count;
+}
+
+LIKE(SCICreateDataInterrupt)
+void EXPORT(SCICreateDataInterrupt)(sci_desc_t sd, sci_local_data_interrupt_t *interrupt, unsigned int localAdapterNo,
+		unsigned int *interruptNo, sci_cb_data_interrupt_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) localAdapterNo;
+	ENTER(SCICreateDataInterrupt);
+	create(interrupt, interruptNo, callback, callbackArg, flags, 1, error);
+}
+
+LIKE(SCIRemoveInterrupt)
+void EXPORT(SCIRemoveInterrupt)(sci_local_interrupt_t interrupt, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIRemoveInterrupt);
+	replace(interrupts, interrupt, NULL);
+}
+
+LIKE(SCIRemoveDataInterrupt)
+void EXPORT(SCIRemoveDataInterrupt)(sci_local_data_interrupt_t interrupt, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIRemoveDataInterrupt);
+	replace(interrupts, interrupt, NULL);
+}
+
+LIKE(SCIConnectInterrupt)
+void EXPORT(SCIConnectInterrupt)(sci_desc_t sd, sci_remote_interrupt_t *interrupt, unsigned int nodeId, unsigned int localAdapterNo,
+		unsigned int interruptNo, unsigned int timeout, unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) nodeId, (void) localAdapterNo, (void) timeout, (void) flags;
+	ENTER(SCIConnectInterrupt);
+	*interrupt = (void *) numbered(interruptNo, 0);
+	if (!*interrupt)
+		REFUSE(SCI_ERR_NO_SUCH_INTNO);
+}
+
+LIKE(SCIConnectDataInterrupt)
+void EXPORT(SCIConnectDataInterrupt)(sci_desc_t sd, sci_remote_data_interrupt_t *interrupt, unsigned int nodeId,
+		unsigned int localAdapterNo, unsigned int interruptNo, unsigned int timeout, unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) nodeId, (void) localAdapterNo, (void) timeout, (void) flags;
+	ENTER(SCIConnectDataInterrupt);
+	*interrupt = (void *) numbered(interruptNo, 1);
+	if (!*interrupt)
+		REFUSE(SCI_ERR_NO_SUCH_INTNO);
+}
+
+LIKE(SCIDisconnectInterrupt)
+void EXPORT(SCIDisconnectInterrupt)(sci_remote_interrupt_t interrupt, unsigned int flags, sci_error_t *error)
+{
+	(void) interrupt, (void) flags;
+	ENTER(SCIDisconnectInterrupt);
+}
+
+LIKE(SCIDisconnectDataInterrupt)
+void EXPORT(SCIDisconnectDataInterrupt)(sci_remote_data_interrupt_t interrupt, unsigned int flags, sci_error_t *error)
+{
+	(void) interrupt, (void) flags;
+	ENTER(SCIDisconnectDataInterrupt);
+}
+
+LIKE(SCITriggerInterrupt)
+void EXPORT(SCITriggerInterrupt)(sci_remote_interrupt_t remote, unsigned int flags, sci_error_t *error)
+{
+	struct interrupt *interrupt = (void *) remote;
+	struct job job = {.run = interrupt_now, .callback = interrupt->callback, .argument = interrupt->argument, .object = interrupt};
+
+	(void) flags;
+	ENTER(SCITriggerInterrupt);
+	later(job);
+}
+
+LIKE(SCITriggerDataInterrupt)
+void EXPORT(SCITriggerDataInterrupt)(sci_remote_data_interrupt_t remote, void *data, unsigned int length, unsigned int flags,
+		sci_error_t *error)
+{
+	struct interrupt *interrupt = (void *) remote;
+	struct job job = {.run = interrupt_with_data, .callback = interrupt->callback, .argument = interrupt->argument, .object = interrupt,
+			.a = length};
+
+	(void) flags;
+	ENTER(SCITriggerDataInterrupt);
+	if (length > sizeof job.data)
+		REFUSE(SCI_ERR_OVERFLOW);
+	memcpy(job.data, data, length);
+	later(job);
+}

@@ -1,0 +1,80 @@
+package org.jrdma.sisci;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.model.DmaState;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Tests that objects that a program does not close are detected and reported. Nothing that the SDK
+ * retains, such as destructors and callbacks, may refer to these objects.
+ */
+@Timeout(30)
+class LeakedObjectsTest {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+    private static final List<String> ALL =
+            List.of(
+                    "WARN org.jrdma.ffi.Leaks - node 4 was never closed",
+                    " - segment 7 of node 4 was never closed",
+                    " - segment 7 of node 4 from node 4 was never closed",
+                    " - map of 4,096 bytes of segment 7 of node 4 was never closed",
+                    " - map of 4,096 bytes of segment 7 of node 4 from node 4 was never closed",
+                    " - sequence of map of 4,096 bytes of segment 7 of node 4 from node 4 was never",
+                    " - DMA queue of 4 entries of node 4 was never closed",
+                    " - DMA channel (ANY) of node 4 was never closed",
+                    " - interrupt 17 of node 4 was never closed",
+                    " - interrupt 17 of node 4 from node 4 was never closed",
+                    " - data interrupt 17 of node 4 was never closed",
+                    " - data interrupt 17 of node 4 from node 4 was never closed",
+                    " - device 3b:02.1 as requester of node 4 was never closed");
+
+    private final PrintStream errors = System.err;
+    private final ByteArrayOutputStream log = new ByteArrayOutputStream();
+
+    @BeforeEach
+    void captureLog() {
+        System.setErr(new PrintStream(log, true, UTF_8)); // slf4j-simple writes to standard error
+    }
+
+    @AfterEach
+    void releaseLog() {
+        System.setErr(errors);
+    }
+
+    @Test
+    void shouldDetectEveryKindOfLeakedObject() throws Exception {
+        make();
+
+        for (var i = 0; i < 100 && !ALL.stream().allMatch(log.toString(UTF_8)::contains); i++) {
+            System.gc();
+            Thread.sleep(10); // there is no way to wait for the cleaner thread
+        }
+
+        assertThat(log.toString(UTF_8)).contains(ALL);
+    }
+
+    private static void make() throws Exception {
+        var node = new TestLibrary(Kind.WITH_CONSTANTS).sisci.open();
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        segment.map().putLong(0, 1);
+        node.connect(4, 7, TIMEOUT).map().newSequence().flush();
+        assertThat(node.newDmaQueue(4).state()).isEqualTo(DmaState.IDLE);
+        assertThat(node.requestDmaChannel(DmaChannel.Engine.ANY).isOpen()).isTrue();
+        node.connectInterrupt(4, node.newInterrupt().number(), TIMEOUT).trigger();
+        node.connectDataInterrupt(4, node.newDataInterrupt().number(), TIMEOUT)
+                .trigger(new byte[] {1});
+        assertThat(node.registerRequester(0x3b, 0x11).isOpen()).isTrue();
+    }
+}

@@ -1,0 +1,20 @@
+package org.jrdma.soft.sisci.abi;
+
+import org.jrdma.soft.sisci.fabric.Descriptor;
+
+/** The base class of exported functions. */
+abstract class AbstractExports {
+
+    final Library library;
+    final Handles handles;
+
+    AbstractExports(Library library) {
+        this.library = library;
+        this.handles = library.handles();
+    }
+
+    final Descriptor descriptor(long handle) {
+        var _ = library.member();
+        return handles.object(handle, Descriptor.class);
+    }
+}

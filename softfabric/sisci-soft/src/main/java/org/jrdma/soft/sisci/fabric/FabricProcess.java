@@ -1,0 +1,243 @@
+package org.jrdma.soft.sisci.fabric;
+
+import static org.jrdma.abi.sisci.sisci_h.*;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.Connection;
+import org.jrdma.soft.sisci.control.ConnectionManager;
+import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricDirectory;
+import org.jrdma.soft.sisci.control.Message;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A process of a node that has joined a fabric. Safe for use by multiple threads. */
+public final class FabricProcess implements ConnectionManager.Listener {
+
+    public static final int MAX_GROUPS = Topology.MAX_GROUPS;
+
+    private static final Logger LOG = LoggerFactory.getLogger(FabricProcess.class);
+    private static final int ANY_NODE = 0;
+    private static final int MAX_SWEEPS = 100;
+    private static final long SWEEP_PAUSE_NANOS = 20_000_000;
+
+    private final FabricClient fabric;
+    private final MemberContext context;
+    private final LocalSegments segments;
+    private final LocalInterrupts interrupts;
+
+    private FabricProcess(FabricClient fabric, int adapters, FaultInjector faults) {
+        this.fabric = fabric;
+        this.context =
+                new MemberContext(
+                        fabric,
+                        new Topology(fabric, adapters),
+                        faults,
+                        new CallbackThread(faults.delay()),
+                        Executors.newCachedThreadPool(
+                                Thread.ofPlatform()
+                                        .daemon()
+                                        .name("sisci-soft-worker-", 0)
+                                        .factory()),
+                        new WriteBufferFlusher(),
+                        new DmaChannelAllocator(),
+                        new ConnectedObjects());
+        this.segments = new LocalSegments(context);
+        this.interrupts = new LocalInterrupts(context);
+    }
+
+    /**
+     * Joins a fabric.
+     *
+     * @param path the directory of the fabric
+     * @param mustBePrivate true if the directory must belong to this user and deny access to others
+     * @param node the id of the node; 0 for the first free id
+     * @param adapters the number of adapters of the node
+     * @param faults the faults to inject
+     */
+    public static FabricProcess join(
+            Path path, boolean mustBePrivate, int node, int adapters, FaultInjector faults) {
+        try {
+            var directory = FabricDirectory.open(path, mustBePrivate);
+            try {
+                return directory.locked(() -> {
+                    directory.sweep();
+                    var members =
+                            directory.entries().stream()
+                                    .filter(entry -> entry.kind() == Entry.Kind.MEMBER)
+                                    .toList();
+                    var id = node == ANY_NODE ? freeNode(members) : node;
+                    var number = 0;
+                    while (members.contains(new Entry(id, Entry.Kind.MEMBER, number, number))) {
+                        number++;
+                    }
+                    var connections = new ConnectionManager(directory, id, number);
+                    var fabric = new FabricClient(directory, connections, id, number);
+                    var member = new FabricProcess(fabric, adapters, faults);
+                    connections.start(member);
+                    member.context.topology().refresh();
+                    LOG.info(
+                            "Joined the fabric {} as process {} of node {}", directory, number, id);
+                    return member;
+                });
+            } catch (FabricException | RuntimeException e) {
+                directory.close();
+                throw e;
+            }
+        } catch (FabricException e) {
+            throw SciException.of(e);
+        }
+    }
+
+    private static int freeNode(List<Entry> members) {
+        var used = members.stream().map(Entry::node).collect(Collectors.toSet());
+        return IntStream.iterate(
+                        Topology.FIRST_NODE,
+                        id -> id < Topology.END_OF_NODES,
+                        id -> id + Topology.NODE_STEP)
+                .filter(id -> !used.contains(id))
+                .findFirst()
+                .orElseThrow(() ->
+                        new SciException(SCI_ERR_HW_NOSPC(), "The fabric has no free node id."));
+    }
+
+    /** Leaves the fabric, and deletes all files of this process. */
+    public void leave() {
+        fabric.connections().close();
+        context.callbacks().close();
+        context.workers().shutdownNow();
+        context.objects().abandon();
+        var directory = fabric.directory();
+        try {
+            directory.locked(() -> {
+                for (var entry : directory.entries()) {
+                    if (entry.node() == fabric.node()
+                            && entry.member() == fabric.number()
+                            && entry.kind() != Entry.Kind.CUT) {
+                        directory.delete(entry);
+                    }
+                }
+                directory.sweep(); // the files of processes that were killed
+                return true;
+            });
+        } catch (FabricException e) {
+            LOG.warn(
+                    "Cannot delete all files of this process in {}: {}", directory, e.getMessage());
+        }
+        directory.close();
+    }
+
+    /** Creates a descriptor. In C: {@code SCIOpen}. */
+    public Descriptor open() {
+        return new Descriptor(context);
+    }
+
+    public int node() {
+        return fabric.node();
+    }
+
+    public List<Integer> nodes() {
+        return fabric.nodes();
+    }
+
+    public LocalSegments segments() {
+        return segments;
+    }
+
+    public LocalInterrupts interrupts() {
+        return interrupts;
+    }
+
+    /** Delivers all posted writes of this process. */
+    public void flush() {
+        context.writeBuffers().flush();
+    }
+
+    /** Fails for the number of an adapter that does not exist. */
+    public void checkAdapter(int adapter) {
+        context.topology().checkAdapter(adapter);
+    }
+
+    /** Returns true if a node exists. Fails if the id is invalid or the link is cut. */
+    public boolean probe(int id, int adapter) {
+        checkAdapter(adapter);
+        context.topology().checkNode(id);
+        context.topology().checkLink(id, adapter);
+        return nodes().contains(id);
+    }
+
+    /** Returns true if the link of an adapter of this node is not cut. */
+    public boolean isLinkOperational(int adapter) {
+        return !context.topology().isCut(fabric.node(), adapter);
+    }
+
+    /**
+     * Cuts or restores the link of an adapter of this node. All processes have been notified when
+     * this method returns.
+     *
+     * @throws SciException if a process does not respond; all other processes have been notified
+     */
+    public void setLink(int adapter, boolean operational) {
+        context.topology().setLink(adapter, operational);
+    }
+
+    @Override
+    public void received(Connection from, Message message) {
+        switch (message.kind()) {
+            case HELLO, RESPONSE -> throw new AssertionError("Unexpected message " + message);
+            case CONNECT_SEGMENT,
+                    FIND_SPACE,
+                    DISCONNECT_SEGMENT,
+                    DETACH_SEGMENT,
+                    ATTACH_SEGMENT,
+                    SEGMENT_OPERATION,
+                    FLAG_STORED ->
+                    segments.received(from, message);
+            case CONNECT_INTERRUPT, DISCONNECT_INTERRUPT, TRIGGER, TRIGGER_WITH_DATA ->
+                    interrupts.received(from, message);
+            case SEGMENT_GONE, SEGMENT_EVENT, INTERRUPT_GONE, TAKEN ->
+                    context.objects().received(message);
+            case REFRESH ->
+                    context.workers()
+                            .execute(() -> { // may connect to new members of a group
+                                context.topology().refresh();
+                                from.respond(message, SCI_ERR_OK(), 0);
+                            });
+        }
+    }
+
+    @Override
+    public void lost(Connection connection) {
+        context.objects().lost(connection);
+        segments.lost(connection);
+        interrupts.lost(connection);
+        context.workers().execute(() -> sweepAfter(connection));
+    }
+
+    /**
+     * Deletes the files of a process that has ended. Sweeps repeatedly, because the system closes
+     * the descriptors of a killed process one by one: its connection may end before its listening
+     * socket.
+     */
+    private void sweepAfter(Connection lost) {
+        var gone = new Entry(lost.node(), Entry.Kind.MEMBER, lost.member(), lost.member());
+        var directory = fabric.directory();
+        try {
+            for (var sweeps = 0; sweeps < MAX_SWEEPS; sweeps++) {
+                directory.sweep();
+                if (!directory.entries().contains(gone) || Thread.interrupted()) {
+                    return;
+                }
+                LockSupport.parkNanos(SWEEP_PAUSE_NANOS);
+            }
+        } catch (FabricException e) {
+            LOG.debug("Cannot delete stale files in {}: {}", directory, e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package org.jrdma.sockets.adaptor;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import org.jrdma.sockets.adaptor.AdaptorOptions.Call;
+
+/** Converts the exceptions of closed channels to those of the JDK's sockets. */
+final class ClosedSocketExceptions {
+
+    private ClosedSocketExceptions() {}
+
+    static <T> T callOnSocket(Call<T> call) throws IOException {
+        return call(call, "Socket is closed");
+    }
+
+    static <T> T callOnStream(Call<T> call) throws IOException {
+        return call(call, "Socket closed");
+    }
+
+    private static <T> T call(Call<T> call, String closedBefore) throws IOException {
+        try {
+            return call.make();
+        } catch (ClosedByInterruptException e) {
+            throw AdaptorOptions.socketException("Closed by interrupt", e);
+        } catch (AsynchronousCloseException e) {
+            throw AdaptorOptions.socketException("Socket closed", e);
+        } catch (ClosedChannelException e) {
+            throw AdaptorOptions.socketException(closedBefore, e);
+        }
+    }
+
+    /** Returns the exception for a write after {@code shutdownOutput}. */
+    static SocketException brokenPipe(SocketException cause) {
+        return AdaptorOptions.socketException("Broken pipe", cause);
+    }
+}

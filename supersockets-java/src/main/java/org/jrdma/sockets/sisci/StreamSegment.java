@@ -1,0 +1,216 @@
+package org.jrdma.sockets.sisci;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.LocalMap;
+import org.jrdma.sisci.LocalSegment;
+import org.jrdma.sisci.SegmentOptions;
+import org.jrdma.sisci.model.SegmentEvent;
+import org.jrdma.sisci.model.SisciException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This end's segment of a stream, and the state of the connection from the peer to it.
+ *
+ * <p>The segment is used by one stream after another: creating and connecting segments involves the
+ * driver and all threads of both processes, while a stream over connected segments starts with a
+ * few stores.
+ *
+ * <p>Owned by its current stream, of which there is one at a time. Safe for use by multiple
+ * threads.
+ */
+final class StreamSegment {
+
+    /**
+     * The first segment id. Each search for a free id starts after the last one, because an unread
+     * request may still name a segment that was just closed.
+     */
+    private static final int FIRST_ID = 0x1000_0000;
+
+    private static final int IDS = 0x1000_0000;
+    private static final AtomicInteger NEXT_ID =
+            new AtomicInteger(ThreadLocalRandom.current().nextInt(IDS));
+
+    private final SisciFabric fabric;
+    private final LocalSegment segment;
+    private final LocalMap map;
+    private final int capacity;
+    private final Use use;
+
+    // Set before the stream is notified, so that a stream that is attached concurrently sees the
+    // state
+    private volatile boolean peerConnected;
+    private volatile boolean peerGone;
+    private volatile boolean broken;
+    private volatile @Nullable SisciStream stream;
+
+    /** The end that this segment belongs to, which determines the streams that can use it. */
+    sealed interface Use {}
+
+    /**
+     * The connecting end.
+     *
+     * @param node the node of the listener
+     * @param target the address of the listener
+     * @param ringBytes the requested capacity of the ring
+     */
+    record Route(int node, InetSocketAddress target, int ringBytes) implements Use {}
+
+    /**
+     * The accepting end.
+     *
+     * @param listener the listener that accepts
+     */
+    record Accepted(SisciListener listener) implements Use {}
+
+    private StreamSegment(
+            SisciFabric fabric, LocalSegment segment, LocalMap map, int capacity, Use use) {
+        this.fabric = fabric;
+        this.segment = segment;
+        this.map = map;
+        this.capacity = capacity;
+        this.use = use;
+    }
+
+    static StreamSegment create(SisciFabric fabric, int ringBytes, Use use) throws SisciException {
+        var capacity = StreamLayout.powerOfTwo(ringBytes);
+        var bytes = StreamLayout.inPages(StreamLayout.RING + capacity);
+        var segment = fabric.node().newSegment(SegmentOptions.withFreeId(nextId(), bytes));
+        try {
+            var map = segment.map();
+            map.putLong(StreamLayout.CAPACITY, capacity);
+            map.putLongRelease(StreamLayout.KIND, StreamLayout.THIS_KIND);
+            return new StreamSegment(fabric, segment, map, capacity, use);
+        } catch (SisciException | RuntimeException e) {
+            segment.close();
+            throw e;
+        }
+    }
+
+    private static int nextId() {
+        return FIRST_ID + Math.floorMod(NEXT_ID.getAndIncrement(), IDS);
+    }
+
+    /** Makes the segment available to the peer. A stream must be attached. */
+    void offer() throws SisciException {
+        segment.onEvent(this::localEvent);
+        segment.offer();
+    }
+
+    /**
+     * Connects to the peer's segment. May block.
+     *
+     * @param timeout the time during which temporary failures are retried
+     * @throws FabricException if the segment does not exist, or is not a segment of a stream
+     */
+    PeerSegment join(int node, int id, int wakeUpNumber, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        var peer = PeerSegment.connect(fabric, node, id, wakeUpNumber, timeout);
+        peer.segment().onEvent(this::remoteEvent);
+        return peer;
+    }
+
+    /** Returns true if the peer has stored a connect request for a stream. */
+    boolean isRequested(long stream) {
+        return use instanceof Accepted && requestLength(stream) != 0;
+    }
+
+    /** Returns the peer's connect request for a stream, as it was stored. */
+    byte[] request(long stream) {
+        var length = Math.min(requestLength(stream), ConnectRequest.MAX_BYTES);
+        return map.segment().asSlice(StreamLayout.REQUEST, length).toArray(JAVA_BYTE);
+    }
+
+    private long requestLength(long stream) {
+        return StreamLayout.flagOf(stream, map.getLongAcquire(StreamLayout.REQUEST_LENGTH));
+    }
+
+    void close() {
+        segment.close();
+    }
+
+    SisciFabric fabric() {
+        return fabric;
+    }
+
+    int segmentId() {
+        return segment.id();
+    }
+
+    LocalMap map() {
+        return map;
+    }
+
+    int capacity() {
+        return capacity;
+    }
+
+    Use use() {
+        return use;
+    }
+
+    void attach(SisciStream newStream) {
+        stream = newStream;
+    }
+
+    /** Returns true if the peer has connected at any time. */
+    boolean hasPeerConnected() {
+        return peerConnected;
+    }
+
+    /** Returns true if the peer has disconnected, or will not connect. */
+    boolean isPeerGone() {
+        return peerGone;
+    }
+
+    /** Returns true if stores of either end may have been lost. */
+    boolean isBroken() {
+        return broken;
+    }
+
+    void markPeerGone() {
+        peerGone = true;
+    }
+
+    /** Handles an event of the connection from the peer to this segment. */
+    private void localEvent(SegmentEvent event) {
+        switch (event.type()) {
+            case DISCONNECTED, LOST -> {
+                peerGone = true;
+                notifyStream(SisciStream::peerDisconnected);
+            }
+            case NOT_OPERATIONAL -> {
+                broken = true;
+                notifyStream(SisciStream::fail);
+            }
+            case CONNECTED -> peerConnected = true; // a disconnect event will follow in any case
+            case OPERATIONAL, UNKNOWN -> {} // no action
+        }
+    }
+
+    /** Handles an event of this end's connection to the peer's segment. */
+    private void remoteEvent(SegmentEvent event) {
+        switch (event.type()) {
+            case NOT_OPERATIONAL, LOST -> {
+                broken = true;
+                notifyStream(SisciStream::fail);
+            }
+            case DISCONNECTED -> notifyStream(SisciStream::scan);
+            case CONNECTED, OPERATIONAL, UNKNOWN -> {} // no action
+        }
+    }
+
+    private void notifyStream(Consumer<SisciStream> notification) {
+        var current = stream;
+        if (current != null) {
+            notification.accept(current);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package org.jrdma.sockets.transport;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jrdma.ffi.doctor.ConnectionChecks;
+import org.jrdma.ffi.doctor.DeviceChecks;
+import org.jrdma.ffi.doctor.Finding;
+import org.jrdma.ffi.doctor.LimitChecks;
+import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.Verdict;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Logs common problems of this machine's fast transports. Runs once, on a thread of its own, when a
+ * socket of another transport than TCP is first opened. Does nothing on a machine without RDMA
+ * devices.
+ */
+public final class TransportProblems {
+
+    private static final TransportProblems THIS_MACHINE =
+            new TransportProblems(
+                    Machine.THIS,
+                    finding -> LoggerFactory.getLogger(TransportProblems.class).warn(finding));
+
+    private final Machine machine;
+    private final Consumer<String> log;
+    private final AtomicBoolean started = new AtomicBoolean();
+
+    TransportProblems(Machine machine, Consumer<String> log) {
+        this.machine = machine;
+        this.log = log;
+    }
+
+    /** Called before a socket of a transport is opened. */
+    public static void before(StreamTransport transport) {
+        if (transport != FamilyTransport.TCP) {
+            THIS_MACHINE.start();
+        }
+    }
+
+    void start() {
+        if (!started.get() && started.compareAndSet(false, true)) {
+            Thread.ofPlatform().name("jrdma-sockets-check").daemon().start(this::run);
+        }
+    }
+
+    private void run() {
+        if (!DeviceChecks.hasDevices(machine)) {
+            return;
+        }
+        Stream.of(
+                        DeviceChecks.on(machine),
+                        Stream.of(ConnectionChecks.resolver(machine)),
+                        ConnectionChecks.ipOverInfiniband(machine),
+                        Stream.of(LimitChecks.lockedMemory(machine)))
+                .flatMap(findings -> findings)
+                .filter(finding ->
+                        finding.verdict() == Verdict.BROKEN
+                                || finding.verdict() == Verdict.DOUBTFUL)
+                .map(TransportProblems::line)
+                .forEach(log);
+    }
+
+    private static String line(Finding finding) {
+        return "%s: %s, so %s. To fix it: %s"
+                .formatted(finding.subject(), finding.seen(), finding.breaks(), finding.remedy());
+    }
+}
