@@ -1,12 +1,12 @@
 package org.jrdma.cli;
 
 import java.io.IOException;
-import java.util.List;
 import java.util.Locale;
 import org.jrdma.cli.net.NetCommand;
 import org.jrdma.cli.output.Version;
 import org.jrdma.cli.perf.PerfCommand;
 import org.jrdma.cli.perf.PingCommand;
+import org.jrdma.ffi.ConfiguredFabric;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -40,8 +40,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
         })
 public final class Jrdma {
 
-    private static final String FABRIC = "jrdma.fabric";
-
     private Jrdma() {}
 
     static void main(String... arguments) {
@@ -71,12 +69,10 @@ public final class Jrdma {
         if (help != null) {
             return help;
         }
-        var fabric = System.getProperty(FABRIC, "system");
-        if (!List.of("system", "software").contains(fabric)) {
-            throw new ParameterException(
-                    parsed.commandSpec().commandLine(),
-                    "The system property %s is \"%s\". It must be system or software."
-                            .formatted(FABRIC, fabric));
+        try {
+            ConfiguredFabric.get();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(parsed.commandSpec().commandLine(), e.getMessage(), e);
         }
         return new RunLast().execute(parsed);
     }

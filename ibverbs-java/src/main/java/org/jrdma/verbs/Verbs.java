@@ -11,6 +11,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.BlockingCalls;
+import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
@@ -145,14 +146,9 @@ public final class Verbs {
      * @throws IllegalArgumentException if the property has another value
      */
     public static Verbs configured() throws LibraryNotFoundException {
-        var fabric = System.getProperty("jrdma.fabric", "system");
-        return switch (fabric) {
-            case "system" -> system();
-            case "software" -> software();
-            default ->
-                    throw new IllegalArgumentException(
-                            "The system property jrdma.fabric is \"%s\", but must be \"system\" or \"software\""
-                                    .formatted(fabric));
+        return switch (ConfiguredFabric.get()) {
+            case SYSTEM -> system();
+            case SOFTWARE -> software();
         };
     }
 

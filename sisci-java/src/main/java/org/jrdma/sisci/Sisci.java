@@ -3,6 +3,7 @@ package org.jrdma.sisci;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.linkage.NativeLibrary;
@@ -79,14 +80,9 @@ public final class Sisci {
      * @throws IllegalArgumentException if the property has another value
      */
     public static Sisci configured() throws LibraryNotFoundException {
-        var fabric = System.getProperty("jrdma.fabric", "system");
-        return switch (fabric) {
-            case "system" -> system();
-            case "software" -> software();
-            default ->
-                    throw new IllegalArgumentException(
-                            "Invalid value \"%s\" of the system property jrdma.fabric. Set it to system or software."
-                                    .formatted(fabric));
+        return switch (ConfiguredFabric.get()) {
+            case SYSTEM -> system();
+            case SOFTWARE -> software();
         };
     }
 

@@ -149,7 +149,7 @@ class SisciTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(Sisci::configured)
                     .withMessage(
-                            "Invalid value \"hardware\" of the system property jrdma.fabric. Set it to system or software.");
+                            "The system property jrdma.fabric is \"hardware\". It must be system or software.");
         } finally {
             System.clearProperty("jrdma.fabric");
         }

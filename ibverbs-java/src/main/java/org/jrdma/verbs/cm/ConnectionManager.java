@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
+import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
@@ -99,14 +100,9 @@ public final class ConnectionManager {
      * @throws IllegalArgumentException if the property has any other value
      */
     public static ConnectionManager configured() throws LibraryNotFoundException {
-        var fabric = System.getProperty("jrdma.fabric", "system");
-        return switch (fabric) {
-            case "system" -> system();
-            case "software" -> software();
-            default ->
-                    throw new IllegalArgumentException(
-                            "Invalid value \"%s\" of the system property jrdma.fabric. Valid values are system and software."
-                                    .formatted(fabric));
+        return switch (ConfiguredFabric.get()) {
+            case SYSTEM -> system();
+            case SOFTWARE -> software();
         };
     }
 
