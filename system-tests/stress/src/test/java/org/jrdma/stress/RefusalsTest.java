@@ -173,7 +173,9 @@ class RefusalsTest {
     }
 
     private static void refused(String what, ThrowingCallable call) {
-        assertThatIllegalArgumentException().isThrownBy(call).withMessageStartingWith(what + " is");
+        assertThatIllegalArgumentException()
+                .isThrownBy(call)
+                .withMessageStartingWith("The " + what + " must be between ");
     }
 
     private static AddressVector address(int port, int lid, int serviceLevel, int pathBits) {
