@@ -10,10 +10,11 @@ import org.jrdma.benchmarks.Median;
 import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /**
- * Compares a work queue, whose two counters are padded, with the same code whose counters share a
- * cache line. One thread acquires slots and another releases them. Each variant has its own
- * processes, so that the JIT compiles both equally. The processes take turns. A result is the
- * median over the turns of the median over the rounds of a turn.
+ * Compares a work queue, whose two counters are padded and whose posting thread keeps a copy of the
+ * other counter, with the plain code whose counters share a cache line. One thread acquires slots
+ * and another releases them. Each variant has its own processes, so that the JIT compiles both
+ * equally. The processes take turns. A result is the median over the turns of the median over the
+ * rounds of a turn.
  *
  * <p>The posting thread waits for free slots and the completing thread for requests, as in a queue
  * pair that is driven at its full rate.
@@ -29,7 +30,7 @@ public final class WorkQueuePaddingBenchmark {
 
     /** The operations of a posting thread and of a completing thread on a work queue. */
     private interface Queue {
-        int freeSlots();
+        boolean hasFreeSlots(int count);
 
         int outstanding();
 
@@ -42,8 +43,8 @@ public final class WorkQueuePaddingBenchmark {
         private final PolledWorkQueue queue = new PolledWorkQueue(CAPACITY);
 
         @Override
-        public int freeSlots() {
-            return queue.freeSlots();
+        public boolean hasFreeSlots(int count) {
+            return queue.hasFreeSlots(count);
         }
 
         @Override
@@ -86,8 +87,8 @@ public final class WorkQueuePaddingBenchmark {
         }
 
         @Override
-        public int freeSlots() {
-            return CAPACITY - (int) (posted - (long) RELEASED.getAcquire(this));
+        public boolean hasFreeSlots(int count) {
+            return CAPACITY - (int) (posted - (long) RELEASED.getAcquire(this)) >= count;
         }
 
         @Override
@@ -168,7 +169,7 @@ public final class WorkQueuePaddingBenchmark {
 
     private static void post(Queue queue, int chain) {
         for (var posted = 0; posted < REQUESTS; posted += chain) {
-            while (queue.freeSlots() < chain) {
+            while (!queue.hasFreeSlots(chain)) {
                 Thread.onSpinWait();
             }
             queue.post(chain);

@@ -188,7 +188,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
         if (chained) {
             throw new IllegalStateException("A request of a chain can only be posted by its chain");
         }
-        if (queue.freeSlots() <= 0) {
+        if (!queue.hasFreeSlots(1)) {
             return false; // checked here because the provider's ENOMEM would cost a native call
         }
         fillSlot(0);
@@ -210,7 +210,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     final boolean tryPostChain(PreparedRequest<?>[] chain) throws VerbsException {
         checkThread();
         checkState();
-        if (queue.freeSlots() < chain.length) {
+        if (!queue.hasFreeSlots(chain.length)) {
             return false;
         }
         for (var index = 0; index < chain.length; index++) {

@@ -126,6 +126,11 @@ public final class PolledSharedReceives extends PolledWorkQueue {
         return capacity() - outstanding();
     }
 
+    @Override
+    public boolean hasFreeSlots(int count) {
+        return freeSlots() >= count;
+    }
+
     /** For the thread that posts. */
     @Override
     public int outstanding() {

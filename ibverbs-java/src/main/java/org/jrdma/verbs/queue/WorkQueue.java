@@ -34,7 +34,9 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
 
     // The thread that posts writes one counter, the thread that completes writes the other: padding
     // keeps each out of the cache lines of the other, and of the fields that both threads read.
-    // HotSpot lays out fields of one size in the order of their declaration.
+    // HotSpot lays out fields of one size in the order of their declaration. The posting thread
+    // keeps a copy of the counter that it does not write: it reads the original, and so takes its
+    // cache line from the completing thread, only if the queue is full by the copy.
 
     @SuppressWarnings("unused")
     private long pad1,
@@ -55,6 +57,11 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
 
     @SuppressWarnings("unused") // through POSTED
     private long posted;
+
+    /**
+     * The last value of {@link #released} that the posting thread read. Only that thread uses it.
+     */
+    private long releasedSeen;
 
     @SuppressWarnings("unused")
     private long pad16,
@@ -117,6 +124,15 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
 
     public int freeSlots() {
         return capacity - (int) (posted - (long) RELEASED.getAcquire(this));
+    }
+
+    /** Returns true if at least this number of slots is free. Only for the posting thread. */
+    public boolean hasFreeSlots(int count) {
+        if (posted - releasedSeen + count <= capacity) {
+            return true;
+        }
+        releasedSeen = (long) RELEASED.getAcquire(this);
+        return posted - releasedSeen + count <= capacity;
     }
 
     /** The number of requests that were posted and whose completions have not been polled. */

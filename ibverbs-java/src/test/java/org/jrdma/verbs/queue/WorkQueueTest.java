@@ -37,10 +37,13 @@ class WorkQueueTest {
             for (var round = 0; round < 50; round++) {
                 for (var slot = 0; slot < capacity; slot++) {
                     assertThat(queue.freeSlots()).isEqualTo(capacity - slot);
+                    assertThat(queue.hasFreeSlots(capacity - slot)).isTrue();
+                    assertThat(queue.hasFreeSlots(capacity - slot + 1)).isFalse();
                     queue.number(queue.nextPosition(), id(queue.nextPosition()));
                     queue.take(1);
                 }
                 assertThat(queue.freeSlots()).isZero();
+                assertThat(queue.hasFreeSlots(1)).isFalse();
                 assertThat(queue.outstanding()).isEqualTo(capacity);
                 for (var slot = 0; slot < capacity; slot++) {
                     var position = (long) round * capacity + slot;
