@@ -67,7 +67,7 @@ public final class Loop implements AutoCloseable {
         completions = device.newCompletionQueue(6 * BATCH);
         queuePair = domain.newQueuePair(reliable(completions).sends(2 * BATCH).receives(BATCH));
         queuePair.connect(queuePair.endpoint());
-        shared = domain.newSharedReceiveQueue(BATCH);
+        shared = domain.newPolledSharedReceiveQueue(BATCH);
         var sharing = domain.newQueuePair(reliable(completions).sends(1).sharedReceives(shared));
         sharing.connect(sharing.endpoint());
         region = domain.newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);

@@ -62,7 +62,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
                 case PolledSharedReceiveQueue polled -> polled.nativeQueue();
                 default ->
                         throw new IllegalArgumentException(
-                                "The %s completes into dispatchers and cannot serve a polled queue pair. Create a polled one with newSharedReceiveQueue()."
+                                "The %s completes into dispatchers and cannot serve a polled queue pair. Create a polled one with newPolledSharedReceiveQueue()."
                                         .formatted(shared));
             };
         }

@@ -407,17 +407,18 @@ public final class ProtectionDomain extends NativeObject {
      * @param capacity the number of receives that the queue must be able to hold
      * @throws VerbsException if the device rejects the queue
      */
-    public PolledSharedReceiveQueue newSharedReceiveQueue(int capacity) throws VerbsException {
-        return newSharedReceiveQueue(capacity, 1);
+    public PolledSharedReceiveQueue newPolledSharedReceiveQueue(int capacity)
+            throws VerbsException {
+        return newPolledSharedReceiveQueue(capacity, 1);
     }
 
     /**
-     * Creates a shared receive queue as {@link #newSharedReceiveQueue(int)} does, for receives that
-     * scatter a message to several slices.
+     * Creates a shared receive queue as {@link #newPolledSharedReceiveQueue(int)} does, for
+     * receives that scatter a message to several slices.
      *
      * @param elements the maximum number of slices of a receive
      */
-    public PolledSharedReceiveQueue newSharedReceiveQueue(int capacity, int elements)
+    public PolledSharedReceiveQueue newPolledSharedReceiveQueue(int capacity, int elements)
             throws VerbsException {
         return new PolledSharedReceiveQueue(handle, capacity, elements, null);
     }

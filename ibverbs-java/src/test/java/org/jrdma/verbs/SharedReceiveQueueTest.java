@@ -40,7 +40,7 @@ class SharedReceiveQueueTest {
     @BeforeEach
     void open() throws Exception {
         open(new FakeLibrary());
-        shared = domain.newSharedReceiveQueue(8, 2);
+        shared = domain.newPolledSharedReceiveQueue(8, 2);
     }
 
     private void open(FakeLibrary opened) throws Exception {
@@ -93,8 +93,8 @@ class SharedReceiveQueueTest {
                     asked.add(ibv_srq_attr.srq_limit(attributes));
                 });
 
-        domain.newSharedReceiveQueue(100, 3);
-        domain.newSharedReceiveQueue(7);
+        domain.newPolledSharedReceiveQueue(100, 3);
+        domain.newPolledSharedReceiveQueue(7);
 
         assertThat(asked).containsExactly(100, 3, 0, 7, 1, 0);
     }
@@ -188,7 +188,7 @@ class SharedReceiveQueueTest {
                 .answer("ibv_query_srq", Errno.EIO, 0);
 
         assertFailure(
-                () -> domain.newSharedReceiveQueue(1_000, 2),
+                () -> domain.newPolledSharedReceiveQueue(1_000, 2),
                 Errno.EINVAL,
                 "ibv_create_srq failed for 1,000 receives with 2 slices on fake0: EINVAL (22).");
         assertFailure(
@@ -214,7 +214,7 @@ class SharedReceiveQueueTest {
             open(new FakeLibrary().without(symbol));
 
             assertFailure(
-                    () -> domain.newSharedReceiveQueue(8),
+                    () -> domain.newPolledSharedReceiveQueue(8),
                     Errno.EOPNOTSUPP,
                     "ibv_create_srq failed for 8 receives with 1 slices on fake0: EOPNOTSUPP (95).");
             assertThat(library.calls).doesNotContain("ibv_create_srq");

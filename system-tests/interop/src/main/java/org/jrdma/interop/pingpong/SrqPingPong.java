@@ -49,7 +49,7 @@ public final class SrqPingPong extends LoopProgram {
                 var memory = domain.newArena(access());
                 var completions = device.newCompletionQueue(completionQueue(queuePairs));
                 var cursor = completions.newCursor(16);
-                var shared = domain.newSharedReceiveQueue(receives)) {
+                var shared = domain.newPolledSharedReceiveQueue(receives)) {
 
             var buffer = memory.region(size);
             var receive = shared.prepareReceive(buffer.slice());

@@ -280,7 +280,7 @@ class AsyncSharedReceiveQueueTest {
     @Test
     void shouldBeForTheSameKindOfCompletionQueueOnly() throws Exception {
         open(0);
-        var polled = domain.newSharedReceiveQueue(4);
+        var polled = domain.newPolledSharedReceiveQueue(4);
         var queue = device.newCompletionQueue(64);
 
         assertThatIllegalArgumentException()

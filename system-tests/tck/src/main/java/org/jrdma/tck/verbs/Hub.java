@@ -48,7 +48,7 @@ final class Hub implements AutoCloseable {
         completions = device.newCompletionQueue(256);
         cursor = completions.newCursor(16);
         incoming = domain.newArena(Pair.ALL).region(PLACES * PLACE_BYTES);
-        shared = domain.newSharedReceiveQueue(receives, elements);
+        shared = domain.newPolledSharedReceiveQueue(receives, elements);
         sendersDomain = device.newProtectionDomain();
         sent = device.newCompletionQueue(256);
         sentCursor = sent.newCursor(16);

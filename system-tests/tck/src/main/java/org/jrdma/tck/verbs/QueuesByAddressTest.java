@@ -61,7 +61,7 @@ class QueuesByAddressTest {
         var domain = device.newProtectionDomain();
         outgoing = domain.newArena(Pair.ALL).region(RECEIVES * PLACE_BYTES);
         incoming = domain.newArena(Pair.ALL).region(RECEIVES * PLACE_BYTES);
-        shared = domain.newSharedReceiveQueue(RECEIVES, PIECES);
+        shared = domain.newPolledSharedReceiveQueue(RECEIVES, PIECES);
         var received = device.newCompletionQueue(64);
         arrived = received.newCursor(RECEIVES);
         var done = device.newCompletionQueue(64);

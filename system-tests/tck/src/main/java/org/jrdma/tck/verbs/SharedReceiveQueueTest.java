@@ -502,15 +502,17 @@ class SharedReceiveQueueTest {
         var most = hub.device().attributes();
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> hub.domain().newSharedReceiveQueue(0))
+                .isThrownBy(() -> hub.domain().newPolledSharedReceiveQueue(0))
                 .withMessageContaining("at least one receive with one slice");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> hub.domain().newSharedReceiveQueue(1, 0))
+                .isThrownBy(() -> hub.domain().newPolledSharedReceiveQueue(1, 0))
                 .withMessageContaining("at least one receive with one slice");
         assertThatIllegalArgumentException().isThrownBy(() -> hub.shared().resize(0));
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() ->
-                        hub.domain().newSharedReceiveQueue(1, most.maxSharedReceiveElements() + 1))
+                        hub.domain()
+                                .newPolledSharedReceiveQueue(
+                                        1, most.maxSharedReceiveElements() + 1))
                 .withMessageStartingWith("ibv_create_srq failed for 1 receives with ")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
     }

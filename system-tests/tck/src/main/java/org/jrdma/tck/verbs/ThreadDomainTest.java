@@ -62,7 +62,7 @@ class ThreadDomainTest {
         fabric.needs(Feature.THREAD_DOMAINS);
         fabric.needs(Feature.DATAGRAMS);
         var side = DatagramSide.active(device);
-        var shared = side.domain().newSharedReceiveQueue(4);
+        var shared = side.domain().newPolledSharedReceiveQueue(4);
         var parent = side.domain().newParentDomainUnguarded(device.newThreadDomain());
         var own =
                 parent.newQueuePair(

@@ -453,7 +453,7 @@ class XrcTest {
                                                 .sharedReceives(inbox.queue())))
                 .withMessageEndingWith(
                         "cannot be assigned to a queue pair, because senders select it by its number");
-        var plain = inbox.domain().newSharedReceiveQueue(4);
+        var plain = inbox.domain().newPolledSharedReceiveQueue(4);
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
                         inbox.domain()
