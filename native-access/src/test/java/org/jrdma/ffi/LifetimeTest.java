@@ -1,6 +1,7 @@
 package org.jrdma.ffi;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.lang.ref.WeakReference;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 class LifetimeTest {
 
     private final List<String> destroyed = Collections.synchronizedList(new ArrayList<>());
+    private int rejectedCloses;
 
     private Lifetime lifetime(String name, Lifetime... owners) {
         return new Lifetime(name, List.of(owners), () -> destroyed.add(name));
@@ -534,6 +536,181 @@ class LifetimeTest {
             assertThat(destroyed).containsExactlyInAnyOrder("both", "left", "right");
             assertThat(destroyed.getFirst()).isEqualTo("both");
         }
+    }
+
+    @Test
+    void shouldDestroyDependentsBeforeAnOwnerThatACloseCallbackCloses() {
+        var device = lifetime("device");
+        var domain = lifetime("domain", device);
+        var completions = lifetime("completions", device);
+        var queuePair = lifetime("queue pair", domain, completions);
+        var region = lifetime("region", domain);
+        queuePair.onClose(() -> {
+            device.close();
+            assertThat(region.isClosed()).isTrue();
+        });
+
+        queuePair.close();
+
+        assertThat(destroyed)
+                .containsExactlyInAnyOrder(
+                        "region", "queue pair", "domain", "completions", "device")
+                .startsWith("region", "queue pair")
+                .endsWith("device");
+    }
+
+    @Test
+    void shouldLetACloseCallbackCloseAnOwnerThatAnotherThreadIsClosing() throws Exception {
+        for (var round = 0; round < 500; round++) {
+            destroyed.clear();
+            var device = lifetime("device");
+            var domain = lifetime("domain", device);
+            var queuePair = lifetime("queue pair", domain);
+            var start = new CyclicBarrier(2);
+            queuePair.onClose(device::close);
+            queuePair.onClose(domain::close);
+
+            var closer =
+                    Threads.start(() -> {
+                        start.await();
+                        device.close();
+                    });
+            start.await();
+            queuePair.close();
+
+            assertThat(closer.result()).isTrue();
+            assertThat(destroyed).containsExactly("queue pair", "domain", "device");
+        }
+    }
+
+    @Test
+    void shouldDestroyTheObjectIfACloseCallbackThrowsAnError() {
+        var owner = lifetime("owner");
+        var dependent = lifetime("dependent", owner);
+        dependent.onClose(() -> {
+            throw new AssertionError("a mistake");
+        });
+
+        try (var log = new CapturedLog()) {
+            owner.close();
+            assertThat(log.toString()).contains("dependent", "a mistake");
+        }
+
+        assertThat(destroyed).containsExactly("dependent", "owner");
+    }
+
+    @Test
+    void shouldCompleteACloseThatAnErrorInterruptedInTheNextClose() {
+        var owner = lifetime("owner");
+        var older = lifetime("older", owner);
+        var dependent =
+                new Lifetime(
+                        "dependent",
+                        List.of(owner),
+                        () -> {
+                            destroyed.add("dependent");
+                            throw new OutOfMemoryError("a test");
+                        });
+
+        assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(owner::close);
+
+        assertThat(dependent.isClosed()).isTrue();
+        assertThat(destroyed).containsExactly("dependent");
+        assertThatIllegalStateException().isThrownBy(owner::hold);
+        owner.close();
+        assertThat(destroyed).containsExactly("dependent", "older", "owner");
+        assertThat(older.isClosed()).isTrue();
+    }
+
+    @Test
+    void shouldReleaseCloseCallbacksWhenClosed() {
+        var lifetime = lifetime("thing");
+        var captured = new WeakReference<>(captureInCallbacks(lifetime));
+
+        lifetime.close();
+
+        for (var i = 0; i < 100 && captured.get() != null; i++) {
+            System.gc();
+        }
+        assertThat(captured.get()).isNull();
+        assertThat(lifetime.isClosed()).isTrue(); // still reachable
+    }
+
+    private static Object captureInCallbacks(Lifetime lifetime) {
+        var captured = new Object() {
+            void run() {}
+        };
+        lifetime.onClose(captured::run);
+        return captured;
+    }
+
+    @Test
+    void shouldNotLoseAHoldIfTheStackOverflows() throws Exception {
+        var lifetime = lifetime("thing");
+
+        runOnASmallStack(() -> overflow(() -> {
+            lifetime.hold();
+            try {
+                assertThat(lifetime.isClosed()).isFalse();
+            } finally {
+                lifetime.release();
+            }
+        }));
+
+        lifetime.close(); // waits for holds
+        assertThat(destroyed).containsExactly("thing");
+    }
+
+    @Test
+    void shouldRejectACloseWithoutEnoughStackAndLeaveTheObjectOpen() throws Exception {
+        var owner = lifetime("owner");
+        var dependent = lifetime("dependent", owner);
+
+        runOnASmallStack(() -> closeAtTheEndOfTheStack(owner));
+
+        assertThat(rejectedCloses).isPositive();
+        assertThat(dependent.isClosed()).isTrue();
+        assertThat(destroyed).containsExactly("dependent", "owner");
+    }
+
+    /** Fills the stack, then tries to close at each depth until close() is no longer rejected. */
+    @SuppressWarnings("InfiniteRecursion") // until the stack is full
+    private void closeAtTheEndOfTheStack(Lifetime lifetime) {
+        try {
+            closeAtTheEndOfTheStack(lifetime);
+        } catch (StackOverflowError e) {
+            // the stack is full
+        }
+        if (!lifetime.isClosed()) {
+            try {
+                lifetime.close();
+            } catch (StackOverflowError e) {
+                rejectedCloses++;
+            }
+        }
+    }
+
+    private static void runOnASmallStack(Runnable task) throws Exception {
+        var thread = new Thread(null, task, "small stack", 512 << 10);
+        thread.start();
+        thread.join();
+    }
+
+    /** Runs the action at every depth of the stack, until the stack overflows. */
+    @SuppressWarnings("InfiniteRecursion") // until the stack is full
+    private static void overflow(Runnable action) {
+        for (var round = 0; round < 100; round++) {
+            try {
+                descend(action);
+            } catch (StackOverflowError e) {
+                // expected
+            }
+        }
+    }
+
+    private static void descend(Runnable action) {
+        action.run();
+        descend(action);
     }
 
     private static void awaitUninterrupted(CountDownLatch latch) {

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.StackSpace;
+import org.jrdma.ffi.guard.StackSpace;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**

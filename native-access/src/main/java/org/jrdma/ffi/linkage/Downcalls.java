@@ -5,6 +5,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import org.jrdma.ffi.guard.StackSpace;
 
 /**
  * Method handles that call C functions. No handle is bound to an address: the function's address is
@@ -81,7 +82,7 @@ public final class Downcalls {
 
     /** Makes a call without a result. Not for hot paths. */
     public static void run(VoidCall call) {
-        StackSpace.ensure();
+        StackSpace.ensureForLibraryInJava();
         try {
             call.invoke();
         } catch (Throwable e) {
@@ -94,7 +95,7 @@ public final class Downcalls {
      * unchecked exceptions.
      */
     public static <T> T call(Call<T> call) {
-        StackSpace.ensure();
+        StackSpace.ensureForLibraryInJava();
         try {
             return call.invoke();
         } catch (Throwable e) {

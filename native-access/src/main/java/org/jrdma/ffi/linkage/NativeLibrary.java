@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.SoftwareLibrary;
+import org.jrdma.ffi.guard.StackSpace;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

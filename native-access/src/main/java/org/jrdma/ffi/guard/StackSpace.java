@@ -1,17 +1,18 @@
-package org.jrdma.ffi.linkage;
+package org.jrdma.ffi.guard;
 
 import java.lang.classfile.ClassFile;
+import java.lang.classfile.CodeBuilder;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
-import java.lang.constant.MethodTypeDesc;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * Ensures that enough stack is left for a C function that is implemented in Java. A stack overflow
- * inside such a function terminates the JVM, while an overflow here is an ordinary {@link
- * StackOverflowError}.
+ * Ensures that enough stack is left for an operation that a stack overflow must not interrupt. A
+ * check throws {@link StackOverflowError} before the operation has changed anything. Such an
+ * operation is {@code close()}, which would otherwise leave an object half closed, and a C function
+ * that is implemented in Java, where an overflow terminates the JVM.
  *
  * <p>The check calls a method that does nothing and has very many local variables. The interpreter
  * reserves stack for them. Compiled code does not, but it must be able to continue in the
@@ -44,16 +45,26 @@ public final class StackSpace {
     private StackSpace() {}
 
     /** Enables the check. Called when a library is opened that may be written in Java. */
-    static void enable() {
+    public static void enable() {
         enabled = true;
         ensure(); // generates the methods while enough stack is left
     }
 
-    /** Checks the stack before a call that may load classes. */
-    static void ensure() {
+    /** Checks the stack before an operation that may load classes. */
+    public static void ensure() {
+        enter(Methods.COLD);
+    }
+
+    /** Checks the stack before a call that may load classes, if it may enter a library in Java. */
+    public static void ensureForLibraryInJava() {
         if (enabled) {
-            enter(Methods.COLD);
+            ensure();
         }
+    }
+
+    /** Checks the stack before a counter is changed that a later call must change back. */
+    public static void ensureForRelease() {
+        enter(Methods.RELEASE);
     }
 
     /** Checks the stack before a frequently repeated call of a library written in Java. */
@@ -74,13 +85,14 @@ public final class StackSpace {
 
     private static void enter(MethodHandle method) {
         try {
-            method.invokeExact(true);
+            method.invokeExact();
+        } catch (StackOverflowError e) {
+            throw e;
         } catch (Throwable e) {
-            throw Downcalls.unchecked(e);
+            throw new AssertionError("A method without instructions failed", e);
         }
     }
 
-    /** Initialized only if a library is written in Java. */
     private static final class Methods {
 
         /** Enough for the deepest calls of the JDK, which occur when classes are first used. */
@@ -88,44 +100,51 @@ public final class StackSpace {
 
         /** Enough for code that is compiled and has run before. */
         static final MethodHandle HOT = methodWithFrame(16 << 10);
+
+        /** Enough for a few interpreted frames. */
+        static final MethodHandle RELEASE = methodWithFrame(4 << 10);
     }
 
     /**
-     * Generates a method that calls itself once, because compiled code without a call never
-     * continues in the interpreter, and that is too long to be inlined.
+     * Generates a method that calls another one, because compiled code without a call never
+     * continues in the interpreter. Both are too long to be inlined.
      */
     private static MethodHandle methodWithFrame(int bytes) {
-        var name = "frame";
         var self = ClassDesc.of(StackSpace.class.getPackageName(), "StackFrame");
-        var type = MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_boolean);
+        var type = ConstantDescs.MTD_void;
         var code =
                 ClassFile.of()
                         .build(
                                 self,
-                                frame ->
-                                        frame.withMethodBody(
-                                                name,
-                                                type,
-                                                ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC,
-                                                body -> {
-                                                    body.iconst_0().istore(bytes / Long.BYTES - 1);
-                                                    for (var i = 0; i < NOP_COUNT; i++) {
-                                                        body.nop();
-                                                    }
-                                                    body.iload(0)
-                                                            .ifThen(again ->
-                                                                    again.iconst_0()
-                                                                            .invokestatic(
-                                                                                    self, name,
-                                                                                    type))
-                                                            .return_();
-                                                }));
+                                methods -> {
+                                    methods.withMethodBody(
+                                            "frame",
+                                            type,
+                                            ClassFile.ACC_STATIC,
+                                            body -> {
+                                                body.iconst_0().istore(bytes / Long.BYTES - 1);
+                                                nops(body).invokestatic(self, "leaf", type);
+                                                body.return_();
+                                            });
+                                    methods.withMethodBody(
+                                            "leaf",
+                                            type,
+                                            ClassFile.ACC_STATIC,
+                                            body -> nops(body).return_());
+                                });
         try {
             var lookup = MethodHandles.lookup().defineHiddenClass(code, true);
             return lookup.findStatic(
-                    lookup.lookupClass(), name, MethodType.methodType(void.class, boolean.class));
+                    lookup.lookupClass(), "frame", MethodType.methodType(void.class));
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
+    }
+
+    private static CodeBuilder nops(CodeBuilder body) {
+        for (var i = 0; i < NOP_COUNT; i++) {
+            body.nop();
+        }
+        return body;
     }
 }

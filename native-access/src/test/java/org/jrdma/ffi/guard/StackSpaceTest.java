@@ -1,4 +1,4 @@
-package org.jrdma.ffi.linkage;
+package org.jrdma.ffi.guard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
