@@ -24,6 +24,11 @@ public final class DispatchLoop {
     private final WorkCompletions batch;
     private final DescriptorWaiter waiter;
 
+    /** The number of completions in the batch, and the index of the first to be dispatched. */
+    private int count;
+
+    private int next;
+
     private DispatchLoop(NativeCompletionQueue<AsyncWorkQueue> queue) throws FabricException {
         this.queue = queue;
         this.table = queue.attachments().table();
@@ -56,12 +61,20 @@ public final class DispatchLoop {
             } else {
                 waiter.callAgain();
             }
+        } catch (VirtualMachineError e) {
+            throw e; // the waiter repeats this method, which continues where it ended
         } catch (FabricException | RuntimeException e) {
-            if (!queue.lifetime().isClosed()) {
-                LOG.error("The dispatcher of {} has stopped", queue.lifetime(), e);
-                table.forEach(work -> work.fail(e));
-                queue.attachments().shared().forEach(work -> work.fail(e));
-            }
+            fail(e);
+        } catch (Throwable e) {
+            fail(new IllegalStateException(e));
+        }
+    }
+
+    private void fail(Exception e) {
+        if (!queue.lifetime().isClosed()) {
+            LOG.error("The dispatcher of {} has stopped", queue.lifetime(), e);
+            table.forEach(work -> work.fail(e));
+            queue.attachments().shared().forEach(work -> work.fail(e));
         }
     }
 
@@ -69,24 +82,33 @@ public final class DispatchLoop {
     private boolean dispatchSome() {
         // A stage that runs for a completion on this thread may close the queue.
         for (var polls = 0; polls < POLLS && !queue.lifetime().isClosed(); polls++) {
-            var count = queue.poll(batch);
-            if (count == 0) {
-                return true;
+            if (next == count) {
+                next = 0;
+                count = queue.poll(batch);
+                if (count == 0) {
+                    return true;
+                }
             }
-            for (var index = 0; index < count; index++) {
-                dispatch(index);
+            while (next < count) {
+                dispatchNext();
             }
         }
         return false;
     }
 
-    private void dispatch(int index) {
-        var number = batch.requestNumber(index);
+    /**
+     * Dispatches a completion. Everything that needs memory precedes the removal of the transfer,
+     * so that this method can be repeated after an {@link OutOfMemoryError}.
+     */
+    private void dispatchNext() {
+        var number = batch.requestNumber(next);
         var work = table.find(number);
+        var completion = CompletionDecoder.decode(batch, next, work);
         var transfer = work == null ? null : work.complete((int) number);
+        next++;
         if (transfer != null) {
             try {
-                transfer.complete(CompletionDecoder.decode(batch, index, work));
+                transfer.complete(completion);
             } finally {
                 work.returnSlot();
             }

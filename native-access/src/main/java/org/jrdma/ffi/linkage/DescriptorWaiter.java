@@ -3,16 +3,15 @@ package org.jrdma.ffi.linkage;
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.Map;
-import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +37,15 @@ public final class DescriptorWaiter implements AutoCloseable {
     private long timesReady;
     private boolean armed;
     private boolean closed;
+
+    /** True if the descriptor is ready and the waiting threads are not notified yet. */
+    private boolean readyDue;
+
+    /** True if the callback must run. */
+    private boolean callDue;
+
+    /** The next waiter in the polling thread's list, or this waiter if it is the last. */
+    private @Nullable DescriptorWaiter next;
 
     private DescriptorWaiter(int descriptor, Poller poller, Runnable onReady)
             throws FabricException {
@@ -65,7 +73,8 @@ public final class DescriptorWaiter implements AutoCloseable {
      * Creates a waiter that calls {@code onReady} on the polling thread when the descriptor becomes
      * readable, once for each {@link #arm()}. The callback must neither block nor run code of the
      * program, because it delays all other waits of the process. A callback divides long work into
-     * pieces by {@link #callAgain()}.
+     * pieces by {@link #callAgain()}. A callback that throws a {@link VirtualMachineError}, for
+     * example for lack of memory, is repeated after a short time until it does not.
      */
     public static DescriptorWaiter watch(int descriptor, Runnable onReady) throws FabricException {
         return new DescriptorWaiter(descriptor, Readers.POLLER, onReady);
@@ -89,7 +98,8 @@ public final class DescriptorWaiter implements AutoCloseable {
      * descriptors have been processed. To be called only by the callback.
      */
     public void callAgain() {
-        poller.unfinished.add(this);
+        callDue = true;
+        poller.enqueue(this);
     }
 
     /**
@@ -186,29 +196,35 @@ public final class DescriptorWaiter implements AutoCloseable {
      * Called by the polling thread. The lock is held during the callback, so that close() waits for
      * it.
      */
-    private void ready() {
+    private void serve() {
         lock.lock();
         try {
-            if (!armed) {
-                return; // epoll reports errors and hang-ups even if they were not requested
+            if (readyDue) {
+                readyDue = false;
+                if (armed) { // epoll reports errors and hang-ups even if they were not requested
+                    armed = false;
+                    timesReady++;
+                    changed.signalAll();
+                    callDue = true;
+                }
             }
-            armed = false;
-            timesReady++;
-            changed.signalAll();
-            callBack();
+            if (callDue) {
+                callDue = false;
+                if (!closed) {
+                    callBack();
+                }
+            }
         } finally {
             lock.unlock();
         }
     }
 
     private void callBack() {
-        lock.lock();
         try {
-            if (!closed) {
-                onReady.run();
-            }
-        } finally {
-            lock.unlock();
+            onReady.run();
+        } catch (VirtualMachineError e) {
+            callDue = true;
+            throw e;
         }
     }
 
@@ -230,6 +246,7 @@ public final class DescriptorWaiter implements AutoCloseable {
 
         private static final Logger LOG = LoggerFactory.getLogger(DescriptorWaiter.class);
         private static final int BATCH = 64;
+        private static final long PAUSE_NANOS = 10_000_000;
 
         private final Map<Long, DescriptorWaiter> waiters = new ConcurrentHashMap<>();
         private final AtomicLong nextKey = new AtomicLong();
@@ -237,9 +254,12 @@ public final class DescriptorWaiter implements AutoCloseable {
         private final int awaited;
 
         /**
-         * The waiters whose callbacks requested another call. Accessed only by the polling thread.
+         * The waiters to be served, linked by {@link DescriptorWaiter#next}. Accessed only by the
+         * polling thread. Not a collection, because adding an element must not need memory.
          */
-        private final Queue<DescriptorWaiter> unfinished = new ArrayDeque<>();
+        private @Nullable DescriptorWaiter first;
+
+        private @Nullable DescriptorWaiter last;
 
         private Poller(String name, int awaited) {
             this.awaited = awaited;
@@ -293,36 +313,86 @@ public final class DescriptorWaiter implements AutoCloseable {
             }
         }
 
+        /** Adds a waiter to those that are served next, unless it is one of them. */
+        void enqueue(DescriptorWaiter waiter) {
+            if (waiter.next != null) {
+                return;
+            }
+            waiter.next = waiter;
+            if (last == null) {
+                first = waiter;
+            } else {
+                last.next = waiter;
+            }
+            last = waiter;
+        }
+
+        /** Never ends, because all waits of the process depend on this thread. */
         private void run() {
             MemorySegment events = Arena.ofAuto().allocate(BATCH * LinuxCalls.EpollEvent.BYTES, 8);
             while (true) {
                 try {
-                    var calls = unfinished.size();
-                    var count = LinuxCalls.epollWait(epoll, events, BATCH, calls == 0 ? -1 : 0);
+                    var count =
+                            LinuxCalls.epollWait(epoll, events, BATCH, first == null ? -1 : 0);
                     for (var i = 0; i < count; i++) {
-                        var waiter = waiters.get(LinuxCalls.EpollEvent.data(events, i));
-                        if (waiter != null) {
-                            invoke(waiter, DescriptorWaiter::ready);
-                        }
+                        addReady(LinuxCalls.EpollEvent.data(events, i));
                     }
-                    for (; calls > 0; calls--) {
-                        invoke(unfinished.remove(), DescriptorWaiter::callBack);
+                } catch (Throwable e) {
+                    pauseAfter("epoll_wait failed. The polling thread continues.", e);
+                }
+                serveAll();
+            }
+        }
+
+        /** Repeats the lookup until there is memory for it: epoll reports an event only once. */
+        private void addReady(long key) {
+            while (true) {
+                try {
+                    var waiter = waiters.get(key);
+                    if (waiter != null) {
+                        waiter.readyDue = true;
+                        enqueue(waiter);
                     }
-                } catch (FabricException e) {
-                    LOG.error("epoll_wait failed. The polling thread continues.", e);
+                    return;
+                } catch (VirtualMachineError e) {
+                    pauseAfter("Finding the waiter of a descriptor failed. It is repeated.", e);
                 }
             }
         }
 
-        /**
-         * Logs the exceptions of a callback, because all waits of the process depend on this
-         * thread.
-         */
-        private static void invoke(DescriptorWaiter waiter, Consumer<DescriptorWaiter> call) {
+        private void serveAll() {
+            var waiter = first;
+            first = null;
+            last = null;
+            while (waiter != null) {
+                var following = waiter.next;
+                waiter.next = null;
+                serve(waiter);
+                waiter = following == waiter ? null : following;
+            }
+        }
+
+        private void serve(DescriptorWaiter waiter) {
             try {
-                call.accept(waiter);
+                waiter.serve();
+            } catch (VirtualMachineError e) {
+                enqueue(waiter);
+                pauseAfter("A callback for a descriptor failed. It is repeated.", e);
             } catch (Throwable e) {
-                LOG.error("The callback for descriptor {} failed", waiter.descriptor, e);
+                log("The callback for a descriptor failed", e);
+            }
+        }
+
+        private static void pauseAfter(String message, Throwable e) {
+            log(message, e);
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+
+        private static void log(String message, Throwable e) {
+            try {
+                LOG.error(message, e);
+            } catch (Throwable unlogged) {
+                // probably a lack of memory, which must not end this thread
             }
         }
     }

@@ -1,6 +1,5 @@
 package org.jrdma.ffi.linkage;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -22,7 +21,9 @@ public final class Upcalls {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final MemorySegment ERRNO_LOCATION =
             LINKER.defaultLookup().findOrThrow("__errno_location");
-    private static final MethodHandle LOCATE = Downcalls.plain(FunctionDescriptor.of(ADDRESS));
+
+    // returns a number, because a MemorySegment would be allocated, also after an OutOfMemoryError
+    private static final MethodHandle LOCATE = Downcalls.plain(FunctionDescriptor.of(JAVA_LONG));
 
     private Upcalls() {}
 
@@ -60,8 +61,7 @@ public final class Upcalls {
      */
     public static void errno(int number) {
         try {
-            UncheckedMemory.setInt(
-                    ((MemorySegment) LOCATE.invokeExact(ERRNO_LOCATION)).address(), number);
+            UncheckedMemory.setInt((long) LOCATE.invokeExact(ERRNO_LOCATION), number);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }

@@ -465,6 +465,31 @@ class DescriptorWaiterTest {
     }
 
     @Test
+    void shouldRepeatACallbackThatRunsOutOfMemory() throws Exception {
+        var calls = new AtomicInteger();
+        try (var log = new CapturedLog();
+                var waiter =
+                        DescriptorWaiter.watch(
+                                descriptor,
+                                () -> {
+                                    if (calls.incrementAndGet() < 3) {
+                                        throw new OutOfMemoryError("a test");
+                                    }
+                                })) {
+            Descriptors.signal(descriptor);
+            waiter.arm();
+
+            while (calls.get() < 3) {
+                Thread.onSpinWait();
+            }
+            settle();
+
+            assertThat(calls).hasValue(3);
+            assertThat(log.toString()).contains("ERROR", "It is repeated", "a test");
+        }
+    }
+
+    @Test
     void shouldRejectAnInvalidDescriptor() {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> DescriptorWaiter.on(-1))

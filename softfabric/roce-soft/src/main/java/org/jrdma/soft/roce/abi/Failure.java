@@ -59,15 +59,18 @@ public enum Failure {
     }
 
     public static int errno(Throwable thrown) {
-        if (thrown instanceof ErrnoException failure) {
-            EXPLANATION.set(failure.getMessage());
-            return failure.errno();
-        }
-        EXPLANATION.set("");
         try {
-            LOG.error("A function of the software fabric failed unexpectedly", thrown);
-        } catch (Throwable ignored) {
-            // no exception may leave a function that C calls
+            if (thrown instanceof ErrnoException failure) {
+                EXPLANATION.set(failure.getMessage());
+            } else {
+                EXPLANATION.remove();
+                LOG.error("A function of the software fabric failed unexpectedly", thrown);
+            }
+        } catch (Throwable e) {
+            EXPLANATION.remove(); // an exception in a function that C called terminates the JVM
+        }
+        if (thrown instanceof ErrnoException failure) {
+            return failure.errno();
         }
         return thrown instanceof OutOfMemoryError ? Errno.ENOMEM : Errno.EIO;
     }

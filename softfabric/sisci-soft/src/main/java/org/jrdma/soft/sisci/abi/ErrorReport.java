@@ -79,15 +79,18 @@ final class ErrorReport {
     }
 
     private static int note(Throwable thrown) {
-        if (thrown instanceof SciException refusal) {
-            EXPLANATION.set(String.valueOf(refusal.getMessage()));
-            return refusal.code();
-        }
-        EXPLANATION.set("");
         try {
-            LOG.error("A function of the software fabric failed", thrown);
-        } catch (Throwable unloggable) {
-            // an exception in a function that C called would terminate the JVM
+            if (thrown instanceof SciException refusal) {
+                EXPLANATION.set(String.valueOf(refusal.getMessage()));
+            } else {
+                EXPLANATION.remove();
+                LOG.error("A function of the software fabric failed", thrown);
+            }
+        } catch (Throwable e) {
+            EXPLANATION.remove(); // an exception in a function that C called terminates the JVM
+        }
+        if (thrown instanceof SciException refusal) {
+            return refusal.code();
         }
         return thrown instanceof OutOfMemoryError ? SCI_ERR_API_NOSPC() : SCI_ERR_SYSTEM();
     }
