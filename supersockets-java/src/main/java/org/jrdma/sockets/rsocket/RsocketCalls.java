@@ -350,8 +350,8 @@ final class RsocketCalls {
     }
 
     /**
-     * Ends the exposure of memory. Must be called before {@link #close}, which otherwise blocks
-     * forever.
+     * Ends the exposure of memory. Must be called before {@link #close(int)}, which otherwise
+     * blocks forever.
      */
     int withdraw(int number, MemorySegment memory) {
         return call(
