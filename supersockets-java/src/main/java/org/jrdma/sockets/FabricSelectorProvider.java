@@ -81,7 +81,9 @@ public final class FabricSelectorProvider extends SelectorProvider {
         NativeLibrary.checkNativeAccess();
     }
 
-    /** A constructor of a stream or a listener, which takes over an open socket. */
+    /**
+     * The constructor of a stream or of a listener, which owns the open socket {@code descriptor}.
+     */
     @FunctionalInterface
     private interface Constructor<C> {
         C create(

@@ -61,8 +61,10 @@ final class AdaptorOptions {
     }
 
     /**
-     * Sets a buffer size; throws IllegalArgumentException with the message {@code message} if it is
-     * not positive.
+     * Sets a buffer size.
+     *
+     * @throws IllegalArgumentException with the message {@code message} if {@code size} is not
+     *     positive
      */
     void setSize(SocketOption<Integer> name, int size, String message) throws SocketException {
         if (size <= 0) {

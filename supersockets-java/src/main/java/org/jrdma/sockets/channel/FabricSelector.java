@@ -188,7 +188,7 @@ public final class FabricSelector extends AbstractSelector {
         return timeout == 0 ? Deadline.NEVER : Deadline.after(Duration.ofMillis(timeout));
     }
 
-    /** Selects. Waits until {@code deadline}, or not at all if it is null. */
+    /** Performs a selection. Waits until {@code deadline}; if that is null, does not wait. */
     private int select(@Nullable Consumer<SelectionKey> action, @Nullable Deadline deadline)
             throws IOException {
         synchronized (this) {

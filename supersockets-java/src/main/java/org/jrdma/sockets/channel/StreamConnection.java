@@ -164,7 +164,10 @@ final class StreamConnection {
         };
     }
 
-    /** Uses a bypass instead of the socket. Called before the channel is connected. */
+    /**
+     * Transfers all bytes over a bypass instead of the socket. Called before the stream is
+     * connected.
+     */
     void use(BypassStream newStream, BypassTransport transport) throws IOException {
         bypass = newStream; // from now on, the close of the channel closes the stream
         stream = newStream;

@@ -179,8 +179,8 @@ public record StreamKind(
     }
 
     /**
-     * Returns the state of a connection attempt: 1 if it is established, {@link SocketCalls#AGAIN}
-     * if it is in progress, or a negative errno.
+     * Returns the state of connecting a socket: 1 if the connection is established, {@link
+     * SocketCalls#AGAIN} if the attempt is in progress, or another negative errno.
      */
     int connected(int descriptor) throws IOException {
         if (!SocketCalls.isReady(descriptor, SocketCalls.POLLOUT)) {

@@ -92,7 +92,7 @@ final class StreamWriter {
 
     void shutdown() throws IOException {
         if (!shut) {
-            shut = true; // set first, because a concurrent write that fails checks it
+            shut = true; // set first, because a concurrent write that fails checks this flag
             connection.stream().shutdownOutput();
         }
     }

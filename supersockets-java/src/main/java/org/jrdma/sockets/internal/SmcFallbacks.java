@@ -100,7 +100,7 @@ public final class SmcFallbacks {
             check("send", SocketCalls.send(descriptor, memory, REQUEST_BYTES, 0));
             var found = new HashMap<Long, String>();
             var more = true;
-            while (more) { // recv does not wait, the kernel has each response ready
+            while (more) { // each response is ready, so recv never fails with EAGAIN
                 var length = check("recv", SocketCalls.receive(descriptor, memory, Scratch.BYTES));
                 more = decode(buffer.slice(0, length).order(ByteOrder.nativeOrder()), found);
             }

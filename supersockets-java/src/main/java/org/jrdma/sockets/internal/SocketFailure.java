@@ -48,7 +48,12 @@ public final class SocketFailure {
         return new IOException(SocketCalls.text(errno));
     }
 
-    /** Returns the result of a call; throws {@link #ofSocket} if it is a negative errno. */
+    /**
+     * Returns the result of a call.
+     *
+     * @throws SocketException as {@link #ofSocket} returns it, if {@code result} is a negative
+     *     errno
+     */
     public static int check(int result) throws SocketException {
         if (result < 0) {
             throw ofSocket(-result);

@@ -227,8 +227,9 @@ final class RsocketCalls {
     }
 
     /**
-     * Polls rsockets, and descriptors of the kernel. A timeout is not supported, because before
-     * version 63 a wait that times out leaves the library's count of waiting threads too high.
+     * Polls rsockets, and descriptors of the kernel. A timeout is not supported, because in
+     * rdma-core before version 63 a wait that times out leaves the library's count of waiting
+     * threads too high.
      *
      * @param waits true to wait until there is an event, false to return immediately
      */

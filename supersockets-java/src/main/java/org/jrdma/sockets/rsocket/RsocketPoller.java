@@ -101,7 +101,10 @@ final class RsocketPoller {
         }
     }
 
-    /** Ends the watch of an rsocket. Waits like {@link #suspend}. */
+    /**
+     * Ends the watch of an rsocket. Waits until the thread of the poller has left rpoll, like
+     * {@link #suspend}.
+     */
     synchronized void forget(Watched target) {
         if (watches.remove(target.number()) != null) {
             awaitRound();

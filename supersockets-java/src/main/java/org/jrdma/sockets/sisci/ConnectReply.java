@@ -19,8 +19,8 @@ enum ConnectReply {
     }
 
     /**
-     * Returns the code of the reply in shared memory. It is not 0, which means that there is no
-     * reply.
+     * Returns the code by which shared memory represents the reply. The code is never 0, because 0
+     * means that there is no reply.
      */
     long code() {
         return code;

@@ -61,9 +61,9 @@ final class SegmentRecycling {
     }
 
     /**
-     * Returns true if {@code SisciStream.disconnect} must run for this end, which is closed:
-     * because the peer has closed too, or because the time for which the segments are kept has
-     * passed.
+     * Returns true if {@code SisciStream.disconnect} must run for this end, which is closed. This
+     * is the case if the peer has closed too, if no peer has connected in time, or if the segments
+     * cannot be kept longer.
      */
     boolean isDue(boolean peerHasClosed) {
         return isAbandoned() || (isEnding() && (peerHasClosed || !canWait()));

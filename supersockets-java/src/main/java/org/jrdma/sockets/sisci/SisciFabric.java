@@ -129,7 +129,7 @@ public final class SisciFabric {
             try {
                 stream.scan();
             } catch (RuntimeException e) {
-                LOG.error("Could not scan a SISCI stream; closing it with a failure", e);
+                LOG.error("Could not scan a SISCI stream; the stream fails", e);
                 stream.fail();
             }
         }

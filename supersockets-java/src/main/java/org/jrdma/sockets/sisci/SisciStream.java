@@ -77,7 +77,7 @@ public final class SisciStream extends BypassStream {
         segment = former.segment;
         memory = former.memory;
         number = former.number + 1;
-        // the connecting end is joined when it has received a reply
+        // the connecting end is joined only after it has received a reply
         joined = use() instanceof StreamSegment.Accepted;
         incoming = new ReceiveRing(former.incoming);
         outgoing = new SendRing(ring);
@@ -117,7 +117,7 @@ public final class SisciStream extends BypassStream {
     void join(int node, int id, int wakeUpNumber, Duration timeout)
             throws FabricException, InterruptedIOException {
         var peer = segment.join(node, id, wakeUpNumber, timeout);
-        // a sleep that was recorded before could not be announced; the next arm() announces it
+        // forgets sleeps that could not be announced before, so that the next arm() announces them
         sleeping.wake(SocketCalls.POLLIN);
         outgoing = new SendRing(peer, memory);
         joined = true;
@@ -290,7 +290,7 @@ public final class SisciStream extends BypassStream {
         var slept = sleeping.wake(SocketCalls.POLLIN);
         incoming.receive(target, count);
         if (slept) {
-            changed(); // other threads may sleep, but the peer wakes this end up only once
+            changed(); // wakes other threads, because the peer wakes this end up only once
         }
         if (incoming.isAcknowledgementDue()) {
             acknowledge();
@@ -385,7 +385,9 @@ public final class SisciStream extends BypassStream {
         changed();
     }
 
-    /** Announces the end, unless bytes may be lost. The caller holds the lock for sends. */
+    /**
+     * Announces the end of the stream, unless bytes may be lost. The caller holds {@code sending}.
+     */
     private boolean announceEnd(SendRing ring) {
         if (failed || !ring.peer().haveStoresArrived()) {
             fail();

@@ -109,7 +109,7 @@ final class StreamLayout {
         return word >>> FLAG_BITS == stream ? word & (1 << FLAG_BITS) - 1 : 0;
     }
 
-    /** Combines two numbers in one word. */
+    /** Returns a word that consists of two numbers. */
     static long word(int upper, int lower) {
         return (long) upper << 32 | Integer.toUnsignedLong(lower);
     }

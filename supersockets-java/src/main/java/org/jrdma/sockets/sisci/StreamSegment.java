@@ -57,7 +57,7 @@ final class StreamSegment {
     sealed interface Use {}
 
     /**
-     * The connecting end.
+     * The connecting end. The segment can be used for streams to the same listener.
      *
      * @param node the node of the listener
      * @param target the address of the listener
@@ -66,9 +66,9 @@ final class StreamSegment {
     record Route(int node, InetSocketAddress target, int ringBytes) implements Use {}
 
     /**
-     * The accepting end.
+     * The accepting end. The segment can be used for streams that the same listener accepts.
      *
-     * @param listener the listener that accepts
+     * @param listener the listener
      */
     record Accepted(SisciListener listener) implements Use {}
 
@@ -198,7 +198,7 @@ final class StreamSegment {
                 notifyStream(SisciStream::fail);
             }
             case CONNECTED -> peerConnected = true; // a disconnect event always follows
-            case OPERATIONAL, UNKNOWN -> {} // no action
+            case OPERATIONAL, UNKNOWN -> {}
         }
     }
 
@@ -210,7 +210,7 @@ final class StreamSegment {
                 notifyStream(SisciStream::fail);
             }
             case DISCONNECTED -> notifyStream(SisciStream::scan);
-            case CONNECTED, OPERATIONAL, UNKNOWN -> {} // no action
+            case CONNECTED, OPERATIONAL, UNKNOWN -> {}
         }
     }
 

@@ -66,11 +66,14 @@ final class WakeUps {
             try {
                 Objects.requireNonNull(interrupt).trigger();
             } catch (SisciException | IllegalStateException e) {
-                LOG.debug("Could not trigger {}: {}", interrupt, e.getMessage());
+                LOG.debug("Could not trigger interrupt {}: {}", interrupt, e.getMessage());
             }
         }
 
-        /** Ends one use of the interrupt. The last one disconnects from the interrupt. */
+        /**
+         * Ends one use of the interrupt. The end of the last use closes the connection to the
+         * interrupt.
+         */
         void release() {
             synchronized (wakeUps) {
                 users--;

@@ -24,7 +24,7 @@ public final class FamilyNumber {
         this.files = files;
     }
 
-    /** Returns the number that is read from the first file that exists. */
+    /** Creates an object that reads the number from the first of {@code files} that exists. */
     public static FamilyNumber in(List<Path> files) {
         return new FamilyNumber(files);
     }

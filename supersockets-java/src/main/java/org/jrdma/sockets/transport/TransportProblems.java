@@ -12,9 +12,9 @@ import org.jrdma.ffi.doctor.Verdict;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks this machine for common problems that make its fast transports slow or unusable, and logs
- * them. The check runs once, on a thread of its own, when a socket of a transport other than TCP is
- * first opened. On a machine without RDMA devices, nothing is checked.
+ * Checks this machine for common problems that can make its fast transports slow or unusable, and
+ * logs them. The check runs once, on a thread of its own, when a socket of a transport other than
+ * TCP is first opened. Nothing is checked on a machine without RDMA devices.
  */
 public final class TransportProblems {
 
