@@ -185,7 +185,7 @@ public final class SisciListener extends BypassListener {
      */
     private boolean enqueueAccepted(Arrival arrival) {
         var queued = enqueue(arrival);
-        // the slot is released after that, so that the queue never exceeds the backlog
+        // released only after the connection was added, so that the client is counted at all times
         releaseSlot(ConnectReply.ACCEPTED);
         return queued;
     }

@@ -36,7 +36,7 @@ public non-sealed interface BypassTransport extends StreamTransport {
     /**
      * Listens at an address. May block briefly.
      *
-     * @param backlog the maximum number of connections in the accept queue
+     * @param backlog the requested length of the accept queue
      * @param receiveBuffer the receive buffer size in bytes for accepted streams; 0 for the default
      * @throws FabricException if this machine cannot use the transport; with the code EADDRINUSE if
      *     the port is in use
