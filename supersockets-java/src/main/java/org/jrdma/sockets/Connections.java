@@ -11,16 +11,16 @@ import org.jrdma.sockets.report.DriverCounters;
 import org.jrdma.sockets.report.OpenStreams;
 
 /**
- * The open streams of this process and the transport of each, including streams of the selector
- * provider.
+ * The open streams of this process, each with the transport that it uses. Streams that were opened
+ * through the selector provider are included.
  *
  * <p>Listeners are not streams and are not listed. The {@code toString} method of a listener's
- * channel reports the transports by which clients can reach it and why others are unavailable. The
- * connection of an accepted stream reports the transport that the client used.
+ * channel reports the transports over which clients can reach the listener, and why other
+ * transports are unavailable. The connection of an accepted stream reports the transport that the
+ * client used.
  *
- * <p>These data are also available over JMX through {@link ConnectionsMXBean}, and in a file
- * through {@link ConnectionsSnapshot}. Safe for use by multiple threads. No method waits for a
- * peer.
+ * <p>The same data are available over JMX through {@link ConnectionsMXBean}, and in a file through
+ * {@link ConnectionsSnapshot}. Safe for use by multiple threads. No method waits for a peer.
  */
 public final class Connections {
 
@@ -34,8 +34,8 @@ public final class Connections {
     /**
      * Returns the connection of a channel.
      *
-     * @throws IllegalArgumentException if the channel is not connected, or belongs to another
-     *     provider
+     * @throws IllegalArgumentException if the channel is not connected, or was not created by this
+     *     module
      */
     public static Connection of(SocketChannel channel) {
         if (!(channel instanceof StreamChannel stream)) {
@@ -57,8 +57,9 @@ public final class Connections {
      *    tcp: 2 (at 9000); 64 bytes received, 64 sent; since ...
      * }</pre>
      *
-     * <p>"to" precedes the peer's port, "at" the local port that the peer connected to, and "since"
-     * the start of the oldest connection.
+     * <p>In each line, "to" is followed by the port of the peer, or "at" by the local port to which
+     * the peer connected. "since" is followed by the time when the oldest connection of the line
+     * was established.
      */
     public static String report() {
         return OpenStreams.snapshot(false).report();
@@ -66,13 +67,15 @@ public final class Connections {
 
     /**
      * Returns the counters of the SuperSockets driver. The driver counts the traffic of all
-     * programs of this machine since it was loaded; the counters show how much traffic went over
-     * PCIe.
+     * programs of this machine since the driver was loaded. The counters show how much traffic went
+     * over PCIe.
      *
-     * <p>The text is the output of Dolphin's {@code dis_ssocks_stat -G}, which is searched for on
-     * the path and below /opt/DIS. Waits at most five seconds for that program.
+     * <p>The text is the output of Dolphin's {@code dis_ssocks_stat -G}. This method searches for
+     * the program on the PATH, in /opt/DIS/bin and in /opt/DIS/sbin, and waits at most five seconds
+     * for it.
      *
-     * @return the output of the program; empty if it is not installed; its error output if it fails
+     * @return the output of the program, or a message with the reason if the program fails; empty
+     *     if the program is not installed
      */
     public static Optional<String> superSocketsCounters() {
         return DriverCounters.installed().read();

@@ -34,14 +34,14 @@ import org.jspecify.annotations.Nullable;
  * {@code java.nio.channels}: {@code
  * -Djava.nio.channels.spi.SelectorProvider=org.jrdma.sockets.FabricSelectorProvider}.
  *
- * <p>Each channel is created over the first usable transport of a list, by default {@code
- * -Djrdma.sockets.transports=supersockets,sisci,rsocket,smc,tcp}. The transport changes if the
- * policy, {@code -Djrdma.sockets.policy=FILE}, has a rule for the address that the channel is bound
- * or connected to.
+ * <p>Streams and listeners use the first usable transport of a list, by default {@code
+ * -Djrdma.sockets.transports=supersockets,sisci,rsocket,smc,tcp}. A policy file, {@code
+ * -Djrdma.sockets.policy=FILE}, can specify other transports for the addresses to which streams
+ * connect and listeners are bound.
  *
  * <p>This provider also creates datagram channels, pipes and channels for Unix domain sockets,
- * because one selector must serve all channels of a program. The selector rejects channels of other
- * providers. Safe for use by multiple threads.
+ * because a program may use one selector for all of its channels. The selector rejects channels of
+ * other providers. Safe for use by multiple threads.
  */
 public final class FabricSelectorProvider extends SelectorProvider {
 
@@ -49,16 +49,20 @@ public final class FabricSelectorProvider extends SelectorProvider {
     private final Adaptors adaptors;
 
     /**
-     * Creates the provider; called by the JVM when it opens its first channel. The system
-     * properties are read when a channel is opened.
+     * Creates a provider that uses the transports of the policy file and of the system property
+     * {@code jrdma.sockets.transports}. The JVM calls this constructor if the system property for
+     * the selector provider names this class. The properties with the transports and the policy are
+     * not read here, but when the first stream or listener is opened.
      */
     public FabricSelectorProvider() {
         this(Preferences::configured, ChannelAdaptors.OF_CHANNELS);
     }
 
     /**
-     * Creates a provider that uses the first of these transports that is usable when a channel is
-     * opened. The policy is ignored.
+     * Creates a provider whose streams and listeners use the first usable transport of a list. The
+     * policy file is ignored.
+     *
+     * @param preferred the transports, the most preferred first
      */
     public FabricSelectorProvider(List<Transport> preferred) {
         this(Preferences.of(preferred));
@@ -77,7 +81,9 @@ public final class FabricSelectorProvider extends SelectorProvider {
         NativeLibrary.checkNativeAccess();
     }
 
-    /** Creates a stream or a listener for an open socket. */
+    /**
+     * The constructor of a stream or of a listener, which owns the open socket {@code descriptor}.
+     */
     @FunctionalInterface
     private interface Constructor<C> {
         C create(
@@ -89,7 +95,11 @@ public final class FabricSelectorProvider extends SelectorProvider {
                 throws IOException;
     }
 
-    /** Opens a channel for a protocol family, or for any internet family if it is null. */
+    /**
+     * Opens a stream or a listener.
+     *
+     * @param family the protocol family; null for an internet address of any family
+     */
     private <C> C open(@Nullable ProtocolFamily family, Constructor<C> constructor)
             throws IOException {
         checkNativeAccess();

@@ -13,9 +13,9 @@ import org.jrdma.sockets.policy.Preferences;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A factory of server sockets, for programs that use {@link ServerSocket} and load a factory by its
- * class name. The server sockets, and the sockets that they accept, behave like those of {@link
- * FabricSocketFactory}. Safe for use by multiple threads.
+ * A factory of server sockets over the fastest available transport, for programs that use {@link
+ * ServerSocket} and load a factory by its class name. The server sockets, and the sockets that they
+ * accept, behave like the sockets of {@link FabricSocketFactory}. Safe for use by multiple threads.
  */
 public final class FabricServerSocketFactory extends ServerSocketFactory {
 
@@ -23,14 +23,20 @@ public final class FabricServerSocketFactory extends ServerSocketFactory {
 
     private final FabricSelectorProvider provider;
 
-    /** Creates a factory for the configured transports, for programs that use reflection. */
+    /**
+     * Creates a factory that uses the transports of the policy file, or otherwise of the system
+     * property {@code jrdma.sockets.transports}. Programs that load the factory by its class name
+     * call this constructor by reflection.
+     */
     public FabricServerSocketFactory() {
         provider = new FabricSelectorProvider(Preferences::configured, ADAPTORS);
     }
 
     /**
-     * Creates a factory that uses the first of these transports that is usable on this machine. The
-     * policy is ignored.
+     * Creates a factory that uses the first transport of a list that is usable on this machine. The
+     * policy file is ignored.
+     *
+     * @param preferred the transports, the most preferred first
      */
     public FabricServerSocketFactory(List<Transport> preferred) {
         var preferences = Preferences.of(preferred);

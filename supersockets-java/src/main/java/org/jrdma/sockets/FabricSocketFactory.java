@@ -19,12 +19,13 @@ import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.policy.Preferences;
 
 /**
- * A factory of sockets, for programs that use {@link Socket} and load a factory by its class name.
+ * A factory of sockets over the fastest available transport, for programs that use {@link Socket}
+ * and load a factory by its class name.
  *
- * <p>The sockets throw the same exceptions as those of {@link SocketFactory#getDefault()}, for
- * example {@code SocketException: Socket closed} if another thread closes the socket. They differ
- * in two ways: they have a channel, and an interrupt closes them on platform threads too. Safe for
- * use by multiple threads.
+ * <p>The sockets throw the same exceptions as the sockets of {@link SocketFactory#getDefault()},
+ * for example {@code SocketException: Socket closed} if another thread closes the socket. They
+ * differ in two ways: they have a channel, and interrupting a thread that uses a socket closes the
+ * socket, also if the thread is a platform thread. Safe for use by multiple threads.
  */
 public final class FabricSocketFactory extends SocketFactory {
 
@@ -34,14 +35,20 @@ public final class FabricSocketFactory extends SocketFactory {
     private final Supplier<Preferences> preferences;
     private final FabricSelectorProvider provider;
 
-    /** Creates a factory for the configured transports, for programs that use reflection. */
+    /**
+     * Creates a factory that uses the transports of the policy file, or otherwise of the system
+     * property {@code jrdma.sockets.transports}. Programs that load the factory by its class name
+     * call this constructor by reflection.
+     */
     public FabricSocketFactory() {
         this(Preferences::configured);
     }
 
     /**
-     * Creates a factory that uses the first of these transports that reaches the peer. The policy
-     * is ignored.
+     * Creates a factory that uses the first transport of a list that reaches the peer. The policy
+     * file is ignored.
+     *
+     * @param preferred the transports, the most preferred first
      */
     public FabricSocketFactory(List<Transport> preferred) {
         this(Preferences.of(preferred));
@@ -66,7 +73,10 @@ public final class FabricSocketFactory extends SocketFactory {
         return provider.openSocketChannel().socket();
     }
 
-    /** Connects over the first transport, and to the first address of the host, that succeeds. */
+    /**
+     * Connects to a host. Tries all addresses of the host over the first transport, then all
+     * addresses over the second transport, and so on, until one attempt succeeds.
+     */
     @Override
     public Socket createSocket(String host, int port) throws IOException {
         InetAddress[] addresses = BlockingCalls.call(() -> InetAddress.getAllByName(host));
@@ -89,7 +99,11 @@ public final class FabricSocketFactory extends SocketFactory {
         }
     }
 
-    /** Converts a failure to the type that the JDK's sockets throw: that of the last transport. */
+    /**
+     * Returns the exception to throw after all transports have failed. If the last attempt failed
+     * with a ConnectException or a NoRouteToHostException, the exception has that type, because
+     * programs that use sockets catch these types.
+     */
     private static IOException socketException(FabricException failure) {
         var all = failure.getSuppressed();
         var converted =

@@ -39,9 +39,10 @@ public final class FabricSockets {
     /**
      * Connects over the first transport that reaches the peer.
      *
-     * <p>The transports are those that the policy, {@code -Djrdma.sockets.policy=FILE}, lists for
-     * the peer. If no rule matches, they are those of the property {@code
-     * jrdma.sockets.transports}, by default {@code supersockets,sisci,rsocket,smc,tcp}.
+     * <p>The transports are those that the policy file, {@code -Djrdma.sockets.policy=FILE}, lists
+     * for the peer. If no rule of the policy matches, the transports are those of the system
+     * property {@code jrdma.sockets.transports}, by default {@code
+     * supersockets,sisci,rsocket,smc,tcp}.
      *
      * @see #connect(String, int, List, Duration)
      */
@@ -51,17 +52,18 @@ public final class FabricSockets {
     }
 
     /**
-     * Connects over the first of {@code transports} that reaches the peer. Ignores the policy file.
-     * {@link Connections#of} reports the transport in use, and why the transports before it failed.
-     * A waiting virtual thread releases its carrier thread.
+     * Connects over the first transport of a list that reaches the peer. Ignores the policy file.
+     * {@link Connections#of} reports the transport in use, and why more preferred transports
+     * failed. A waiting virtual thread releases its carrier thread.
      *
+     * @param preferred the transports, the most preferred first
      * @param timeout the total time for all attempts. Each attempt may use an equal part of the
      *     remaining time, so that a transport whose peer does not respond leaves time for the next
-     *     one. With zero, no attempt waits.
+     *     transport. With a timeout of zero, no attempt waits.
      * @throws IllegalArgumentException if the timeout is negative
      * @throws UnknownHostException if the host is unknown
-     * @throws FabricTimeoutException if no transport connects within the timeout; the message has
-     *     the reason for each transport
+     * @throws FabricTimeoutException if no transport connects and the last attempt timed out; the
+     *     message has the reason for each transport
      * @throws FabricException if no transport connects; the message has the reason for each
      *     transport
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
@@ -82,7 +84,7 @@ public final class FabricSockets {
         return connect(host, addresses, port, preferences, deadline, adaptors);
     }
 
-    /** Connects to one of several addresses of a host. */
+    /** Connects to the first address of a host that one of the transports reaches. */
     static StreamChannel connect(
             String host,
             InetAddress[] addresses,
@@ -92,15 +94,15 @@ public final class FabricSockets {
             Adaptors adaptors)
             throws IOException {
         var attempts = attempts(addresses, port, preferences);
-        var left = attempts.size();
+        var untried = attempts.size();
         var unused = new ArrayList<UnusedTransport>();
         var failures = new ArrayList<IOException>();
         for (var attempt : attempts) {
             try {
-                var part = Duration.ofNanos(Math.max(0, deadline.remainingNanos()) / left--);
+                var part = Duration.ofNanos(Math.max(0, deadline.remainingNanos()) / untried--);
                 return connect(attempt, List.copyOf(unused), Deadline.after(part), adaptors);
             } catch (AsynchronousCloseException e) {
-                throw e; // interrupted
+                throw e; // the thread was interrupted
             } catch (IOException e) {
                 failures.add(e);
                 unused.add(new UnusedTransport(attempt.transport, e.getMessage()));
@@ -112,8 +114,8 @@ public final class FabricSockets {
     private record Attempt(InetSocketAddress address, StreamTransport transport) {}
 
     /**
-     * Returns the attempts: all addresses over the first transport of each, then over the second,
-     * and so on.
+     * Returns the attempts in their order: all addresses over the most preferred transport of each
+     * address, then all addresses over the second transport of each, and so on.
      */
     private static List<Attempt> attempts(
             InetAddress[] addresses, int port, Preferences preferences) throws FabricException {
@@ -164,14 +166,23 @@ public final class FabricSockets {
     }
 
     /**
-     * Listens over the first usable transport: one of those that the policy lists for the address,
-     * or of the configured ones.
+     * Listens over the first usable transport of the kernel, and over each kernel bypass that is
+     * preferred to it and can use the same port.
+     *
+     * <p>The transports are those that the policy file lists for the address. If no rule of the
+     * policy matches, the transports are those of the system property {@code
+     * jrdma.sockets.transports}.
      */
     public static ServerSocketChannel listen(InetSocketAddress address) throws IOException {
         return listen(address, PROVIDER);
     }
 
-    /** Listens over the first of these transports that is usable. The policy is ignored. */
+    /**
+     * Listens like {@link #listen(InetSocketAddress)}, but uses the transports of a list. The
+     * policy file is ignored.
+     *
+     * @param preferred the transports, the most preferred first
+     */
     public static ServerSocketChannel listen(InetSocketAddress address, List<Transport> preferred)
             throws IOException {
         return listen(address, new FabricSelectorProvider(preferred));
@@ -189,8 +200,9 @@ public final class FabricSockets {
     }
 
     /**
-     * Reads the policy file again immediately; otherwise a change takes effect within a second.
-     * Existing connections are not affected. Does nothing if no policy is configured.
+     * Reads the policy file immediately. Without this call, a change of the file takes effect
+     * within a second. Existing connections are not affected. Does nothing if no policy file is
+     * configured.
      *
      * @throws FabricException if the file is missing or malformed; the message names the file and
      *     the line. The previous rules remain in effect.

@@ -10,61 +10,72 @@ import org.jrdma.sockets.transport.FamilyTransport;
 import org.jrdma.sockets.transport.RsocketTransport;
 import org.jrdma.sockets.transport.SisciTransport;
 
-/** The transports that a stream can take. */
+/** The transports that streams and listeners can use. */
 public final class Transports {
 
     private Transports() {}
 
-    /** The kernel's TCP, over IPv4 and IPv6. */
+    /** Returns TCP over IPv4 and IPv6, with the sockets of the kernel. */
     public static Transport tcp() {
         return FamilyTransport.TCP;
     }
 
     /**
-     * Dolphin's SuperSockets, over IPv4: sockets of an address family whose number the driver
-     * publishes in a file. The system property {@code jrdma.sockets.supersockets.family} names
-     * another file.
+     * Returns Dolphin's SuperSockets over IPv4: kernel sockets of an address family whose number
+     * the driver publishes in a file. The system property {@code jrdma.sockets.supersockets.family}
+     * names another file.
      */
     public static Transport supersockets() {
         return FamilyTransport.SUPERSOCKETS;
     }
 
-    /** Dolphin's SuperSockets, with the number of the address family in {@code familyFile}. */
+    /**
+     * Returns Dolphin's SuperSockets, with the number of the address family in {@code familyFile}.
+     */
     public static Transport supersockets(Path familyFile) {
         return FamilyTransport.supersockets(FamilyNumber.in(List.of(familyFile)));
     }
 
     /**
-     * Memory shared by SISCI, between the nodes of a table in the format of {@code dishosts.conf}.
-     * An address of this machine that the table does not contain belongs to this node. The system
-     * property {@code jrdma.sockets.sisci.hosts} names another table; if that file is missing or
-     * malformed, the transport cannot be used. {@code jrdma.fabric} selects libsisci, and {@code
-     * jrdma.sockets.sisci.spin} is the number of microseconds for which a waiting thread spins
-     * before it sleeps (by default 30).
+     * Returns streams over SISCI shared memory between the nodes of a table. The table has the
+     * format of {@code dishosts.conf}, and is by default /etc/dis/dishosts.conf, which may be
+     * missing. An address of this machine that the table does not contain belongs to this node.
+     *
+     * <p>The system property {@code jrdma.sockets.sisci.hosts} names another table; if that file is
+     * missing or malformed, the transport cannot be used. {@code jrdma.fabric} selects libsisci.
+     * {@code jrdma.sockets.sisci.spin} is the number of microseconds for which a waiting thread
+     * spins before it sleeps (by default 30).
      */
     public static Transport sisci() {
         return SisciTransport.CONFIGURED;
     }
 
-    /** Memory shared by SISCI, with this library and this table of hosts. */
+    /**
+     * Returns streams over SISCI shared memory, with the given library and the given table of
+     * hosts.
+     */
     public static Transport sisci(Sisci library, Path hostsFile) {
         return new SisciTransport(() -> library, () -> SisciHosts.read(hostsFile));
     }
 
     /**
-     * The sockets of librdmacm, over RoCE and InfiniBand. They reach peers whose route starts at an
-     * address of an RDMA device.
+     * Returns the sockets of librdmacm (rsockets), over RoCE and InfiniBand. They reach peers to
+     * which the kernel's route starts at an address of an RDMA device.
      *
      * <p>The system property {@code jrdma.sockets.rsocket.spin} is the number of microseconds for
      * which a waiting thread spins before it sleeps (by default 30). {@code
-     * jrdma.sockets.rsocket.connections} is the capacity of librdmacm's connection table before
-     * version 53 (by default 256). A larger table takes longer to initialize.
+     * jrdma.sockets.rsocket.connections} is the capacity of the connection table of a librdmacm
+     * before version 53 (by default 256). The capacity limits the number of connections, and a
+     * larger table takes longer to initialize.
      */
     public static Transport rsocket() {
         return RsocketTransport.CONFIGURED;
     }
 
-    /** The kernel's SMC sockets over RDMA, which fall back to TCP if the peer cannot use SMC. */
+    /**
+     * Returns the kernel's SMC sockets over RDMA. The kernel uses TCP for a connection for which it
+     * cannot use SMC, for example because the peer does not support it.
+     */
     public static Transport smc() {
         return FamilyTransport.SMC;
     }

@@ -3,7 +3,7 @@
  *
  * <p>Programs that use {@code java.nio.channels} run unmodified over {@link
  * org.jrdma.sockets.FabricSelectorProvider}. A {@link org.jrdma.sockets.model.Transport} carries
- * the bytes of a stream; an unusable transport reports the reason.
+ * the bytes of a stream. A transport that this machine cannot use reports the reason.
  */
 @NullMarked
 package org.jrdma.sockets;

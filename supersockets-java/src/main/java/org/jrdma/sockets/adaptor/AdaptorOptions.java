@@ -15,7 +15,7 @@ import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 
 /**
- * Common code of the {@code java.net} adaptors: options, timeouts, and the conversion of
+ * The code that all {@code java.net} adaptors share: options, timeouts, and the conversion of
  * exceptions. Safe for use by multiple threads.
  */
 final class AdaptorOptions {
@@ -33,7 +33,7 @@ final class AdaptorOptions {
         }
     }
 
-    /** Sets the timeout in milliseconds; 0 disables it. */
+    /** Sets the timeout of later operations in milliseconds; 0 disables the timeout. */
     void setTimeout(int timeout) throws SocketException {
         ensureOpen();
         if (timeout < 0) {
@@ -61,8 +61,10 @@ final class AdaptorOptions {
     }
 
     /**
-     * Sets a buffer size; throws IllegalArgumentException with the message {@code message} if it is
-     * not positive.
+     * Sets a buffer size.
+     *
+     * @throws IllegalArgumentException with the message {@code message} if {@code size} is not
+     *     positive
      */
     void setSize(SocketOption<Integer> name, int size, String message) throws SocketException {
         if (size <= 0) {
@@ -76,7 +78,9 @@ final class AdaptorOptions {
         T make() throws IOException;
     }
 
-    /** Makes a call on a channel; converts unchecked exceptions of channels to those of sockets. */
+    /**
+     * Makes a call on a channel. Converts the unchecked exceptions of channels to those of sockets.
+     */
     static <T> T call(Call<T> call) throws IOException {
         try {
             return call.make();
@@ -85,7 +89,10 @@ final class AdaptorOptions {
         }
     }
 
-    /** Makes a call on a channel for a method that declares only SocketException. */
+    /**
+     * Makes a call on a channel, for a method that declares only SocketException. Converts all
+     * exceptions of channels to that type.
+     */
     static <T> T callAsSocket(Call<T> call) throws SocketException {
         try {
             return call(call);

@@ -12,10 +12,18 @@ final class ClosedSocketExceptions {
 
     private ClosedSocketExceptions() {}
 
+    /**
+     * Makes a call for a method of a socket. If the socket was closed before the call, throws a
+     * SocketException with the message {@code Socket is closed}.
+     */
     static <T> T callOnSocket(Call<T> call) throws IOException {
         return call(call, "Socket is closed");
     }
 
+    /**
+     * Makes a call for a stream of a socket. If the socket was closed before or during the call,
+     * throws a SocketException with the message {@code Socket closed}.
+     */
     static <T> T callOnStream(Call<T> call) throws IOException {
         return call(call, "Socket closed");
     }

@@ -30,7 +30,10 @@ final class DatagramSocketAdaptor extends DatagramSocket {
     private final Map<Group, MembershipKey> memberships = new ConcurrentHashMap<>();
     private final AdaptorOptions options;
 
-    /** The last datagrams received into packets that the program reuses. */
+    /**
+     * The size of the last datagram that each packet has received. It is needed if the program
+     * receives into the same packet again.
+     */
     private final Map<DatagramPacket, Received> received =
             Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -170,8 +173,9 @@ final class DatagramSocketAdaptor extends DatagramSocket {
     }
 
     /**
-     * Returns the capacity for the next datagram. A packet that received a shorter datagram, and
-     * was not changed since, has its original capacity again.
+     * Returns the capacity of a packet for the next datagram. If the packet has received a shorter
+     * datagram, and the program has not changed its length since then, the packet has its original
+     * capacity.
      */
     private int capacity(DatagramPacket packet) {
         var before = received.get(packet);

@@ -9,8 +9,8 @@ import org.jrdma.sockets.channel.ListenerChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server socket of a factory: a {@link ServerSocketAdaptor} with the exceptions of {@link
- * FactorySocket}.
+ * The server socket that a server socket factory returns: a {@link ServerSocketAdaptor} with the
+ * exceptions of {@link FactorySocket}.
  */
 final class FactoryServerSocket extends ServerSocketAdaptor {
 

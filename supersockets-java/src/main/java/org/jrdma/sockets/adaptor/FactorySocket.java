@@ -10,8 +10,8 @@ import java.net.SocketOption;
 import org.jrdma.sockets.channel.StreamChannel;
 
 /**
- * The socket of a factory. Where the JDK's sockets and the sockets of its channels behave
- * differently, this class behaves like the JDK's sockets.
+ * The socket that a socket factory returns. Where sockets of the JDK's factories and sockets of the
+ * JDK's channels behave differently, this class behaves like the former.
  */
 final class FactorySocket extends SocketAdaptor {
 
@@ -58,7 +58,7 @@ final class FactorySocket extends SocketAdaptor {
         });
     }
 
-    /** Returns true also for a closed socket that was connected. */
+    /** Returns true even if the socket is closed, if it was connected before. */
     @Override
     public boolean isConnected() {
         return channel.wasConnected();

@@ -9,8 +9,8 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.sockets.channel.StreamChannel;
 
 /**
- * The input stream of a socket adaptor. A reader never blocks a writer of the same socket. The
- * methods throw the exceptions of channels.
+ * The input stream of a socket adaptor. A thread that reads does not block a thread that writes to
+ * the same socket. The methods throw the exceptions of channels.
  */
 final class SocketInput extends InputStream {
 
@@ -18,8 +18,10 @@ final class SocketInput extends InputStream {
     private final Supplier<Deadline> deadline;
 
     /**
-     * Creates the stream. Each read asks {@code deadline} for its own deadline, because the timeout
-     * of the socket may change.
+     * Creates the stream.
+     *
+     * @param deadline returns the deadline of a read that starts now. Each read calls it, because
+     *     the timeout of the socket may change.
      */
     SocketInput(StreamChannel channel, Supplier<Deadline> deadline) {
         this.channel = channel;

@@ -5,7 +5,10 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import org.jrdma.sockets.channel.StreamChannel;
 
-/** The output stream of a socket adaptor. A writer never blocks a reader of the same socket. */
+/**
+ * The output stream of a socket adaptor. A thread that writes does not block a thread that reads
+ * from the same socket.
+ */
 final class SocketOutput extends OutputStream {
 
     private final StreamChannel channel;

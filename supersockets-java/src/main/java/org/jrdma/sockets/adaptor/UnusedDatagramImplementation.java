@@ -7,8 +7,8 @@ import java.net.NetworkInterface;
 import java.net.SocketAddress;
 
 /**
- * The implementation that the constructor of an adaptor's superclass requires. The adaptor
- * overrides every method that would use it.
+ * An implementation object for the constructor of an adaptor's superclass, which requires one. It
+ * is never used, because the adaptor overrides every method that would use it.
  */
 @SuppressWarnings("removal") // DatagramSocketImpl declares getTTL and setTTL as abstract
 final class UnusedDatagramImplementation extends DatagramSocketImpl {

@@ -14,12 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection attempt over a kernel bypass, on a thread of its own. Ready when it has completed:
- * with a stream, or with the reason of its failure.
+ * A connection attempt over a kernel bypass, which runs on a thread of its own. As a {@link
+ * ReadinessSource}, the attempt is ready when it has ended: with a stream, or with the reason of
+ * its failure.
  */
 public abstract class BypassConnector extends ReadinessSource {
 
-    /** The time to wait for a peer that does not respond. */
+    /** The time after which an attempt fails if the peer does not respond. */
     public static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(BypassConnector.class);
@@ -33,9 +34,11 @@ public abstract class BypassConnector extends ReadinessSource {
     private boolean abandoned;
 
     /**
-     * @param threads runs the blocking attempt
-     * @param onFailure receives the reason of a failure, on such a thread, before the attempt is
-     *     completed
+     * Creates an attempt, which does nothing before {@link #start}.
+     *
+     * @param threads runs the attempt, which blocks
+     * @param onFailure receives the reason if the attempt fails. It is called on the thread of the
+     *     attempt, before {@link #isDone} returns true.
      */
     protected BypassConnector(Executor threads, Consumer<String> onFailure) {
         this.threads = threads;
@@ -45,15 +48,16 @@ public abstract class BypassConnector extends ReadinessSource {
     /**
      * Starts the attempt. Does not block.
      *
-     * @param deadline returns the deadline of the attempt. It is called on the thread of the
-     *     attempt, so that the time during which the attempt waits for a thread does not count as
-     *     time that the peer needs.
+     * @param deadline returns the deadline of the attempt. It is called when a thread of the
+     *     executor starts the attempt, so that the time before that does not reduce the time for
+     *     the peer.
      */
     public final void start(Supplier<Deadline> deadline) {
         threads.execute(() -> {
             try {
                 complete(connect(deadline.get()), "");
-            } catch (Throwable e) { // completed in any case, because a caller may be waiting
+            } catch (Throwable e) {
+                // an Error also ends the attempt, because a caller may be waiting for its end
                 fail(e);
             }
         });
@@ -73,8 +77,10 @@ public abstract class BypassConnector extends ReadinessSource {
     }
 
     /**
-     * Connects. May block, at most until the deadline and for {@link #TIMEOUT}. The message of an
-     * exception is the reason of the failure.
+     * Connects to the peer. Called on the thread of the attempt. Blocks at most until the deadline,
+     * and fails earlier if the peer does not respond for {@link #TIMEOUT}.
+     *
+     * @throws IOException if the attempt fails; the message is the reason
      */
     protected abstract BypassStream connect(Deadline deadline) throws IOException;
 
@@ -90,22 +96,30 @@ public abstract class BypassConnector extends ReadinessSource {
         changed();
     }
 
+    /** Returns true if the attempt has ended. */
     public final synchronized boolean isDone() {
         return done;
     }
 
+    /** Returns the reason why the attempt has failed; empty if it has not failed. */
     public final synchronized String reason() {
         return reason;
     }
 
-    /** Returns the stream, which the caller now owns; empty if there is none. */
+    /**
+     * Returns the stream of a successful attempt, which the caller then owns. Empty if there is no
+     * stream, or if a caller has taken the stream before.
+     */
     public final synchronized Optional<BypassStream> take() {
         var taken = stream;
         stream = null;
         return Optional.ofNullable(taken);
     }
 
-    /** Closes the stream that the attempt has established, or will establish. */
+    /**
+     * Gives up the attempt. If the attempt has established a stream, or establishes it later, the
+     * stream is closed.
+     */
     public final synchronized void abandon() {
         abandoned = true;
         take().ifPresent(unwanted -> unwanted.close(true));
@@ -121,5 +135,5 @@ public abstract class BypassConnector extends ReadinessSource {
     }
 
     @Override
-    protected final void arm(int events) {} // the completion is reported in any case
+    protected final void arm(int events) {} // the end of the attempt is always reported
 }

@@ -10,15 +10,15 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener at a port, for connections that bypass the kernel. Ready when a connection is waiting
- * to be accepted.
+ * A listener at a port, for connections that bypass the kernel. As a {@link ReadinessSource}, the
+ * listener is ready if its accept queue contains a connection.
  */
 public abstract class BypassListener extends ReadinessSource {
 
     /**
-     * A connection that is waiting to be accepted.
+     * A connection in the accept queue.
      *
-     * @param stream the stream
+     * @param stream the local end of the connection
      * @param local the address that the peer connected to
      * @param remote the address of the peer
      */
@@ -28,7 +28,11 @@ public abstract class BypassListener extends ReadinessSource {
     private final Queue<Arrival> arrivals = new ArrayDeque<>();
     private boolean closed;
 
-    /** Adds a connection to the accept queue; returns false if the listener is closed. */
+    /**
+     * Adds a connection to the accept queue.
+     *
+     * @return false if the listener is closed; the caller must then close the stream
+     */
     protected final boolean enqueue(Arrival arrival) {
         synchronized (this) {
             if (closed) {
@@ -40,13 +44,14 @@ public abstract class BypassListener extends ReadinessSource {
         return true;
     }
 
+    /** Returns the number of connections in the accept queue. */
     protected final synchronized int queued() {
         return arrivals.size();
     }
 
     /**
      * Removes the next connection from the accept queue; returns null if the queue is empty.
-     * Notifies the threads that wait on this object's monitor.
+     * Notifies the threads that wait, on the monitor of this object, for space in the queue.
      */
     public final synchronized @Nullable Arrival poll() {
         notifyAll();
@@ -63,27 +68,27 @@ public abstract class BypassListener extends ReadinessSource {
     }
 
     @Override
-    protected final void arm(int events) {} // each connection is reported in any case
+    protected final void arm(int events) {} // each new connection is always reported
 
     /**
-     * Stops listening, and resets the connections that were not accepted. The port is free when
-     * this method returns. May block.
+     * Closes the listener, and resets the connections in the accept queue. When this method
+     * returns, the port is free. May block.
      */
     public final void close() {
-        List<Arrival> left;
+        List<Arrival> unaccepted;
         synchronized (this) {
             closed = true;
-            left = List.copyOf(arrivals);
+            unaccepted = List.copyOf(arrivals);
             arrivals.clear();
             notifyAll();
         }
-        left.forEach(arrival -> arrival.stream().close(true));
+        unaccepted.forEach(arrival -> arrival.stream().close(true));
         BlockingCalls.call(() -> {
             release();
             return null;
         });
     }
 
-    /** Releases the port. Called on a platform thread. */
+    /** Releases the port. Called on a platform thread when the listener is closed; may block. */
     protected abstract void release();
 }

@@ -15,14 +15,17 @@ public abstract class BypassStream extends ReadinessSource implements ByteStream
     public abstract void shutdownOutput();
 
     /**
-     * Closes this end, which no thread may be using. Does not block.
+     * Closes this end. No thread may be sending or receiving. Does not block.
      *
-     * @param reset true if the peer should see a reset instead of the end of the stream, if the
-     *     transport supports that
+     * @param reset true if the peer must see a reset instead of the end of the stream, if the
+     *     transport supports resets
      */
     public abstract void close(boolean reset);
 
-    /** Returns the local address, if the stream has one of its own. */
+    /**
+     * Returns the local address of the stream, if the transport has assigned one; otherwise empty,
+     * and the address of the channel applies.
+     */
     public Optional<InetSocketAddress> localAddress() {
         return Optional.empty();
     }

@@ -11,12 +11,15 @@ import java.util.Optional;
  */
 public interface LocalAddress {
 
-    /** Returns the source address that the kernel would use to reach the peer. */
+    /** Returns the source address that the kernel would use for packets to the peer. */
     InetAddress source() throws IOException;
 
-    /** Returns the address that the program has bound the channel to; empty if it is not bound. */
+    /** Returns the address to which the program has bound the channel; empty if it is not bound. */
     Optional<InetSocketAddress> bound() throws IOException;
 
-    /** Binds the channel to an address from which the peer can be reached, unless it is bound. */
+    /**
+     * Returns the local address and port from which the channel reaches the peer. If the channel
+     * has no port yet, binds it to that address and a free port.
+     */
     InetSocketAddress bind() throws IOException;
 }

@@ -7,18 +7,19 @@ import org.jrdma.sockets.internal.ByteMover;
 import org.jrdma.sockets.internal.Scratch;
 
 /**
- * Moves bytes between buffers and a stream by one call.
+ * Transfers bytes between buffers and a {@link ByteMover}. One call of the mover serves several
+ * buffers.
  *
- * <p>The bytes of a direct buffer are not copied. Bytes on the heap, and bytes of several buffers,
- * are copied through native memory, at most {@link Scratch#BYTES} at a time. Several direct buffers
- * are copied too, because a vectored native call has only their addresses and cannot keep their
- * memory alive.
+ * <p>The bytes of a single direct buffer are not copied. Bytes on the heap, and the bytes of
+ * several buffers, are copied through native memory, at most {@link Scratch#BYTES} at a time.
+ * Several direct buffers are copied too, because a vectored native call receives only their
+ * addresses and cannot keep their memory alive.
  */
 final class BufferTransfers {
 
     /**
-     * The number of bytes from which a direct buffer is sent alone instead of being copied together
-     * with the buffers after it.
+     * The number of bytes from which a direct buffer is sent or filled alone, instead of being
+     * copied together with the buffers after it.
      */
     private static final int SINGLE_CALL_BYTES = 16 * 1024;
 
@@ -38,8 +39,8 @@ final class BufferTransfers {
     }
 
     /**
-     * Rejects heap and closed memory immediately, because some transports would accept it and
-     * others would report it late.
+     * Rejects memory on the heap and memory of a closed arena. Without this check, some transports
+     * would accept such memory, and others would report it later.
      */
     static void requireNative(MemorySegment memory) {
         if (!memory.isNative()) {
@@ -51,7 +52,7 @@ final class BufferTransfers {
         }
     }
 
-    /** Reads into a buffer that has space remaining; returns 0 at the end of the stream. */
+    /** Reads into a buffer, which must have space remaining; returns 0 at the end of the stream. */
     static int receive(ByteMover mover, ByteBuffer target) {
         if (target.isDirect()) {
             var count = mover.receive(MemorySegment.ofBuffer(target), target.remaining());
@@ -69,8 +70,8 @@ final class BufferTransfers {
     }
 
     /**
-     * Reads into the buffers in order, of which at least one has space remaining; returns 0 at the
-     * end of the stream.
+     * Reads into several buffers in order; returns 0 at the end of the stream. At least one buffer
+     * must have space remaining.
      */
     static int receive(ByteMover mover, ByteBuffer[] targets, int from, int end) {
         var first = firstWithRemaining(targets, from, end);
@@ -80,17 +81,19 @@ final class BufferTransfers {
         try (var scratch = Scratch.take()) {
             var length = Math.min(remaining(targets, first, end), Scratch.BYTES);
             var count = mover.receive(scratch.bytes(), length);
-            var done = 0;
-            for (var i = first; done < count; i++) {
-                var part = Math.min(targets[i].remaining(), count - done);
-                fill(targets[i], scratch.bytes(), done, part);
-                done += part;
+            var filled = 0;
+            for (var i = first; filled < count; i++) {
+                var part = Math.min(targets[i].remaining(), count - filled);
+                fill(targets[i], scratch.bytes(), filled, part);
+                filled += part;
             }
             return count;
         }
     }
 
-    /** Writes the remaining bytes of a buffer, or a part of them. */
+    /**
+     * Writes the remaining bytes of a buffer, or the part of them that fits into the send buffer.
+     */
     static int send(ByteMover mover, ByteBuffer source) {
         if (source.isDirect()) {
             var count = mover.send(MemorySegment.ofBuffer(source), source.remaining());
@@ -106,7 +109,7 @@ final class BufferTransfers {
         }
     }
 
-    /** Writes the remaining bytes of the buffers in order, or a part of them. */
+    /** Writes the remaining bytes of several buffers in order, or a part of them. */
     static int send(ByteMover mover, ByteBuffer[] sources, int from, int end) {
         var first = firstWithRemaining(sources, from, end);
         if (needsSingleCall(sources, first, end)) {
@@ -132,8 +135,8 @@ final class BufferTransfers {
     }
 
     /**
-     * Writes the remaining bytes of the buffers. If the channel is blocking, waits until all are
-     * written.
+     * Writes the remaining bytes of several buffers. If the channel is blocking, waits until all
+     * bytes are written.
      *
      * @return the number of bytes written, or a negative errno if no byte was written
      */
@@ -141,18 +144,18 @@ final class BufferTransfers {
             ByteMover mover, Direction direction, ByteBuffer[] sources, int from, int end)
             throws IOException {
         var bytes = remaining(sources, from, end);
-        var done = 0L;
-        while (done < bytes) {
+        var written = 0L;
+        while (written < bytes) {
             int count;
             do {
                 count = send(mover, sources, from, end);
             } while (direction.retry(count));
             if (count < 0) {
-                return done > 0 ? done : count;
+                return written > 0 ? written : count;
             }
-            done += count;
+            written += count;
         }
-        return done;
+        return written;
     }
 
     /** Returns the total number of bytes remaining in the buffers. */

@@ -10,20 +10,23 @@ import org.jrdma.sockets.internal.ReadinessSource;
 import org.jrdma.sockets.policy.TransportList.Bypass;
 import org.jspecify.annotations.Nullable;
 
-/** The listeners of a channel's kernel bypasses, beside the listening socket. */
+/**
+ * The listeners of a channel for its kernel bypasses, which the channel has in addition to its
+ * listening socket.
+ */
 final class BypassListeners extends ReadinessSource {
 
     static final BypassListeners NONE = new BypassListeners(List.of());
 
     private static final String UNUSED = "the client did not connect over it";
 
-    /** The listener of one bypass, or the reason why it could not be opened. */
+    /** The listener of one bypass; if it could not be opened, null and the reason. */
     private record Entry(@Nullable BypassListener listener, String whyNot, boolean isPortTaken) {}
 
     /**
-     * A connection over one of the bypasses.
+     * A connection that was accepted over a bypass.
      *
-     * @param index the index of the bypass
+     * @param index the index of the bypass in the list of the channel
      * @param arrival the connection
      */
     record Accepted(int index, BypassListener.Arrival arrival) {}
@@ -34,6 +37,7 @@ final class BypassListeners extends ReadinessSource {
         this.entries = entries;
     }
 
+    /** Opens a listener for each bypass that can use the address and port. */
     static BypassListeners open(
             List<Bypass> bypasses, InetSocketAddress address, int backlog, int receiveBuffer) {
         var entries = new ArrayList<Entry>();
@@ -66,8 +70,8 @@ final class BypassListeners extends ReadinessSource {
     /** Returns the next connection; null if there is none now. */
     @Nullable Accepted poll() {
         for (var i = 0; i < entries.size(); i++) {
-            var entry = entries.get(i).listener;
-            var arrival = entry == null ? null : entry.poll();
+            var listener = entries.get(i).listener;
+            var arrival = listener == null ? null : listener.poll();
             if (arrival != null) {
                 return new Accepted(i, arrival);
             }
@@ -75,7 +79,10 @@ final class BypassListeners extends ReadinessSource {
         return null;
     }
 
-    /** Returns the kind of a stream that was accepted without the first {@code count} bypasses. */
+    /**
+     * Returns the kind of an accepted stream that does not use the first {@code count} bypasses.
+     * The kind contains the reason for each of them.
+     */
     StreamKind without(StreamKind kind, int count) {
         var remaining = kind;
         for (var entry : entries.subList(0, Math.min(count, entries.size()))) {
@@ -102,7 +109,9 @@ final class BypassListeners extends ReadinessSource {
         }
     }
 
-    /** Returns why clients cannot use the bypass at this index; empty if they can. */
+    /**
+     * Returns the reason why clients cannot use the bypass at an index; empty if they can use it.
+     */
     String whyNot(int index) {
         return entries.get(index).whyNot;
     }

@@ -20,16 +20,16 @@ import org.jrdma.sockets.internal.SocketFailure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket option of Java and its counterpart in C.
+ * A socket option of Java, and the options of C by which it is set.
  *
  * @param name the option in Java
- * @param forms the levels and numbers of the option in C. All of them are set; the first one is
+ * @param forms the levels and numbers of the options in C. All of them are set; the first one is
  *     read.
  * @param value the encoding of the value in C
  */
 public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<T> value) {
 
-    /** SO_OOBINLINE for the adaptors; the JDK has no constant for it. */
+    /** SO_OOBINLINE, for which the JDK has no constant. The adaptors use it. */
     public static final SocketOption<Boolean> URGENT_INLINE = new AdaptorOption("SO_OOBINLINE");
 
     private static final int SOL_SOCKET = 1;
@@ -189,7 +189,10 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
                 new PathMtuDiscovery());
     }
 
-    /** Returns the C options to set: for IPv6 also that of IPv4, for IPv4-mapped addresses. */
+    /**
+     * Returns the options in C. An IPv6 socket needs the option of IPv4 too, because it also sends
+     * to IPv4-mapped addresses.
+     */
     private static List<COption> forms(InternetFamily family, int ipv6, int ipv4) {
         var form = new COption(IPPROTO_IP, ipv4);
         return family.isIpv6() ? List.of(new COption(IPPROTO_IPV6, ipv6), form) : List.of(form);
@@ -229,7 +232,10 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
         }
     }
 
-    /** The encoding of a value in C. Throws IllegalArgumentException if a value is invalid. */
+    /**
+     * The encoding of the value of an option in C. The method {@code write} throws
+     * IllegalArgumentException if the value is invalid.
+     */
     abstract static class Value<T> {
 
         int bytes(COption form) {
@@ -288,7 +294,10 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
         }
     }
 
-    /** A buffer size. Linux adds its own bookkeeping and reports twice the requested size. */
+    /**
+     * A buffer size. Linux adds space for its own use to a requested size, and reports twice the
+     * requested size.
+     */
     private static final class BufferSize extends IntValue {
         @Override
         Integer read(MemorySegment memory, COption form) {
@@ -305,8 +314,8 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
     }
 
     /**
-     * A linger time. In C: {@code struct linger}, a flag and a number of seconds. A negative number
-     * disables lingering in Java.
+     * A linger time in seconds; in Java, a negative number disables lingering. In C: {@code struct
+     * linger}, which consists of a flag and a number of seconds.
      */
     private static final class Linger extends Value<Integer> {
         private static final int MAX_SECONDS = 65_535;
@@ -329,8 +338,8 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
     }
 
     /**
-     * A network interface. In C: an index for IPv6, and {@code struct ip_mreqn} for IPv4, of which
-     * the kernel returns only the address of the interface.
+     * A network interface. In C: for IPv6, the index of the interface; for IPv4, {@code struct
+     * ip_mreqn}, of which the kernel returns only the address of the interface.
      */
     private static final class Interface extends Value<NetworkInterface> {
         private static final int ADDRESS = 4;
@@ -369,7 +378,10 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
         }
     }
 
-    /** Path MTU discovery: never fragment, or fragment as the route requires. */
+    /**
+     * The path MTU discovery of datagrams: true never fragments them, false fragments them if the
+     * route requires that.
+     */
     private static final class PathMtuDiscovery extends Value<Boolean> {
         private static final int DONT = 0;
         private static final int DO = 2;

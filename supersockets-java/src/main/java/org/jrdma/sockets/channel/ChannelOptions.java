@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The options of one kind of channel. */
+/** The socket options that one kind of channel supports. */
 final class ChannelOptions {
 
     private final Map<SocketOption<?>, ChannelOption<?>> byName = new LinkedHashMap<>();

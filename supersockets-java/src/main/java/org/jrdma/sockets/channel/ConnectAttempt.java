@@ -20,7 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One attempt to connect a stream: over each bypass in order, and then with the kernel's socket.
+ * An attempt to connect a stream: over each kernel bypass in order, and then with the socket of the
+ * kernel.
  */
 final class ConnectAttempt implements LocalAddress {
 
@@ -34,8 +35,9 @@ final class ConnectAttempt implements LocalAddress {
     private volatile @Nullable BypassAttempt current;
 
     /**
-     * The result of connect(2): 0 while it is in progress, {@link SocketCalls#AGAIN} if it was not
-     * called yet.
+     * The state of connecting the socket: 0 after connect(2) has started, 1 if connect(2) has
+     * succeeded immediately, {@link SocketCalls#AGAIN} if it must be called again or was not called
+     * yet, or another negative errno.
      */
     private volatile int socketResult = SocketCalls.AGAIN;
 
@@ -53,11 +55,13 @@ final class ConnectAttempt implements LocalAddress {
     }
 
     /**
-     * Starts to connect, or checks whether the connection is established. Does not wait.
+     * Starts to connect, or checks whether the connection is established. Does not wait for the
+     * peer.
      *
-     * @param isBlocking true if the caller repeats this call until there is a result
-     * @return 1 if the connection is established, {@link SocketCalls#AGAIN} if not yet, or a
-     *     negative errno
+     * @param isBlocking true if the caller repeats this call until there is a result; the call may
+     *     then pause for a millisecond
+     * @return 1 if the connection is established, {@link SocketCalls#AGAIN} if the attempt is still
+     *     in progress, or another negative errno
      */
     int poll(boolean isBlocking) throws IOException {
         while (true) {
@@ -83,7 +87,10 @@ final class ConnectAttempt implements LocalAddress {
         }
     }
 
-    /** Starts the first bypass that is usable on this machine; returns true if none is usable. */
+    /**
+     * Starts to connect over the first bypass that is usable on this machine; returns true if no
+     * bypass is usable.
+     */
     private boolean startBypass() throws IOException {
         var bypass = connection.kind().bypass();
         while (bypass != null) {
@@ -116,8 +123,9 @@ final class ConnectAttempt implements LocalAddress {
     }
 
     /**
-     * Returns a deadline after half of the remaining time; the other half is for the transports
-     * that follow.
+     * Returns the deadline for a bypass: after half of the remaining time, because the other half
+     * is for the transports that follow. If no transport follows, returns the deadline of the whole
+     * attempt.
      */
     private Deadline deadline(Bypass bypass) {
         return bypass.isLast() || deadline.equals(Deadline.NEVER)
@@ -126,8 +134,10 @@ final class ConnectAttempt implements LocalAddress {
     }
 
     /**
-     * Continues with the next bypass, or with the socket. Called on a thread of the bypass, because
-     * the program asks again only after the attempt has succeeded or failed.
+     * Continues with the next bypass or with the socket, after a bypass has failed. Called on a
+     * thread of the bypass, because there may be no other thread to continue: a program with a
+     * non-blocking channel makes its next call when its selector reports that the whole attempt has
+     * ended.
      */
     private void failed(Bypass bypass, String reason) {
         if (bypass.isLast()) {
@@ -148,6 +158,7 @@ final class ConnectAttempt implements LocalAddress {
         }
     }
 
+    /** Gives up the attempt, because the channel is closed. */
     void abandon() {
         var last = current;
         if (last != null) {
@@ -162,7 +173,7 @@ final class ConnectAttempt implements LocalAddress {
         if (socketResult == SocketCalls.AGAIN) {
             connectSocket();
             if (socketResult == SocketCalls.AGAIN && isBlocking) {
-                // a free slot in the accept queue causes no event
+                // the kernel reports no event when the accept queue has a free slot again
                 LockSupport.parkNanos(FULL_QUEUE_RETRY_NANOS);
             }
         }

@@ -49,7 +49,7 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         return calls;
     }
 
-    /** Sets an option. Ignores failures, because older kernels do not have the option. */
+    /** Sets an option. Ignores a failure, because older kernels do not have all of the options. */
     private void set(int level, int option, int number) {
         try (var scratch = Scratch.take()) {
             var value = scratch.value(Integer.BYTES);
@@ -71,7 +71,7 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         try (var scratch = Scratch.take()) {
             var bytes = scratch.bytes();
             while (SocketCalls.receive(descriptor, bytes, bytes.byteSize()) >= 0) {
-                // discards the datagrams that other peers sent before
+                // discards datagrams that arrived before the socket was connected
             }
         }
     }
@@ -86,7 +86,10 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         }
     }
 
-    /** Receives a datagram and its sender. The part that exceeds the buffer is lost. */
+    /**
+     * Receives a datagram and the address of its sender. Bytes that exceed the remaining space of
+     * {@code target} are lost.
+     */
     int receive(ByteBuffer target, Sender sender) {
         try (var scratch = Scratch.take()) {
             var memory = target.isDirect() ? MemorySegment.ofBuffer(target) : scratch.bytes();
@@ -103,6 +106,7 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         }
     }
 
+    /** The address of the sender of the last datagram that was received. */
     static final class Sender {
         private @Nullable InetSocketAddress address;
 
@@ -135,8 +139,8 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
     }
 
     /**
-     * Returns the bytes in native memory. Copies at most {@link Scratch#BYTES} from the heap, which
-     * is far more than a datagram can hold.
+     * Returns the remaining bytes of {@code source} in native memory. Copies at most {@link
+     * Scratch#BYTES} from the heap, which is far more than a datagram can hold.
      */
     private static MemorySegment nativeBytes(ByteBuffer source, Scratch scratch) {
         var bytes = MemorySegment.ofBuffer(source);
@@ -147,6 +151,7 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         return scratch.bytes().asSlice(0, length).copyFrom(bytes.asSlice(0, length));
     }
 
+    /** Advances a buffer to its limit if the datagram was sent; returns {@code count}. */
     private static int sent(ByteBuffer source, int count) {
         if (count >= 0) {
             source.position(source.limit());

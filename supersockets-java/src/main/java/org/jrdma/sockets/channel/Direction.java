@@ -11,12 +11,13 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.Waiting;
 
 /**
- * One direction of a channel, input or output.
+ * One direction of a channel: input or output.
  *
- * <p>One thread at a time operates on it, while holding the lock. The thread {@linkplain #enter
- * enters}, makes non-blocking calls as long as {@link #retry} returns true, and {@linkplain #leave
- * leaves}. An operation on a blocking channel is repeated until it succeeds, the deadline passes,
- * the channel is closed, or the thread is interrupted, which closes the channel.
+ * <p>One thread at a time operates on a direction, while it holds the lock of the direction. The
+ * thread {@linkplain #enter enters}, repeats a non-blocking call as long as {@link #retry} returns
+ * true, and {@linkplain #leave leaves}. On a blocking channel, the call is repeated until it
+ * succeeds, the deadline passes, or the channel is closed. An interrupt of the thread closes the
+ * channel.
  */
 final class Direction {
 
@@ -45,11 +46,11 @@ final class Direction {
     }
 
     /**
-     * Starts an operation. The caller holds the lock, and must call {@link #leave} afterwards in
-     * any case.
+     * Starts an operation. The caller holds the lock, and must call {@link #leave} afterwards, even
+     * if this method throws.
      *
      * @param blocks true if the channel is in blocking mode
-     * @return false if the channel is blocking and closed; the descriptor must not be used then
+     * @return false if the channel is blocking and closed; the descriptor must then not be used
      * @throws AsynchronousCloseException if the channel is non-blocking and closed
      */
     boolean enter(boolean blocks) throws AsynchronousCloseException {
@@ -63,9 +64,10 @@ final class Direction {
     }
 
     /**
-     * Ends the operation, if one was started. The caller holds the lock.
+     * Ends the operation that {@link #enter} has started. Does nothing if no operation was started.
+     * The caller holds the lock.
      *
-     * @return true if the operation was one that may wait
+     * @return true if the operation was started in blocking mode
      */
     boolean leave() {
         if (entered) {
@@ -77,11 +79,15 @@ final class Direction {
         return waits;
     }
 
+    /** Returns true if the current operation was started in blocking mode. */
     boolean isBlocking() {
         return blocking;
     }
 
-    /** Does the same as {@link #retry(int, Deadline, String)} without a deadline. */
+    /**
+     * Decides whether to repeat a call, like {@link #retry(int, Deadline, String)}, but without a
+     * deadline.
+     */
     boolean retry(int result) throws IOException {
         return retry(result, Deadline.NEVER, "");
     }
@@ -91,11 +97,12 @@ final class Direction {
      * succeed.
      *
      * @param result the result of the call
-     * @throws SocketTimeoutException with {@code message} if the deadline passes
+     * @return true if the caller must repeat the call
+     * @throws SocketTimeoutException with the message {@code message} if the deadline passes
      */
     boolean retry(int result, Deadline deadline, String message) throws IOException {
         if (result == -Errno.EINTR) {
-            return true; // a signal for another thread
+            return true; // a signal has interrupted the call
         }
         if (result != SocketCalls.AGAIN || !blocking || !endpoint.channel().isOpen()) {
             return false;
@@ -107,27 +114,32 @@ final class Direction {
     }
 
     /**
-     * Replaces the object that waits. Called by a thread that has entered, so that a concurrent
-     * close either ends the new wait or is noticed by it.
+     * Replaces the object by which an operation waits. A concurrent close either ends the wait by
+     * the new object, or {@link #retry} finds the channel closed before it waits.
      */
-    void waitBy(Waiting other) {
-        waiting = other;
+    void waitBy(Waiting next) {
+        waiting = next;
     }
 
+    /** Waits for the descriptor again, after {@link #waitBy}. */
     void waitByDescriptor() {
         waiting = byDescriptor;
     }
 
-    /** Ends one wait for the descriptor, because a bypass may be ready. */
+    /** Ends one wait for the descriptor, because a bypass may be ready for the operation. */
     void wakeUpOnce() {
         byDescriptor.wakeUpOnce();
     }
 
+    /** Ends the current wait and all later waits, because the channel is closed. */
     void wake() {
         waiting.end();
     }
 
-    /** Releases the resources for waiting. No thread waits, and the descriptor is still open. */
+    /**
+     * Releases the resources by which threads wait. Called before the descriptor is closed, when no
+     * thread is waiting.
+     */
     void release() {
         byDescriptor.release();
     }

@@ -17,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The non-blocking descriptor of a channel, and its lifetime.
  *
- * <p>Repeated calls are made by a {@link Direction}, which is counted here while its thread may use
- * the descriptor. All other calls are made while holding this object's lock. Closing wakes up the
- * threads in a direction, waits until all have left, and then closes the descriptor.
+ * <p>A {@link Direction} makes the calls that are repeated until they succeed. It enters this
+ * object before its thread uses the descriptor, and leaves it afterwards. All other calls are made
+ * while the lock of this object is held. A close wakes up the threads of both directions, waits
+ * until all of them have left, and then closes the descriptor.
  */
 final class Endpoint {
 
@@ -55,7 +56,8 @@ final class Endpoint {
     }
 
     /**
-     * Returns the number of the descriptor. The caller must have entered, or be in a {@link #call}.
+     * Returns the number of the descriptor. The caller must have called {@link #enter}, or be
+     * within {@link #call}.
      */
     int descriptor() {
         return descriptor;
@@ -83,7 +85,7 @@ final class Endpoint {
     }
 
     /**
-     * Enters, unless the descriptor is closed.
+     * Starts a use of the descriptor, unless the channel is closed.
      *
      * @return true if the descriptor may be used until {@link #leave()}
      */
@@ -99,6 +101,7 @@ final class Endpoint {
         }
     }
 
+    /** Ends a use of the descriptor that {@link #enter} has started. */
     void leave() {
         lock.lock();
         try {
@@ -111,7 +114,11 @@ final class Endpoint {
         }
     }
 
-    /** Makes a call on the open descriptor. */
+    /**
+     * Makes a call while the lock is held.
+     *
+     * @throws ClosedChannelException if the channel is closed
+     */
     <T extends @Nullable Object> T call(Call<T> call) throws IOException {
         lock.lock();
         try {
@@ -129,17 +136,23 @@ final class Endpoint {
         }
     }
 
-    /** Records whether the close may block until the peer has received what was sent. */
+    /**
+     * Records whether the close may block until the peer has received the sent bytes (SO_LINGER).
+     */
     void lingers(boolean lingers) {
         this.lingers = lingers;
     }
 
-    /** Registers with the epoll descriptor of a selector. Does nothing if the channel is closed. */
+    /**
+     * Sets the events that a selector waits for; 0 ends its registration. If the channel is closed,
+     * can only end a registration.
+     */
     void register(Registration registration, int events) throws IOException {
         lock.lock();
         try {
-            // The selector may be closed while the close of this channel waits. The registration
-            // must then be removed here.
+            // A selector may be closed while the close of this channel waits. Its registration must
+            // then be removed here, because its epoll descriptor will not exist when the close
+            // continues.
             var known = registrations.remove(registration);
             if (known || !closed) {
                 registration.setEvents(closed ? 0 : events);
@@ -169,8 +182,8 @@ final class Endpoint {
     }
 
     /**
-     * Returns the operations among {@code events} that the source is ready for. If it is ready for
-     * none, it will notify the registered selectors.
+     * Returns the events among {@code events} for which the readiness source is ready. If it is
+     * ready for none of them, it notifies the registered selectors later.
      */
     int readyBySource(int events) {
         lock.lock();
@@ -181,7 +194,7 @@ final class Endpoint {
         }
     }
 
-    /** Uses {@code next} as a source of readiness beside the descriptor. */
+    /** Uses {@code next} as a source of readiness in addition to the descriptor. */
     void watchAlso(ReadinessSource next) throws IOException {
         watch(next, false);
     }
@@ -222,8 +235,10 @@ final class Endpoint {
     }
 
     /**
-     * Replaces this socket by another under the same descriptor number, while neither is connected.
-     * The registrations of selectors are transferred.
+     * Replaces the socket of this channel by another one, which gets the number of this descriptor.
+     * Neither of them may be connected. The registrations of selectors are transferred.
+     *
+     * @param other the descriptor of the new socket, which this method closes
      */
     void replace(int other) throws IOException {
         call(() -> {
@@ -240,8 +255,8 @@ final class Endpoint {
     }
 
     /**
-     * Closes the descriptor after all waits on it have ended. Otherwise blocks only if the program
-     * has set SO_LINGER.
+     * Ends all operations on the descriptor, waits until their threads have left, and closes the
+     * descriptor. Closing the descriptor blocks only if the program has set SO_LINGER.
      */
     void close() throws IOException {
         lock.lock();
@@ -264,8 +279,8 @@ final class Endpoint {
         } finally {
             lock.unlock();
         }
-        // outside the lock, so that a selector that uses this channel does not wait for a lingering
-        // close
+        // outside the lock, because a selector that uses this channel would otherwise wait for a
+        // lingering close
         if (lingers) {
             BlockingCalls.call(() -> SocketCalls.close(descriptor));
         } else {

@@ -27,7 +27,7 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 import org.jspecify.annotations.Nullable;
 
-/** A datagram channel over UDP, which {@link FabricSelector} can select. */
+/** A datagram channel over UDP, which can be registered with a {@link FabricSelector}. */
 public final class FabricDatagramChannel extends DatagramChannel implements Selectable {
 
     private static final int MAX_DATAGRAM_BYTES = 65_535;
@@ -94,7 +94,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
                 });
     }
 
-    /** Binds the channel unless it is bound. The caller holds the lock of a direction. */
+    /** Binds the channel, unless it is bound already. The caller holds the lock of a direction. */
     private void ensureBound() throws IOException {
         endpoint.ensureOpen();
         synchronized (calls) {
@@ -127,7 +127,10 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return this;
     }
 
-    /** Disconnects, and binds to the previous port again if the kernel released it. */
+    /**
+     * Disconnects. If the kernel has released the port, binds the channel to its previous address
+     * and port again.
+     */
     @Override
     public FabricDatagramChannel disconnect() throws IOException {
         endpoint.lockBoth();
@@ -310,7 +313,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         var _ = send(source, address);
     }
 
-    /** Sends one datagram, to the connected peer if {@code target} is null. */
+    /** Sends one datagram to {@code target}; if that is null, to the connected peer. */
     private int transmit(ByteBuffer source, @Nullable InetSocketAddress target) throws IOException {
         var count = SocketCalls.AGAIN;
         var open = begin(output);
@@ -376,7 +379,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return count;
     }
 
-    // Groups
+    // Multicast groups
 
     @Override
     public MembershipKey join(InetAddress group, NetworkInterface networkInterface)
@@ -399,7 +402,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         memberships.forget();
     }
 
-    /** Waits for the operations in progress, which started in the previous mode. */
+    /** Waits until the operations that have started in the previous mode have ended. */
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
         endpoint.lockBoth();

@@ -13,7 +13,10 @@ import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 
-/** A pipe within this process, both ends of which can be selected. In C: {@code pipe2}. */
+/**
+ * A pipe within this process. Both of its ends can be registered with a {@link FabricSelector}. In
+ * C: {@code pipe2}.
+ */
 public final class FabricPipe extends Pipe {
 
     private final PipeSource source;
@@ -44,7 +47,10 @@ public final class FabricPipe extends Pipe {
         return sink;
     }
 
-    /** Returns the number of bytes that a call has transferred; 0 if the call would have waited. */
+    /**
+     * Converts the result of a call: returns the number of transferred bytes, or 0 if the call
+     * would have waited; throws an exception for another negative errno.
+     */
     private static long transferred(long result) throws IOException {
         if (result == SocketCalls.AGAIN) {
             return 0;

@@ -5,7 +5,7 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.spi.AbstractSelectionKey;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A channel's registration with a selector: its interest set and its ready set. */
+/** The registration of a channel with a selector, which has an interest set and a ready set. */
 final class FabricSelectionKey extends AbstractSelectionKey {
 
     private final FabricSelector selector;
@@ -15,15 +15,22 @@ final class FabricSelectionKey extends AbstractSelectionKey {
     private volatile int interest;
     private volatile int ready;
 
-    /** The last selection round in which the key was processed. Used by the selecting thread. */
+    /**
+     * The last selection round in which the key was processed. Used only by the selecting thread.
+     */
     private long lastRound;
 
-    /** True if the selector has not read the current interest set. Guarded by the selector. */
+    /**
+     * True if the interest set has changed since the selector read it. Guarded by the monitor of
+     * the selector's queue of changes.
+     */
     private boolean changed;
 
     /**
-     * @param epoll the selector's epoll descriptor
-     * @param number identifies the channel in events of the kernel
+     * Creates a key with an empty interest set.
+     *
+     * @param epoll the epoll descriptor of the selector
+     * @param number the number that identifies the channel in events of the kernel
      */
     FabricSelectionKey(FabricSelector selector, Selectable channel, int epoll, long number) {
         this.selector = selector;
@@ -47,7 +54,10 @@ final class FabricSelectionKey extends AbstractSelectionKey {
         return interest;
     }
 
-    /** Synchronized like the superclass's methods that set and clear single bits. */
+    /**
+     * Sets the interest set. Synchronized like the methods of the superclass that set and clear
+     * single bits, so that no change is lost.
+     */
     @Override
     public synchronized FabricSelectionKey interestOps(int operations) {
         ensureValid();
@@ -94,7 +104,7 @@ final class FabricSelectionKey extends AbstractSelectionKey {
         return interest;
     }
 
-    /** Returns true if this is the first call in a selection round. */
+    /** Returns true if this is the first call for a selection round. */
     boolean isFirstIn(long round) {
         var first = lastRound != round;
         lastRound = round;
@@ -106,17 +116,18 @@ final class FabricSelectionKey extends AbstractSelectionKey {
         return queued.compareAndSet(false, true);
     }
 
-    /** Returns the epoll events that the channel's readiness source is ready for. */
+    /** Returns the epoll events for which the readiness source of the channel is ready. */
     int checkReadiness() {
         queued.set(false);
         return isValid() ? channel.endpoint().readyBySource(Selectable.events(interest)) : 0;
     }
 
-    /** Returns the operations of the interest set that correspond to events of epoll. */
+    /** Returns the operations of the interest set that epoll events make ready. */
     int readyFor(int events) {
         return channel.ready(events, interest);
     }
 
+    /** Sets the ready set. */
     void replaceReady(int operations) {
         ready = operations;
     }

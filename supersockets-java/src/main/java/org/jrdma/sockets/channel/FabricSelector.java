@@ -38,8 +38,8 @@ import org.jrdma.sockets.internal.WakeablePoll;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A selector on epoll(7), for all channels of the provider. Changes of interest sets are passed to
- * the kernel at the start of the next selection, as in the JDK's selectors.
+ * A selector that uses epoll(7), for all channels of the provider. Changes of interest sets are
+ * passed to the kernel at the start of the next selection, as in the selectors of the JDK.
  */
 public final class FabricSelector extends AbstractSelector {
 
@@ -64,7 +64,7 @@ public final class FabricSelector extends AbstractSelector {
     private final Queue<FabricSelectionKey> changes = new ArrayDeque<>();
     private long nextNumber;
 
-    /** The keys whose readiness source has notified the selector, from any thread. */
+    /** The keys whose readiness source has notified the selector. Any thread adds to it. */
     private final Queue<FabricSelectionKey> notified = new ConcurrentLinkedQueue<>();
 
     private final Object signalLock = new Object();
@@ -72,7 +72,10 @@ public final class FabricSelector extends AbstractSelector {
     private boolean signaledByProgram;
     private boolean signalClosed;
 
-    /** The thread in a selection. Guarded by the selector's monitor, like the fields below. */
+    /**
+     * The thread that is in a selection; null if there is none. Written while the monitor of the
+     * selector is held, which also guards the fields below.
+     */
     private volatile @Nullable Thread selecting;
 
     private long round;
@@ -185,7 +188,7 @@ public final class FabricSelector extends AbstractSelector {
         return timeout == 0 ? Deadline.NEVER : Deadline.after(Duration.ofMillis(timeout));
     }
 
-    /** Selects. Waits until {@code deadline}, or not at all if it is null. */
+    /** Performs a selection. Waits until {@code deadline}; if that is null, does not wait. */
     private int select(@Nullable Consumer<SelectionKey> action, @Nullable Deadline deadline)
             throws IOException {
         synchronized (this) {
@@ -208,7 +211,7 @@ public final class FabricSelector extends AbstractSelector {
 
     /**
      * Waits for events and updates the keys. Repeats the wait if only the wake-up descriptor was
-     * signaled, the program did not call {@link #wakeup}, and no key was updated.
+     * signaled, although the program has not called {@link #wakeup}, and no key was updated.
      */
     private int waitAndProcess(@Nullable Deadline deadline, @Nullable Consumer<SelectionKey> action)
             throws IOException {
@@ -219,7 +222,7 @@ public final class FabricSelector extends AbstractSelector {
             var count = deadline == null || !readyKeys.isEmpty() ? poll(0) : await(deadline);
             dropCancelledKeys();
             if (readyKeys.isEmpty()) {
-                checkNotified(); // for channels that have notified the selector meanwhile
+                checkNotified(); // channels may have notified the selector during the wait
             }
             var isSignalAlone = count == 1 && EpollEvent.data(events, 0) == WAKE_UP;
             var updated = processEvents(count, action) + processReadyKeys(action);
@@ -232,9 +235,9 @@ public final class FabricSelector extends AbstractSelector {
     private record ReadyKey(FabricSelectionKey key, int events) {}
 
     /**
-     * Checks the channels that have notified the selector, and those that were ready before. Like a
-     * level-triggered event of the kernel, a channel stays ready until a check finds that it is
-     * not.
+     * Checks the channels that have notified the selector, and the channels that were ready in the
+     * last check. A channel remains ready until a check finds that it is not ready, like a
+     * level-triggered event of the kernel.
      */
     private void checkNotified() {
         for (var left = notified.size(); left > 0; left--) {
@@ -292,7 +295,7 @@ public final class FabricSelector extends AbstractSelector {
         }
     }
 
-    /** Waits in the kernel. Repeats epoll_wait if a signal ends it early. */
+    /** Waits in epoll_wait(2), and calls it again if a signal has ended it early. */
     private int block(Deadline deadline) throws FabricException {
         int count;
         do {
@@ -301,7 +304,10 @@ public final class FabricSelector extends AbstractSelector {
         return count;
     }
 
-    /** Parks a virtual thread until the epoll descriptor, itself pollable, is readable. */
+    /**
+     * Parks a virtual thread until the epoll descriptor is readable, which means that it has
+     * events.
+     */
     private int park(Deadline deadline) throws IOException {
         if (waiter == null) {
             waiter = DescriptorWaiter.on(epoll);
@@ -362,7 +368,8 @@ public final class FabricSelector extends AbstractSelector {
             return key.addReady(ready);
         }
         if (action != null && !key.isFirstIn(round)) {
-            // processed already: both the kernel and the readiness source have reported it
+            // this selection has processed the key already: both the kernel and the readiness
+            // source have reported the channel
             return false;
         }
         key.replaceReady(ready);
@@ -383,14 +390,17 @@ public final class FabricSelector extends AbstractSelector {
         synchronized (cancelled) {
             for (var keys = cancelled.iterator(); keys.hasNext(); ) {
                 var key = (FabricSelectionKey) keys.next();
-                // removed first, so that a failure does not repeat in every selection
+                // removed first, so that a failure of forget() does not repeat in every selection
                 keys.remove();
                 forget(key);
             }
         }
     }
 
-    /** Removes a key. If its channel is closed, the kernel has removed the registration already. */
+    /**
+     * Removes a key from all sets. If its channel is closed, the registration with the kernel is
+     * removed already.
+     */
     private void forget(FabricSelectionKey key) {
         try {
             key.selectable().endpoint().register(key.registration(), 0);

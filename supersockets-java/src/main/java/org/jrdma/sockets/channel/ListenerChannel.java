@@ -27,14 +27,17 @@ import org.jrdma.sockets.transport.FamilyTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener for streams over the kernel's sockets, and over each bypass that can use the same
- * port.
+ * A listener that accepts streams over its socket of the kernel, and over each kernel bypass that
+ * can use the same port.
  */
 public final class ListenerChannel extends ServerSocketChannel implements Selectable {
 
     private static final int DEFAULT_BACKLOG = 50;
 
-    /** The maximum number of attempts to find a port that is free for all bypasses. */
+    /**
+     * The maximum number of ports that are tried to find one that is free for the socket and all
+     * bypasses.
+     */
     private static final int MAX_PORT_CHOICES = 16;
 
     private final Endpoint endpoint;
@@ -70,7 +73,8 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         input = endpoint.input();
         if (kind.addresses() instanceof InternetFamily) {
             options = ChannelOption.ofListener();
-            // As the JDK does. Otherwise a server could not be restarted at its port for a minute.
+            // The JDK sets this option too. Without it, a restarted server could not use the same
+            // port for a minute.
             setOption(StandardSocketOptions.SO_REUSEADDR, true);
         } else {
             options = ChannelOption.ofUnixListener();
@@ -99,7 +103,10 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         return this;
     }
 
-    /** Listens. If the system chooses the port, repeats until it is free for each bypass. */
+    /**
+     * Binds the socket and listens over the socket and all bypasses. If the system chooses the
+     * port, repeats this until the port is free for all bypasses.
+     */
     private SocketAddress listen(SocketAddress requested, int backlog) throws IOException {
         for (var choices = 1; ; choices++) {
             var bound = kind.bind(endpoint.descriptor(), requested);
@@ -139,7 +146,8 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     }
 
     /**
-     * Does the same as {@link #accept()}. If the channel is blocking, waits until {@code deadline}.
+     * Accepts a stream like {@link #accept()}, but a blocking channel waits at most until {@code
+     * deadline}.
      */
     public @Nullable StreamChannel accept(Deadline deadline) throws IOException {
         input.lock();
@@ -180,14 +188,16 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         return result;
     }
 
-    /** Takes the next connection that is still open. */
+    /**
+     * Takes the next connection from the listeners of the bypasses, or otherwise from the socket.
+     */
     private final class Accepting {
 
         private int descriptor;
         private @Nullable SocketAddress peer;
         private BypassListeners.@Nullable Accepted bypassed;
 
-        /** Returns 1 if there is a connection, or a negative errno. */
+        /** Takes a connection. Returns 1 if there was one, otherwise a negative errno. */
         int poll() {
             bypassed = listeners.poll();
             if (bypassed != null) {
@@ -213,7 +223,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         }
 
         private StreamChannel overBypass(BypassListeners.Accepted accepted) throws IOException {
-            int optionsSocket; // holds the options
+            int optionsSocket; // holds the options of the stream, and is never connected
             try {
                 optionsSocket = FamilyTransport.TCP.open((InternetFamily) kind.addresses());
             } catch (FabricException e) {
@@ -251,7 +261,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         return local;
     }
 
-    /** Returns the local address, also if the channel is closed. */
+    /** Returns the local address, even if the channel is closed; null if it was never bound. */
     public @Nullable InetSocketAddress lastLocalAddress() {
         return (InetSocketAddress) local;
     }
@@ -262,7 +272,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         listeners.close();
     }
 
-    /** Waits for an accept in progress, which started in the previous mode. */
+    /** Waits until an accept that has started in the previous mode has ended. */
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
         input.lock();
@@ -309,7 +319,10 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         return Objects.requireNonNull(socket.get());
     }
 
-    /** Returns the transport, the address, and which bypasses are available, or why not. */
+    /**
+     * Returns the transport and the address, and for each bypass whether it can be used or why it
+     * cannot.
+     */
     @Override
     public String toString() {
         var where = !isOpen() ? "closed" : local == null ? "unbound" : "at " + local + bypasses();

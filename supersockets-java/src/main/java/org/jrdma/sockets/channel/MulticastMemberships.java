@@ -36,7 +36,8 @@ public final class MulticastMemberships {
     private static final int MCAST_LEAVE_SOURCE_GROUP = 47;
 
     /**
-     * The offset of the group in {@code struct group_req} of C, after the index of the interface.
+     * The offset of the address of the group in {@code struct group_req} of C. The index of the
+     * interface precedes it.
      */
     private static final long GROUP = 8;
 
@@ -54,8 +55,8 @@ public final class MulticastMemberships {
     }
 
     /**
-     * Joins a group, or the datagrams of one source to the group. Returns the existing key if the
-     * channel is a member already.
+     * Joins a multicast group. If {@code source} is not null, joins the group only for the
+     * datagrams of that source. If the channel is a member already, returns the existing key.
      */
     MembershipKey join(
             InetAddress group, NetworkInterface networkInterface, @Nullable InetAddress source)
@@ -101,6 +102,7 @@ public final class MulticastMemberships {
         }
     }
 
+    /** Makes all keys invalid, because the channel is closed. */
     void forget() {
         for (var key : keys) {
             key.valid = false;
@@ -185,8 +187,8 @@ public final class MulticastMemberships {
         }
 
         /**
-         * Sets a membership option, within a call of the endpoint. An IPv4 group is joined as an
-         * IPv4 group also on an IPv6 socket.
+         * Sets a membership option of the socket. Must be called within {@link Endpoint#call}. For
+         * an IPv4 group, sets the option of IPv4 even if the socket is an IPv6 socket.
          */
         private void set(int option, @Nullable InetAddress sender) throws IOException {
             var kind = group instanceof Inet4Address ? InternetFamily.IPV4 : InternetFamily.IPV6;

@@ -6,8 +6,9 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * The events of one channel that one epoll descriptor reports. A channel without events is removed
- * from epoll, because epoll would report its failure endlessly.
+ * The events of one channel that one epoll descriptor reports. A channel for which no events are
+ * requested is removed from epoll, because epoll would otherwise report a failure of the channel in
+ * every call.
  */
 final class Registration {
 
@@ -22,7 +23,7 @@ final class Registration {
      * Creates a registration without events.
      *
      * @param epoll the epoll descriptor
-     * @param number identifies the channel in events of the kernel; never reused
+     * @param number the number that identifies the channel in events of the kernel; never reused
      * @param onReady runs when a readiness source other than the kernel may be ready
      */
     Registration(int epoll, long number, Runnable onReady) {
@@ -45,18 +46,19 @@ final class Registration {
     }
 
     /**
-     * Sets the events. Called by the {@link Endpoint} while it holds its lock, like the methods
-     * below.
+     * Sets the requested events, which the next {@link #update(int)} passes to epoll. The {@link
+     * Endpoint} calls this method and the methods below while it holds its lock.
      */
     void setEvents(int events) {
         requested = events;
     }
 
+    /** Passes the requested events to epoll. */
     void update(int descriptor) throws FabricException {
         apply(descriptor, requested);
     }
 
-    /** Removes the channel from epoll; the events of this registration are kept. */
+    /** Removes the channel from epoll, until the next {@link #update(int)}. */
     void remove(int descriptor) throws FabricException {
         apply(descriptor, 0);
     }

@@ -7,13 +7,13 @@ import static org.jrdma.ffi.linkage.LinuxCalls.EPOLLOUT;
 
 import java.nio.channels.SelectionKey;
 
-/** A channel that {@link FabricSelector} can select. */
+/** A channel that can be registered with a {@link FabricSelector}. */
 interface Selectable {
 
-    /** The operations that EPOLLIN makes ready. */
+    /** The operations that are ready when epoll reports EPOLLIN. */
     int READS = SelectionKey.OP_READ | SelectionKey.OP_ACCEPT;
 
-    /** The operations that EPOLLOUT makes ready. */
+    /** The operations that are ready when epoll reports EPOLLOUT. */
     int WRITES = SelectionKey.OP_WRITE | SelectionKey.OP_CONNECT;
 
     Endpoint endpoint();
@@ -23,14 +23,14 @@ interface Selectable {
         return READS | WRITES;
     }
 
-    /** Returns the epoll events for an interest set. */
+    /** Returns the epoll events to wait for if the interest set is {@code interest}. */
     static int events(int interest) {
         return ((interest & READS) == 0 ? 0 : EPOLLIN) | ((interest & WRITES) == 0 ? 0 : EPOLLOUT);
     }
 
     /**
-     * Returns the ready operations for epoll events. A failure makes all operations ready, because
-     * the next operation reports it.
+     * Returns the operations of an interest set that epoll events make ready. A failure makes all
+     * of them ready, because the next operation reports the failure.
      */
     default int ready(int events, int interest) {
         if ((events & (EPOLLERR | EPOLLHUP)) != 0) {

@@ -5,10 +5,7 @@ import java.util.AbstractSet;
 import java.util.Iterator;
 import java.util.Set;
 
-/**
- * The selected-key set of a selector, from which a program may remove keys but to which it cannot
- * add any.
- */
+/** The selected-key set of a selector. A program can remove keys from it, but cannot add keys. */
 final class SelectedKeys extends AbstractSet<SelectionKey> {
 
     private final Set<SelectionKey> keys;

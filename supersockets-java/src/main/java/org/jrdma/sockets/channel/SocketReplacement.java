@@ -15,20 +15,21 @@ import org.jrdma.sockets.transport.FamilyTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replaces the socket of a channel when its address becomes known. The socket is replaced if the
- * policy lists other transports for the address, or if the address is IPv6 and the transport
- * supports only IPv4. Used under the locks of the channel.
+ * Replaces the socket of a channel when the address becomes known to which the channel connects or
+ * is bound. The socket is replaced if the policy lists other transports for that address, or if the
+ * address is an IPv6 address and the transport supports only IPv4. Used while the locks of the
+ * channel are held.
  */
 public final class SocketReplacement {
 
     private final Preferences preferences;
     private final boolean anyFamily;
 
-    /** The options that the program has set, which a new socket needs as well. */
+    /** The options that the program has set. They are set again on a new socket. */
     private final Map<SocketOption<?>, Object> options = new HashMap<>();
 
     /**
-     * Creates the replacement rules of a channel.
+     * Creates an object that replaces the socket of one channel.
      *
      * @param preferences the transports for each address
      * @param anyFamily true if the program has not chosen an address family
@@ -38,82 +39,99 @@ public final class SocketReplacement {
         this.anyFamily = anyFamily;
     }
 
+    /** Records an option that the program has set. */
     void remember(SocketOption<?> name, Object value) {
         options.put(name, value);
     }
 
-    /** Returns the socket to bind to {@code address}, before the peer is known. */
-    StreamKind forLocal(StreamKind now, Endpoint endpoint, @Nullable SocketAddress address)
+    /**
+     * Replaces the socket of a client, if necessary, before the client is bound to {@code address}.
+     * The peer is not known yet.
+     *
+     * @return the kind of the socket of the channel
+     */
+    StreamKind forLocal(StreamKind current, Endpoint endpoint, @Nullable SocketAddress address)
             throws IOException {
-        return address instanceof InetSocketAddress local && needsIpv6(now, local)
+        return address instanceof InetSocketAddress local && needsIpv6(current, local)
                 ? replace(endpoint, preferences.standard().open(InternetFamily.IPV6))
-                : now;
+                : current;
     }
 
     /**
-     * Returns the socket to connect to {@code peer}.
+     * Replaces the socket of a client, if necessary, before the client connects to {@code peer}.
      *
-     * @param local the address that the socket is bound to, which stays the same; null if it is not
-     *     bound
+     * @param local the address to which the socket is bound; a new socket is bound to the same
+     *     address. Null if the socket is not bound.
+     * @return the kind of the socket of the channel
      */
     StreamKind forPeer(
-            StreamKind now,
+            StreamKind current,
             Endpoint endpoint,
             @Nullable SocketAddress peer,
             @Nullable SocketAddress local)
             throws IOException {
         if (!(peer instanceof InetSocketAddress internet) || internet.isUnresolved()) {
-            return now; // the caller reports the invalid address
+            return current; // the caller rejects the address
         }
-        return select(now, endpoint, internet, local, preferences.forPeer(internet));
+        return select(current, endpoint, internet, local, preferences.forPeer(internet));
     }
 
-    /** Returns the socket to listen with at {@code address}. */
-    StreamKind forListener(StreamKind now, Endpoint endpoint, SocketAddress address)
+    /**
+     * Replaces the socket of a listener, if necessary, before the listener is bound to {@code
+     * address}.
+     *
+     * @return the kind of the socket of the channel
+     */
+    StreamKind forListener(StreamKind current, Endpoint endpoint, SocketAddress address)
             throws IOException {
         if (!(address instanceof InetSocketAddress internet) || internet.isUnresolved()) {
-            return now;
+            return current;
         }
-        return select(now, endpoint, internet, null, preferences.forListener(internet));
+        return select(current, endpoint, internet, null, preferences.forListener(internet));
     }
 
-    /** Returns another socket to listen with at {@code address}, not bound yet. */
-    StreamKind reopenListener(StreamKind now, Endpoint endpoint, InetSocketAddress address)
+    /**
+     * Replaces the socket of a listener by another socket for {@code address}, which is not bound
+     * yet.
+     *
+     * @return the kind of the new socket
+     */
+    StreamKind reopenListener(StreamKind current, Endpoint endpoint, InetSocketAddress address)
             throws IOException {
         var transports = preferences.forListener(address);
-        return replace(endpoint, transports.open((InternetFamily) now.addresses()));
+        return replace(endpoint, transports.open((InternetFamily) current.addresses()));
     }
 
     private StreamKind select(
-            StreamKind now,
+            StreamKind current,
             Endpoint endpoint,
             InetSocketAddress address,
             @Nullable SocketAddress local,
             TransportList transports)
             throws IOException {
-        if (local == null && needsIpv6(now, address)) {
+        if (local == null && needsIpv6(current, address)) {
             return replace(endpoint, transports.open(InternetFamily.IPV6));
         }
         if (transports.equals(preferences.standard())) {
-            return now;
+            return current;
         }
-        if (now.transport() instanceof FamilyTransport
-                && transports.preferred().getFirst().equals(now.transport())) {
-            return now.withUnused(List.of());
+        if (current.transport() instanceof FamilyTransport
+                && transports.preferred().getFirst().equals(current.transport())) {
+            return current.withUnused(List.of());
         }
         if (local == null && anyFamily) {
             return replace(endpoint, transports.open());
         }
-        var other = replace(endpoint, transports.open((InternetFamily) now.addresses()));
+        var newKind = replace(endpoint, transports.open((InternetFamily) current.addresses()));
         if (local != null) {
-            endpoint.call(() -> other.bind(endpoint.descriptor(), local));
+            endpoint.call(() -> newKind.bind(endpoint.descriptor(), local));
         }
-        return other;
+        return newKind;
     }
 
-    private boolean needsIpv6(StreamKind now, InetSocketAddress address) {
+    private boolean needsIpv6(StreamKind current, InetSocketAddress address) {
         return anyFamily
-                && now.addresses() == InternetFamily.IPV4
+                && current.addresses() == InternetFamily.IPV4
                 && InternetFamily.standard().isIpv6()
                 && address.getAddress() instanceof Inet6Address;
     }

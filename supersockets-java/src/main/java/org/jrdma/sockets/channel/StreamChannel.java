@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A stream over a socket of the kernel, or over a kernel bypass.
  *
- * <p>This class serializes the operations of each direction, and implements the interruption of
- * {@link java.nio.channels.InterruptibleChannel}. A {@link StreamConnection} connects, a {@link
+ * <p>This class makes the operations of each direction run one after another, and closes the
+ * channel when one of its threads is interrupted. A {@link StreamConnection} connects, a {@link
  * StreamReader} reads and a {@link StreamWriter} writes.
  */
 public final class StreamChannel extends FabricSocketChannel implements Selectable {
@@ -66,12 +66,12 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         writer = new StreamWriter(connection, output);
     }
 
-    /** Makes this channel an accepted connection, over the socket. */
+    /** Makes this the channel of a connection that was accepted over the socket. */
     void accepted(SocketAddress local, SocketAddress remote) throws IOException {
         connection.accepted(local, remote);
     }
 
-    /** Makes this channel an accepted connection, over a bypass. */
+    /** Makes this the channel of a connection that was accepted over a bypass. */
     void accepted(BypassListener.Arrival arrival, BypassTransport transport) throws IOException {
         connection.use(arrival.stream(), transport);
         connection.accepted(arrival.local(), arrival.remote());
@@ -134,7 +134,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     }
 
     /**
-     * Does the same as {@link #connect(SocketAddress)}. If the channel is blocking, waits until
+     * Connects like {@link #connect(SocketAddress)}, but a blocking channel waits at most until
      * {@code deadline}.
      */
     public boolean connect(SocketAddress address, Deadline deadline) throws IOException {
@@ -211,12 +211,14 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return connection.remote();
     }
 
-    /** Returns the local address, also if the channel is closed. */
+    /** Returns the local address, even if the channel is closed; null if it was never bound. */
     public @Nullable InetSocketAddress lastLocalAddress() {
         return (InetSocketAddress) connection.local();
     }
 
-    /** Returns the address of the peer, also if the channel is closed. */
+    /**
+     * Returns the address of the peer, even if the channel is closed; null if there was no peer.
+     */
     public @Nullable InetSocketAddress lastRemoteAddress() {
         return (InetSocketAddress) connection.remote();
     }
@@ -227,7 +229,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return read(target, Deadline.NEVER);
     }
 
-    /** Reads until {@code deadline}, for an adaptor. */
+    /** Reads in blocking mode, for an adaptor. Waits at most until {@code deadline}. */
     public int readBlocking(ByteBuffer target, Deadline deadline) throws IOException {
         requireBlocking();
         return read(target, deadline);
@@ -276,10 +278,10 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     }
 
     /**
-     * Locks the input direction and starts a read. The caller calls {@link #endRead}, unless this
-     * method throws.
+     * Locks the input direction and starts a read. Unless this method throws, the caller must call
+     * {@link #endRead}.
      *
-     * @return false if there is nothing to read
+     * @return false if nothing can be read, or the channel is closed
      */
     private boolean beginRead(long bytes) throws IOException {
         input.lock();
@@ -365,8 +367,8 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     }
 
     /**
-     * Ends a write. If some bytes were written before the channel was closed, the next write
-     * reports the close.
+     * Ends a write. If the channel was closed after some bytes were written, this write succeeds,
+     * and the next write reports the close.
      */
     private void endWrite(long result) throws AsynchronousCloseException {
         try {
@@ -380,7 +382,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         }
     }
 
-    /** Writes all bytes, for an adaptor. */
+    /** Writes all remaining bytes in blocking mode, for an adaptor. */
     public void writeBlocking(ByteBuffer source) throws IOException {
         requireBlocking();
         while (source.hasRemaining()) {
@@ -450,7 +452,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         connection.close(reset);
     }
 
-    /** Waits for the operations in progress, which started in the previous mode. */
+    /** Waits until the operations that have started in the previous mode have ended. */
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
         endpoint.lockBoth();

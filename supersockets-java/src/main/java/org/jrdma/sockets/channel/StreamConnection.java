@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The connection of a stream: its addresses, its transport, and the object that transfers the
- * bytes. Modified under the locks of both directions, and read by any thread.
+ * bytes. It is modified while the locks of both directions are held, or by a connection attempt
+ * while the lock of the endpoint is held. Any thread reads it.
  */
 final class StreamConnection {
 
@@ -49,7 +50,7 @@ final class StreamConnection {
     private volatile @Nullable StreamReport report;
     private boolean accepted;
 
-    /** The size that the program has set; 0 if it has set none. */
+    /** The receive buffer size in bytes that the program has set; 0 if it has set none. */
     private volatile int receiveBuffer;
 
     StreamConnection(Endpoint endpoint, StreamKind kind, @Nullable SocketReplacement replacement) {
@@ -71,8 +72,8 @@ final class StreamConnection {
         return kind;
     }
 
-    void changeKind(StreamKind other) {
-        kind = other;
+    void changeKind(StreamKind newKind) {
+        kind = newKind;
     }
 
     @Nullable SocketAddress local() {
@@ -99,7 +100,7 @@ final class StreamConnection {
         return state == State.PENDING;
     }
 
-    /** Returns true if there is a connection, or was one when the channel was closed. */
+    /** Returns true if the stream is connected, or was connected when the channel was closed. */
     boolean wasConnected() {
         return state == State.CONNECTED;
     }
@@ -134,6 +135,7 @@ final class StreamConnection {
         local = endpoint.call(() -> kind.bindClient(endpoint.descriptor(), address));
     }
 
+    /** Creates an attempt to connect, after replacing the socket if the address requires that. */
     ConnectAttempt start(SocketAddress address, Deadline deadline) throws IOException {
         endpoint.ensureOpen();
         if (replacement != null && state == State.UNCONNECTED) {
@@ -162,14 +164,17 @@ final class StreamConnection {
         };
     }
 
-    /** Transfers the bytes over {@code newStream} from now on. The channel is not connected yet. */
+    /**
+     * Transfers all bytes over a bypass instead of the socket. Called before the stream is
+     * connected.
+     */
     void use(BypassStream newStream, BypassTransport transport) throws IOException {
-        bypass = newStream; // from now on, the close of the channel closes it
+        bypass = newStream; // from now on, the close of the channel closes the stream
         stream = newStream;
         endpoint.watch(newStream, transport.spinNanos());
     }
 
-    /** Makes this a connection that a listener has accepted. */
+    /** Makes this the connection of a stream that a listener has accepted. */
     void accepted(SocketAddress localAddress, SocketAddress peer) {
         local = localAddress;
         remote = peer;
@@ -177,7 +182,7 @@ final class StreamConnection {
         established();
     }
 
-    /** Called when the attempt to connect has succeeded. */
+    /** Makes this the connection of a stream whose attempt to connect has succeeded. */
     void connected() throws IOException {
         if (bypass == null) {
             local = endpoint.call(() -> kind.localAddress(endpoint.descriptor()));
@@ -205,7 +210,7 @@ final class StreamConnection {
         return isBypassed() ? chosenPath() : kind.kernelPath(endpoint.descriptor(), smc);
     }
 
-    /** Returns the connection for a report; empty if it is not established, or closed. */
+    /** Returns the connection for reports; empty if the stream is not connected, or is closed. */
     Optional<Connection> describe() {
         var connected = report;
         return connected == null ? Optional.empty() : connected.connection(new SmcFallbacks());
@@ -225,9 +230,10 @@ final class StreamConnection {
     }
 
     /**
-     * Closes the connection. Called after the endpoint was closed.
+     * Closes the bypass, gives up an attempt to connect, and reports the close. Called after the
+     * endpoint was closed.
      *
-     * @param reset true if a stream over a bypass is reset
+     * @param reset true to reset the stream of a bypass
      */
     void close(boolean reset) {
         var pending = attempt;

@@ -30,10 +30,11 @@ import org.jspecify.annotations.Nullable;
  * them.
  *
  * @param transport the transport of the socket
- * @param unused the transports that were preferred but not used
+ * @param unused the transports that are preferred to {@code transport} but not used, with the
+ *     reasons
  * @param addresses the address family
- * @param options the options of the stream
- * @param bypasses the bypasses to try before the socket is connected, in order
+ * @param options the socket options that the stream supports
+ * @param bypasses the kernel bypasses to try, in order, before the socket is connected
  */
 public record StreamKind(
         StreamTransport transport,
@@ -74,7 +75,11 @@ public record StreamKind(
         return new StreamKind(bypass.transport(), bypass.unused(), addresses, options, List.of());
     }
 
-    /** Returns the kind to continue with after the first bypass has failed. */
+    /**
+     * Returns the kind of the stream after its first bypass has failed.
+     *
+     * @param reason the reason of the failure
+     */
     StreamKind withoutBypass(String reason) {
         var failed = bypasses.getFirst();
         var index = failed.unused().size();
@@ -111,7 +116,7 @@ public record StreamKind(
         return new StreamKind(transport, unused, addresses, options, List.of());
     }
 
-    /** Binds a socket that will be connected; null lets the system choose the address. */
+    /** Binds the socket of a client. If {@code address} is null, the system chooses the address. */
     SocketAddress bindClient(int descriptor, @Nullable SocketAddress address) throws IOException {
         return switch (addresses) {
             case InternetFamily internet ->
@@ -123,6 +128,7 @@ public record StreamKind(
         };
     }
 
+    /** Binds a socket, and returns the address to which it is bound. */
     SocketAddress bind(int descriptor, SocketAddress address) throws IOException {
         addresses.bind(descriptor, addresses.check(address));
         return localAddress(descriptor);
@@ -133,10 +139,10 @@ public record StreamKind(
     }
 
     /**
-     * Returns the local address from which the kernel would reach a peer.
+     * Returns the local address and port from which the kernel would reach a peer.
      *
-     * @param descriptor a socket; if it is not bound, this method binds it to that address and a
-     *     port
+     * @param descriptor a socket. If it is not bound, this method binds it to that address and a
+     *     free port.
      */
     InetSocketAddress addressTowards(int descriptor, InetSocketAddress target) throws IOException {
         var bound = (InetSocketAddress) localAddress(descriptor);
@@ -151,8 +157,9 @@ public record StreamKind(
     }
 
     /**
-     * Returns the source address that the kernel would use. Connects a datagram socket, which sends
-     * nothing, and reads its local address.
+     * Returns the source address that the kernel would use for packets to {@code target}. To
+     * determine it, connects a datagram socket, which sends nothing, and reads the local address of
+     * that socket.
      */
     InetAddress sourceTowards(InetSocketAddress target) throws IOException {
         var family =
@@ -166,14 +173,14 @@ public record StreamKind(
         }
     }
 
-    /** Starts to connect. */
+    /** Starts to connect a socket; returns the result of connect(2), or the negative errno. */
     int connect(int descriptor, SocketAddress address) throws IOException {
         return addresses.connect(descriptor, address);
     }
 
     /**
-     * Returns the state of a connection attempt: 1 if it is established, {@link SocketCalls#AGAIN}
-     * if it is in progress, or a negative errno.
+     * Returns the state of connecting a socket: 1 if the connection is established, {@link
+     * SocketCalls#AGAIN} if the attempt is in progress, or another negative errno.
      */
     int connected(int descriptor) throws IOException {
         if (!SocketCalls.isReady(descriptor, SocketCalls.POLLOUT)) {
@@ -193,7 +200,8 @@ public record StreamKind(
         if (transport.equals(FamilyTransport.SMC)) {
             var why = smc.whyOverTcp(descriptor);
             if (why.isPresent()) {
-                // newer kernels report the TCP family for the descriptor too
+                // set explicitly, because only newer kernels report the TCP family for the
+                // descriptor
                 name = FamilyTransport.TCP.name();
                 reasons.add("smc: fell back to TCP: " + why.get());
             }
@@ -201,6 +209,7 @@ public record StreamKind(
         return new StreamReport.Path(name, reasons);
     }
 
+    /** Returns the name of the transport whose address family the kernel reports for a socket. */
     private String transportOf(int descriptor) throws IOException {
         var family = number(descriptor, SO_DOMAIN);
         return Stream.of(
@@ -228,6 +237,7 @@ public record StreamKind(
         }
     }
 
+    /** Sends one byte of urgent data; returns 1, or a negative errno. */
     static int sendOutOfBand(int descriptor, int value) {
         try (var scratch = Scratch.take()) {
             scratch.bytes().set(JAVA_BYTE, 0, (byte) value);

@@ -9,8 +9,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.sockets.internal.SocketFailure;
 
 /**
- * The input direction of a stream. One thread at a time reads, while holding the lock of the
- * direction.
+ * Reads from a stream. One thread at a time reads, while it holds the lock of the input direction.
  */
 final class StreamReader {
 
@@ -20,7 +19,10 @@ final class StreamReader {
     private final Direction direction;
     private volatile boolean shut;
 
-    /** True after a reset. The kernel reports a reset once, a channel reports it in each read. */
+    /**
+     * True after the connection was reset. The kernel reports a reset once, but a channel must
+     * report it in each read.
+     */
     private volatile boolean reset;
 
     StreamReader(StreamConnection connection, Direction direction) {
@@ -29,7 +31,8 @@ final class StreamReader {
     }
 
     /**
-     * Returns true if a read must ask the connection.
+     * Returns true if a read can return bytes. Otherwise, the program's buffers have no space, or
+     * the input was shut down.
      *
      * @param bytes the space in the program's buffers
      * @throws SocketException if the connection was reset
@@ -65,7 +68,10 @@ final class StreamReader {
         return count;
     }
 
-    /** Counts the bytes that were read, and converts the end and failures to a result. */
+    /**
+     * Counts the bytes that were read. Converts the end of the stream to -1, EAGAIN to 0, and other
+     * failures to exceptions.
+     */
     int finish(int count) throws IOException {
         if (count > 0) {
             connection.report().addReceived(count);

@@ -8,8 +8,9 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.sockets.internal.SocketFailure;
 
 /**
- * The output direction of a stream. One thread at a time writes, while holding the lock of the
- * direction. Writes return the number of bytes, or a negative errno if no byte was written.
+ * Writes to a stream. One thread at a time writes, while it holds the lock of the output direction.
+ * The {@code write} methods return the number of bytes written, or a negative errno if no byte was
+ * written.
  */
 final class StreamWriter {
 
@@ -66,14 +67,17 @@ final class StreamWriter {
         return result;
     }
 
-    /** Throws if the output was shut down, with the exception of the JDK's channels. */
+    /** Throws the same exception as the channels of the JDK if the output was shut down. */
     void ensureNotShut() throws AsynchronousCloseException {
         if (shut) {
             throw new AsynchronousCloseException();
         }
     }
 
-    /** Counts the bytes that were written, and converts failures to a channel's exceptions. */
+    /**
+     * Counts the bytes that were written. Converts EAGAIN to 0, and other failures to the
+     * exceptions of channels.
+     */
     long finish(long result) throws IOException {
         if (result >= 0) {
             connection.report().addSent(result);
@@ -88,7 +92,7 @@ final class StreamWriter {
 
     void shutdown() throws IOException {
         if (!shut) {
-            shut = true; // set first, so that a concurrent write fails with the right exception
+            shut = true; // set first, because a concurrent write that fails checks this flag
             connection.stream().shutdownOutput();
         }
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketAddress;
 
-/** An address family: the representation of its addresses in Java and in C. */
+/** An address family: converts socket addresses between Java and C. */
 public abstract sealed class AddressFamily permits InternetFamily, UnixFamily {
 
     AddressFamily() {}
@@ -19,22 +19,28 @@ public abstract sealed class AddressFamily permits InternetFamily, UnixFamily {
      */
     public abstract SocketAddress check(SocketAddress address);
 
-    /** Returns the address to connect to for {@code address}, which has been checked. */
+    /**
+     * Returns the address to which a socket connects if the program specifies {@code address}.
+     *
+     * @param address an address that {@link #check} has accepted
+     */
     public SocketAddress reach(SocketAddress address) {
         return address;
     }
 
     /**
-     * Writes an address that has been checked.
+     * Writes an address in the format of C.
      *
-     * @return its length
+     * @param address an address that {@link #check} has accepted
+     * @param name the memory to write to
+     * @return the number of bytes of the address in C
      */
     public abstract int write(SocketAddress address, MemorySegment name) throws IOException;
 
-    /** Reads an address that the kernel has written. */
+    /** Converts an address that the kernel has written. */
     public abstract SocketAddress read(SocketAddressBuffer name);
 
-    /** Binds a socket to an address that has been checked. */
+    /** Binds a socket to an address that {@link #check} has accepted. */
     public final void bind(int descriptor, SocketAddress address) throws IOException {
         try (var scratch = Scratch.take()) {
             var name = scratch.name().memory();
@@ -42,6 +48,11 @@ public abstract sealed class AddressFamily permits InternetFamily, UnixFamily {
         }
     }
 
+    /**
+     * Starts to connect a socket to an address that {@link #check} has accepted.
+     *
+     * @return the result of connect(2), or the negative errno
+     */
     public final int connect(int descriptor, SocketAddress address) throws IOException {
         try (var scratch = Scratch.take()) {
             var name = scratch.name().memory();
@@ -49,6 +60,7 @@ public abstract sealed class AddressFamily permits InternetFamily, UnixFamily {
         }
     }
 
+    /** Returns the address to which a socket is bound. */
     public final SocketAddress localAddress(int descriptor) throws IOException {
         try (var scratch = Scratch.take()) {
             var name = scratch.name();

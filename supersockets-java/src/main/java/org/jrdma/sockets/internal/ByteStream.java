@@ -8,11 +8,15 @@ import java.io.IOException;
  */
 public interface ByteStream extends ByteMover {
 
+    /** Returns the number of bytes that can be received without waiting, or a negative errno. */
     int available();
 
-    /** Stops receiving; the peer is not notified. */
+    /** Shuts down the input direction. The peer is not notified. */
     void shutdownInput() throws IOException;
 
-    /** Notifies the peer that no more bytes follow. Does not block. */
+    /**
+     * Shuts down the output direction, and notifies the peer that no more bytes follow. Does not
+     * block.
+     */
     void shutdownOutput() throws IOException;
 }

@@ -20,7 +20,11 @@ public final class DescriptorWaiting implements Waiting {
     private @Nullable WakeablePoll poll;
     private @Nullable DescriptorWaiter waiter;
 
-    /** Waits for {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}. */
+    /**
+     * Creates an object that waits for one event of a descriptor.
+     *
+     * @param events {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}
+     */
     public DescriptorWaiting(int descriptor, int events) {
         this.descriptor = descriptor;
         this.events = events;
@@ -32,20 +36,20 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     private boolean poll(Deadline deadline) throws IOException {
-        var mine = WakeablePoll.take();
+        var ownPoll = WakeablePoll.take();
         try {
             synchronized (this) {
                 if (ended || takeWakeUp()) {
                     return true;
                 }
-                poll = mine;
+                poll = ownPoll;
             }
-            return mine.await(descriptor, events, deadline);
+            return ownPoll.await(descriptor, events, deadline);
         } finally {
             synchronized (this) {
                 poll = null;
             }
-            mine.giveBack();
+            ownPoll.giveBack();
         }
     }
 
@@ -53,7 +57,7 @@ public final class DescriptorWaiting implements Waiting {
         if (isReadyAfterYield()) {
             return true;
         }
-        DescriptorWaiter mine;
+        DescriptorWaiter currentWaiter;
         long ticket;
         synchronized (this) {
             if (ended || takeWakeUp()) {
@@ -65,21 +69,22 @@ public final class DescriptorWaiting implements Waiting {
                                 ? DescriptorWaiter.on(descriptor)
                                 : DescriptorWaiter.onWritable(descriptor);
             }
-            mine = waiter;
-            ticket = mine.ticket();
+            currentWaiter = waiter;
+            ticket = currentWaiter.ticket();
         }
         try {
-            return mine.await(ticket, deadline);
+            return currentWaiter.await(ticket, deadline);
         } catch (InterruptedIOException _) {
             return true;
         }
     }
 
     /**
-     * Yields once to other virtual threads, one of which may produce the awaited event. An event
-     * that occurs meanwhile saves two threads a wake-up. The check itself does not wait.
+     * Yields once to other virtual threads, and then checks whether the descriptor is ready. If one
+     * of those threads has caused the awaited event, this thread need not park and be woken up
+     * again. The check does not wait.
      */
-    // correctness does not depend on which thread runs next
+    // the result is correct whichever thread the scheduler runs next
     @SuppressWarnings("ThreadPriorityCheck")
     private boolean isReadyAfterYield() {
         Thread.yield();
@@ -98,7 +103,7 @@ public final class DescriptorWaiting implements Waiting {
         wakeUp();
     }
 
-    /** Ends the current wait, or the next one immediately. */
+    /** Ends the current wait. If no thread is waiting, the next wait returns immediately. */
     public synchronized void wakeUpOnce() {
         wakeUpPending = true;
         wakeUp();
@@ -113,7 +118,10 @@ public final class DescriptorWaiting implements Waiting {
         }
     }
 
-    /** Closes the waiter. Called when no thread is waiting, before the descriptor is closed. */
+    /**
+     * Releases the resources by which virtual threads wait. Called before the descriptor is closed,
+     * when no thread is waiting.
+     */
     public synchronized void release() {
         if (waiter != null) {
             waiter.close();

@@ -9,14 +9,17 @@ public final class ErrnoCalls {
 
     private ErrnoCalls() {}
 
-    /** A call that captures errno. */
+    /** A call of a C function, which captures errno. */
     @FunctionalInterface
     public interface Call {
-        /** Invokes a method handle exactly. */
+        /** Calls the function by {@code invokeExact}, and returns its result. */
         long invoke() throws Throwable;
     }
 
-    /** Makes a call that is not on a hot path; returns its result, or the negative errno. */
+    /**
+     * Makes a call; returns the result of the function, or the negative errno if the function has
+     * failed. For calls that are not on a hot path.
+     */
     public static int call(Call call) {
         try {
             return result(call.invoke());
@@ -25,7 +28,10 @@ public final class ErrnoCalls {
         }
     }
 
-    /** Returns the result of the last call of this thread, or the negative errno. */
+    /**
+     * Returns {@code returned}, or the negative errno of the last call of this thread if {@code
+     * returned} is negative.
+     */
     public static int result(long returned) {
         return returned < 0 ? -CapturedErrno.value() : (int) returned;
     }

@@ -15,7 +15,7 @@ public final class FileErrors {
         return switch (e) {
             case NoSuchFileException missing -> "there is no " + missing.getFile();
             case AccessDeniedException _ -> "permission denied";
-            case FileSystemException other when other.getReason() != null -> other.getReason();
+            case FileSystemException error when error.getReason() != null -> error.getReason();
             case MalformedInputException _ -> "the file is not UTF-8 text";
             default -> e.getMessage() == null ? e.toString() : e.getMessage();
         };

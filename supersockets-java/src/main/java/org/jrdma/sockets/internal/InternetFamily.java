@@ -23,8 +23,9 @@ import org.jrdma.abi.rdma.sockaddr_in;
 import org.jrdma.abi.rdma.sockaddr_in6;
 
 /**
- * Internet addresses: IPv4 only, or IPv6 and IPv4. An IPv6 socket reaches IPv4 peers by IPv4-mapped
- * addresses, which this class hides from programs.
+ * An internet address family: IPv4, or IPv6. An IPv6 socket can also reach IPv4 peers, by
+ * IPv4-mapped addresses. This class converts IPv4-mapped addresses, so that programs see only IPv4
+ * addresses.
  */
 public final class InternetFamily extends AddressFamily {
 
@@ -41,12 +42,14 @@ public final class InternetFamily extends AddressFamily {
         this.ipv6 = ipv6;
     }
 
-    /** Returns the default family of a channel: IPv6 if this machine supports it. */
+    /**
+     * Returns the default family of a channel: IPv6 if this machine supports IPv6, otherwise IPv4.
+     */
     public static InternetFamily standard() {
         return Standard.FAMILY;
     }
 
-    /** Determines the family once, as the JDK does. */
+    /** Determines the default family once, by the same rules as the JDK. */
     private static final class Standard {
         static final InternetFamily FAMILY = hasIpv6() ? IPV6 : IPV4;
 
@@ -133,7 +136,7 @@ public final class InternetFamily extends AddressFamily {
         if (ip instanceof Inet6Address ip6) {
             copy(ip, name, offset);
             sockaddr_in6.sin6_scope_id(name, ip6.getScopeId());
-        } else if (!ip.isAnyLocalAddress()) { // the mapped form of the wildcard would exclude IPv6
+        } else if (!ip.isAnyLocalAddress()) { // an IPv4-mapped wildcard would exclude IPv6
             name.set(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 10, (short) 0xffff);
             copy(ip, name, offset + MAPPED_PREFIX_BYTES);
         }
@@ -159,7 +162,10 @@ public final class InternetFamily extends AddressFamily {
                 address(bytes, 0), name.get(PORT, sockaddr_in.sin_port$offset()) & 0xffff);
     }
 
-    /** Returns the address; an IPv4-mapped address becomes an IPv4 address. */
+    /**
+     * Returns the address with the given bytes. {@link InetAddress#getByAddress} converts an
+     * IPv4-mapped address to an IPv4 address.
+     */
     private static InetAddress address(byte[] bytes, int scope) {
         try {
             return scope == 0

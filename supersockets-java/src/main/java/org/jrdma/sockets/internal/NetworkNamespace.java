@@ -16,7 +16,10 @@ public final class NetworkNamespace {
 
     private NetworkNamespace() {}
 
-    /** Returns the identifier of the namespace in its kernel; 0 if it is unknown. */
+    /**
+     * Returns the number that identifies the namespace within the running kernel; 0 if the number
+     * cannot be determined.
+     */
     public static long id() {
         return ID;
     }
@@ -29,7 +32,10 @@ public final class NetworkNamespace {
         }
     }
 
-    /** Returns true if an address belongs to this machine in this namespace. */
+    /**
+     * Returns true if an address belongs to a network interface of this namespace, or is a loopback
+     * address.
+     */
     public static boolean has(InetAddress address) {
         try {
             return address.isLoopbackAddress()

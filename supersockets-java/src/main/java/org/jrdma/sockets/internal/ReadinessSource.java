@@ -4,14 +4,17 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * An object whose readiness Java code determines, not the kernel: a stream over shared memory, for
- * example. Safe for use by multiple threads.
+ * An object whose readiness is determined by Java code, and not by the kernel. An example is a
+ * stream over shared memory. Safe for use by multiple threads.
  */
 public abstract class ReadinessSource {
 
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
-    /** Returns the current readiness as events of poll(2): {@link SocketCalls#POLLIN}, POLLOUT. */
+    /**
+     * Returns the events of poll(2) for which the source is ready now: {@link SocketCalls#POLLIN},
+     * {@link SocketCalls#POLLOUT}, or both.
+     */
     public abstract int ready();
 
     /**
@@ -33,7 +36,7 @@ public abstract class ReadinessSource {
         return ready() & events; // an event may have occurred before the source was armed
     }
 
-    /** Adds a listener that runs when the source may have become ready, and must not wait. */
+    /** Adds a listener. It runs each time the source may have become ready, and must not wait. */
     public final void add(Runnable listener) {
         listeners.add(listener);
     }
@@ -42,6 +45,7 @@ public abstract class ReadinessSource {
         listeners.remove(listener);
     }
 
+    /** Runs the listeners, because the source may have become ready. */
     protected final void changed() {
         listeners.forEach(Runnable::run);
     }

@@ -5,8 +5,9 @@ import org.jrdma.ffi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for a {@link ReadinessSource}. Spins first, because an event that occurs soon is cheaper to
- * detect by spinning than by a wake-up. Then parks.
+ * Waits for a {@link ReadinessSource}. A waiting thread first spins, because detecting an event by
+ * spinning costs less than waking up a parked thread. If no event occurs while it spins, the thread
+ * parks.
  */
 public final class ReadinessWaiting implements Waiting {
 
@@ -17,7 +18,12 @@ public final class ReadinessWaiting implements Waiting {
     private volatile @Nullable Thread parked;
     private volatile boolean ended;
 
-    /** Waits for {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}. */
+    /**
+     * Creates an object that waits for one event of a source.
+     *
+     * @param events {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}
+     * @param spinNanos the number of nanoseconds for which a thread spins before it parks
+     */
     public ReadinessWaiting(ReadinessSource source, int events, long spinNanos) {
         this.source = source;
         this.events = events;

@@ -9,15 +9,17 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory for one non-blocking system call: bytes to or from the heap, a socket address, the
- * value of an option.
+ * Native memory for the arguments of one non-blocking system call: bytes that are copied to or from
+ * the heap, a socket address, or the value of an option.
  *
- * <p>A thread takes an instance and closes it after the call. Closed instances are cached and
- * reused, so there are about as many as threads that run at the same time.
+ * <p>A thread takes an instance before the call and closes it afterwards. Closed instances are
+ * cached and reused, so there are about as many instances as threads that run at the same time.
  */
 public final class Scratch implements AutoCloseable {
 
-    /** The maximum number of bytes per copy: two datagrams of the maximum size. */
+    /**
+     * The number of bytes that can be copied for one call: twice the maximum size of a datagram.
+     */
     public static final int BYTES = 128 * 1024;
 
     private static final int CACHE_SLOTS = 64;
@@ -37,6 +39,7 @@ public final class Scratch implements AutoCloseable {
         name = new SocketAddressBuffer(arena);
     }
 
+    /** Returns an instance that no other thread uses until the caller closes it. */
     public static Scratch take() {
         var cached = CACHE.getAndSet(slot(), null);
         return cached == null ? new Scratch() : cached;
@@ -51,22 +54,26 @@ public final class Scratch implements AutoCloseable {
         return (int) (Thread.currentThread().threadId() & (CACHE_SLOTS - 1));
     }
 
-    /** Returns a buffer of {@link #BYTES} bytes for data. */
+    /** Returns a buffer of {@link #BYTES} bytes for the data of a call. */
     public MemorySegment bytes() {
         return bytes;
     }
 
-    /** Returns a buffer for the value of an option. */
+    /** Returns a buffer of {@code bytes} bytes for the value of an option. */
     public MemorySegment value(int bytes) {
         return value.asSlice(0, bytes);
     }
 
-    /** Returns the length of an option value, set to {@code bytes}. */
+    /**
+     * Returns the memory for the length of an option value, in which this method stores {@code
+     * bytes}.
+     */
     public MemorySegment valueLength(int bytes) {
         valueLength.set(JAVA_INT, 0, bytes);
         return valueLength;
     }
 
+    /** Returns the buffer for a socket address. */
     public SocketAddressBuffer name() {
         return name;
     }

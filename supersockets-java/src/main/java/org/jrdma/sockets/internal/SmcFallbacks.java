@@ -14,8 +14,8 @@ import org.jrdma.ffi.FabricException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kernel's SMC sockets that have fallen back to TCP, and the reasons. Queried once, when first
- * needed. For use by one thread. In C: {@code sock_diag} of {@code AF_SMC}.
+ * The SMC sockets that have fallen back to TCP, and the reasons. An instance queries the kernel
+ * once, when it is first used. For use by one thread. In C: {@code sock_diag} of {@code AF_SMC}.
  */
 public final class SmcFallbacks {
 
@@ -34,12 +34,15 @@ public final class SmcFallbacks {
     private static final int HEADER_BYTES = 16;
     private static final int REQUEST_BYTES = HEADER_BYTES + 52;
 
-    // Offsets in struct smc_diag_msg, the kernel's description of one socket.
+    // Offsets in struct smc_diag_msg, by which the kernel describes one socket.
     private static final int MODE = 2;
     private static final int INODE = 56;
     private static final int SOCKET_BYTES = 64;
 
-    /** The most frequent reasons, by the codes of the protocol's decline message. */
+    /**
+     * The descriptions of the most frequent reasons. The keys are the codes of the decline message
+     * of the SMC protocol.
+     */
     private static final Map<Integer, String> REASONS =
             Map.ofEntries(
                     Map.entry(0x0101_0000, "no memory"),
@@ -58,10 +61,13 @@ public final class SmcFallbacks {
                     Map.entry(0x030a_0000, "no RDMA link is active"),
                     Map.entry(0x0500_0000, "the peer declined"));
 
-    /** The reasons by inode of the socket; null before the query. */
+    /** The reason for each fallback, by the inode number of the socket; null before the query. */
     private @Nullable Map<Long, String> fallbacks;
 
-    /** Returns why an SMC socket uses TCP; empty if it does not, or if that is unknown. */
+    /**
+     * Returns the reason why an SMC socket uses TCP; empty if the socket does not use TCP, or if
+     * the kernel cannot be queried.
+     */
     public Optional<String> whyOverTcp(int descriptor) {
         try {
             var known = fallbacks;
@@ -70,12 +76,15 @@ public final class SmcFallbacks {
                 fallbacks = known;
             }
             return Optional.ofNullable(known.get(inode(descriptor)));
-        } catch (IOException _) { // no CONFIG_SMC_DIAG, or no permission
+        } catch (IOException _) { // the kernel has no CONFIG_SMC_DIAG, or denies access
             return Optional.empty();
         }
     }
 
-    /** Returns the number in {@code socket:[4711]}. */
+    /**
+     * Returns the inode number of a socket, for example 4711 if the descriptor links to {@code
+     * socket:[4711]}.
+     */
     private static long inode(int descriptor) throws IOException {
         var name = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
         return Long.parseLong(name.substring(name.indexOf('[') + 1, name.indexOf(']')));
@@ -91,7 +100,7 @@ public final class SmcFallbacks {
             check("send", SocketCalls.send(descriptor, memory, REQUEST_BYTES, 0));
             var found = new HashMap<Long, String>();
             var more = true;
-            while (more) { // the kernel has a response ready for each read
+            while (more) { // each response is ready, so recv never fails with EAGAIN
                 var length = check("recv", SocketCalls.receive(descriptor, memory, Scratch.BYTES));
                 more = decode(buffer.slice(0, length).order(ByteOrder.nativeOrder()), found);
             }
@@ -125,8 +134,9 @@ public final class SmcFallbacks {
     }
 
     /**
-     * Adds the sockets of a response that use TCP.
+     * Adds the sockets of a response that have fallen back to TCP.
      *
+     * @param found the reasons by inode number, to which this method adds
      * @return true if more responses follow
      */
     static boolean decode(ByteBuffer response, Map<Long, String> found) throws FabricException {

@@ -19,18 +19,24 @@ public final class SocketAddressBuffer {
         length = arena.allocate(JAVA_INT);
     }
 
-    /** Returns the address, to be written before a call or read after it. */
+    /**
+     * Returns the memory of the address. The caller of a C function writes the address before the
+     * call, or reads it after the call.
+     */
     public MemorySegment memory() {
         return memory;
     }
 
-    /** Returns the length, set to the capacity of the buffer, for a call that writes an address. */
+    /**
+     * Returns the memory of the length, in which this method stores the capacity of the buffer. For
+     * a C function that writes an address and its length.
+     */
     public MemorySegment capacity() {
         length.set(JAVA_INT, 0, (int) memory.byteSize());
         return length;
     }
 
-    /** Returns the length of the address that the last such call has written. */
+    /** Returns the length of the address that a C function has written, in bytes. */
     public int length() {
         return length.get(JAVA_INT, 0);
     }

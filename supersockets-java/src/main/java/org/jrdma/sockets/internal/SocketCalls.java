@@ -19,7 +19,8 @@ import org.jrdma.ffi.linkage.Downcalls;
 
 /**
  * The system calls of sockets. Each method returns the result of the C function, or the negative
- * errno. Only {@link #poll} waits, because all descriptors are non-blocking.
+ * errno. All descriptors are non-blocking, so only {@link #poll} waits, and {@link #close} if the
+ * option SO_LINGER is set.
  */
 public final class SocketCalls {
 
@@ -95,7 +96,7 @@ public final class SocketCalls {
 
     private SocketCalls() {}
 
-    /** Opens a non-blocking socket, which child processes do not inherit. */
+    /** Opens a non-blocking socket. Child processes do not inherit the descriptor. */
     public static int socket(int domain, int type, int protocol) {
         return call(() ->
                 (int)
@@ -121,7 +122,9 @@ public final class SocketCalls {
                 () -> (int) NAME.invokeExact(CONNECT_ADDRESS, segment(), descriptor, name, length));
     }
 
-    /** Accepts a connection; its descriptor is non-blocking and not inherited. */
+    /**
+     * Accepts a connection. Its descriptor is non-blocking, and child processes do not inherit it.
+     */
     public static int accept(int descriptor, MemorySegment name, MemorySegment length) {
         return call(() ->
                 (int)
@@ -199,7 +202,8 @@ public final class SocketCalls {
     }
 
     /**
-     * Receives a datagram and its sender's address. The part that exceeds {@code target} is lost.
+     * Receives a datagram and the address of its sender. Bytes of the datagram that exceed {@code
+     * bytes} are lost.
      */
     public static int receiveFrom(
             int descriptor, MemorySegment target, long bytes, SocketAddressBuffer name) {
@@ -259,7 +263,10 @@ public final class SocketCalls {
         }
     }
 
-    /** Opens a pipe: the descriptor to read from, then the one to write to. */
+    /**
+     * Opens a pipe. Stores two descriptors in {@code ends}: the first to read from, the second to
+     * write to.
+     */
     public static int pipe(MemorySegment ends) {
         return call(() ->
                 (int)
@@ -267,7 +274,11 @@ public final class SocketCalls {
                                 PIPE_ADDRESS, segment(), ends, SOCK_NONBLOCK | SOCK_CLOEXEC));
     }
 
-    /** Waits for an event of one of several descriptors; -1 waits without a timeout. */
+    /**
+     * Waits until one of the descriptors has an event.
+     *
+     * @param milliseconds the timeout; -1 waits without a timeout
+     */
     public static int poll(MemorySegment descriptors, int milliseconds) {
         try {
             return result(
@@ -300,7 +311,7 @@ public final class SocketCalls {
         }
     }
 
-    /** Returns true if a descriptor is ready for one of the events. */
+    /** Returns true if a descriptor is ready for one of the events. Does not wait. */
     public static boolean isReady(int descriptor, int events) {
         try (var scratch = Scratch.take()) {
             var one = scratch.value((int) pollfd.sizeof());
@@ -311,8 +322,8 @@ public final class SocketCalls {
     }
 
     /**
-     * Makes {@code number} a duplicate of {@code descriptor}; closes what it was before. In C:
-     * {@code dup3}.
+     * Makes {@code number} a duplicate of {@code descriptor}. The kernel closes the file that
+     * {@code number} referred to before. In C: {@code dup3}.
      */
     public static int replace(int descriptor, int number) {
         return call(() ->
@@ -321,7 +332,9 @@ public final class SocketCalls {
                                 REPLACE_ADDRESS, segment(), descriptor, number, SOCK_CLOEXEC));
     }
 
-    /** Returns the C library's description of an errno, which the JDK uses in its messages too. */
+    /**
+     * Returns the C library's description of an errno. The JDK uses the same text in its messages.
+     */
     static String text(int errno) {
         return Downcalls.textAt(
                 Downcalls.call(() -> (MemorySegment) TEXT_OF.invokeExact(TEXT_OF_ADDRESS, errno)));

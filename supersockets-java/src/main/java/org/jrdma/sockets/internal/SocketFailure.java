@@ -17,14 +17,14 @@ import java.net.ProtocolException;
 import java.net.SocketException;
 
 /**
- * The exceptions of failed system calls. They have the types and messages of the JDK's channels,
- * because programs depend on both.
+ * Converts the errno of a failed system call to an exception. The exceptions have the same types
+ * and messages as those of the JDK's channels, because programs depend on both.
  */
 public final class SocketFailure {
 
     private SocketFailure() {}
 
-    /** Returns the exception for opening, binding, connecting or configuring a socket. */
+    /** Returns the exception for a failure to open, bind, connect or configure a socket. */
     public static SocketException ofSocket(int errno) {
         var text = SocketCalls.text(errno);
         return switch (errno) {
@@ -35,16 +35,25 @@ public final class SocketFailure {
         };
     }
 
-    /** Returns the exception for connecting, which also covers protocol errors. */
+    /**
+     * Returns the exception for a failure to connect. Unlike {@link #ofSocket}, reports EPROTO as a
+     * ProtocolException.
+     */
     public static IOException ofConnect(int errno) {
         return errno == EPROTO ? new ProtocolException(SocketCalls.text(errno)) : ofSocket(errno);
     }
 
-    /** Returns the exception for reading or writing. */
+    /** Returns the exception for a failure to read or write. */
     public static IOException ofTransfer(int errno) {
         return new IOException(SocketCalls.text(errno));
     }
 
+    /**
+     * Returns the result of a call.
+     *
+     * @throws SocketException as {@link #ofSocket} returns it, if {@code result} is a negative
+     *     errno
+     */
     public static int check(int result) throws SocketException {
         if (result < 0) {
             throw ofSocket(-result);

@@ -10,7 +10,10 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.nio.charset.Charset;
 
-/** Unix domain addresses, which are paths of the file system. In C: {@code sockaddr_un}. */
+/**
+ * The addresses of Unix domain sockets, which are paths in the file system. In C: {@code
+ * sockaddr_un}.
+ */
 public final class UnixFamily extends AddressFamily {
 
     public static final UnixFamily INSTANCE = new UnixFamily();
@@ -53,7 +56,7 @@ public final class UnixFamily extends AddressFamily {
     public UnixDomainSocketAddress read(SocketAddressBuffer from) {
         var length = from.length() - PATH_OFFSET;
         if (length <= 0 || from.memory().get(JAVA_BYTE, PATH_OFFSET) == 0) {
-            return UNNAMED; // also an abstract address, which Java cannot represent
+            return UNNAMED; // or an abstract address, which Java cannot represent
         }
         var path = from.memory().asSlice(PATH_OFFSET, length).toArray(JAVA_BYTE);
         var text = new String(path, PATH_CHARSET);

@@ -4,18 +4,19 @@ import java.io.IOException;
 import org.jrdma.ffi.Deadline;
 
 /**
- * Waits, on one thread at a time, until an operation may succeed. Other threads can end the wait.
+ * A way to wait until an operation may succeed. One thread at a time waits; other threads can end
+ * the wait.
  */
 public interface Waiting {
 
     /**
-     * Waits. Returns early if {@link #end()} is called, or if the thread is interrupted; its
-     * interrupt status remains set.
+     * Waits until the operation may succeed or the deadline passes. Returns earlier if {@link
+     * #end()} is called, or if the thread is interrupted; the interrupt status remains set.
      *
-     * @return false if the deadline passed
+     * @return false if the deadline has passed
      */
     boolean await(Deadline deadline) throws IOException;
 
-    /** Ends the current wait, and all later ones immediately. */
+    /** Ends the current wait. All later waits return immediately. */
     void end();
 }

@@ -13,12 +13,12 @@ import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wait of a platform thread in poll(2), for a descriptor and for an event descriptor by which
- * other threads wake it up.
+ * A call of poll(2) in which a platform thread waits, and which other threads can end. The thread
+ * polls the awaited descriptor, and an event descriptor that other threads signal.
  *
- * <p>Instances are cached and reused, so there are about as many as threads that wait at the same
- * time. If the process has no file descriptor left for the event descriptor, the thread polls
- * periodically instead.
+ * <p>Instances are cached and reused, so there are about as many instances as threads that wait at
+ * the same time. If the process has no file descriptor left for the event descriptor, the thread
+ * does not wait longer than 10 milliseconds in one call.
  */
 public final class WakeablePoll {
 
@@ -52,7 +52,7 @@ public final class WakeablePoll {
         }
     }
 
-    /** Returns this instance to the cache. No other thread may raise it any more. */
+    /** Returns this instance to the cache. Afterwards, no thread may call {@link #raise}. */
     void giveBack() {
         if (wakeUp == null) {
             return;
@@ -66,6 +66,7 @@ public final class WakeablePoll {
         }
     }
 
+    /** Ends the current or the next wait. */
     void raise() {
         if (wakeUp != null) {
             raised = true;
@@ -73,7 +74,7 @@ public final class WakeablePoll {
         }
     }
 
-    /** Waits; returns false if the deadline passed, and true if the descriptor may be ready. */
+    /** Waits. Returns false if the deadline has passed, and true if the descriptor may be ready. */
     boolean await(int descriptor, int events, Deadline deadline) throws FabricException {
         pollfd.fd(awaited, descriptor);
         pollfd.events(awaited, (short) events);
@@ -90,7 +91,11 @@ public final class WakeablePoll {
         return result != 0 || !deadline.hasPassed();
     }
 
-    /** Returns the timeout in milliseconds, rounded up so that a wait does not end too early. */
+    /**
+     * Returns the time until the deadline in milliseconds, for poll(2) and epoll_wait(2); -1 if
+     * there is no deadline. The time is rounded up, so that a wait does not end before the
+     * deadline.
+     */
     public static int milliseconds(Deadline deadline) {
         if (deadline.equals(Deadline.NEVER)) {
             return -1;

@@ -1,4 +1,7 @@
-/** The system calls of sockets, and the waits for them. This package contains no policy. */
+/**
+ * The system calls of sockets, and waiting for sockets. Nothing in this package decides which
+ * transport is used.
+ */
 @NullMarked
 package org.jrdma.sockets.internal;
 

@@ -10,11 +10,12 @@ import java.time.Instant;
  * @param local the local address
  * @param peer the address of the peer
  * @param accepted true if the peer connected to this process
- * @param transport the transport in use, as the kernel reports it for the descriptor. It may differ
- *     from the chosen one, because a preloaded library may have replaced the socket, and SMC may
- *     have fallen back to TCP.
- * @param whyNotFaster the transports that were preferred, each with the reason why it is not used;
- *     empty if the first choice is used
+ * @param transport the name of the transport in use. For a socket of the kernel, it is the
+ *     transport that the kernel reports for the descriptor. That transport may differ from the
+ *     chosen one, because a preloaded library may have replaced the socket, and SMC may have fallen
+ *     back to TCP.
+ * @param whyNotFaster the transports that were preferred to the one in use, each with the reason
+ *     why it is not used; empty if the first choice is used
  * @param bytesReceived the number of bytes that the program has read
  * @param bytesSent the number of bytes that the program has written
  * @param since the time when the stream was connected or accepted
@@ -29,14 +30,14 @@ public record Connection(
         long bytesSent,
         Instant since) {
 
-    /** Returns true if another transport was preferred. */
+    /** Returns true if another transport was preferred to the one in use. */
     public boolean isFallback() {
         return !whyNotFaster.isEmpty();
     }
 
     /**
-     * Returns the peer, the transport, and why no faster one is used: {@code storage01:8003 tcp
-     * (smc: ...)}.
+     * Returns the peer, the transport in use, and why a more preferred transport is not used:
+     * {@code storage01:8003 tcp (smc: ...)}.
      */
     @Override
     public String toString() {
@@ -44,7 +45,10 @@ public record Connection(
         return "%s %s%s".formatted(name(peer), transport, reason);
     }
 
-    /** Returns an address for reports, with the host name that the program has used. */
+    /**
+     * Returns the text of an address in reports. An internet address is a host and a port; the host
+     * is the name that the program specified, or otherwise the IP address.
+     */
     public static String name(SocketAddress address) {
         return address instanceof InetSocketAddress internet
                 ? internet.getHostString() + ":" + internet.getPort()

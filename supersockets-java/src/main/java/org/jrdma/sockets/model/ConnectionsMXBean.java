@@ -13,21 +13,21 @@ public interface ConnectionsMXBean {
     String NAME = "org.jrdma.sockets:type=Connections";
 
     /**
-     * A system property of a process whose bean is registered; its value is {@link #NAME}. Another
-     * process can read the property without starting a management agent in a process that has no
-     * such bean.
+     * The system property by which a process announces this bean. A process sets it to {@link
+     * #NAME} after it has registered the bean. An observer reads the property before it connects,
+     * so that it does not start a management agent in a process without the bean.
      */
     String PROPERTY = "org.jrdma.sockets.connections";
 
     /**
-     * A {@link Connection} in the types of JMX.
+     * A {@link Connection} as JMX transfers it, with addresses and times as text.
      *
      * @param local the local address
      * @param peer the address of the peer
      * @param accepted true if the peer connected to this process
-     * @param transport the transport in use
-     * @param whyNotFaster the transports that were preferred, each with the reason why it is not
-     *     used
+     * @param transport the name of the transport in use
+     * @param whyNotFaster the transports that were preferred to the one in use, each with the
+     *     reason why it is not used; empty if the first choice is used
      * @param bytesReceived the number of bytes that the program has read
      * @param bytesSent the number of bytes that the program has written
      * @param since the time when the stream was connected or accepted, in ISO 8601 format
@@ -42,7 +42,7 @@ public interface ConnectionsMXBean {
             long bytesSent,
             String since) {
 
-        /** Returns the line of a connection. */
+        /** Converts a connection to a line. */
         public static Line of(Connection connection) {
             return new Line(
                     Connection.name(connection.local()),
@@ -63,13 +63,14 @@ public interface ConnectionsMXBean {
     String getReport();
 
     /**
-     * Returns the counters of {@link org.jrdma.sockets.Connections#superSocketsCounters()}; empty
-     * if the driver's program is not installed.
+     * Returns the text that {@link org.jrdma.sockets.Connections#superSocketsCounters()} returns;
+     * empty if the program of the driver is not installed.
      */
     String getSuperSocketsCounters();
 
     /**
-     * Does the same as {@link org.jrdma.sockets.FabricSockets#reloadPolicy()}.
+     * Reads the policy file immediately, like {@link
+     * org.jrdma.sockets.FabricSockets#reloadPolicy()}.
      *
      * @throws IOException if the file is missing or malformed; the message names the file and the
      *     line

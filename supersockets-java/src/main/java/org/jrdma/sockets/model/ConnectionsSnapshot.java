@@ -18,18 +18,19 @@ import org.jrdma.ffi.FabricException;
 /**
  * The open streams of a process at one moment.
  *
- * <p>With {@code -Djrdma.sockets.report=FILE} a process writes its snapshot into a file, for
- * observers that cannot use JMX. It writes the file every few seconds after its first connection,
- * and when it ends. {@code %p} in the name is replaced by the process ID.
+ * <p>With {@code -Djrdma.sockets.report=FILE}, a process writes its snapshot into a file, for
+ * observers that cannot use JMX. From its first connection on, the process writes the file every
+ * two seconds, and once more when it exits. {@code %p} in the name of the file is replaced by the
+ * process ID.
  *
  * <p>The file is text: a header line with the process and the time, a line with the names of the
  * columns, and a tab-separated line for each stream. The file is replaced atomically, so a reader
  * never sees a partial file.
  *
  * @param process the process ID, in the PID namespace of the process
- * @param program the main class or jar of the process, if known
+ * @param program the main class or the jar of the process; empty if it is unknown
  * @param taken the time of the snapshot
- * @param isLast true if the process ended at that time
+ * @param isLast true if the process took the snapshot while it was exiting
  * @param connections the streams, the oldest first
  */
 public record ConnectionsSnapshot(
@@ -39,7 +40,7 @@ public record ConnectionsSnapshot(
         boolean isLast,
         List<ConnectionsMXBean.Line> connections) {
 
-    /** The system property that names the file. */
+    /** The system property that names the file into which a process writes its snapshots. */
     public static final String PROPERTY = "jrdma.sockets.report";
 
     private static final String TITLE = "jrdma sockets";
@@ -57,9 +58,10 @@ public record ConnectionsSnapshot(
     }
 
     /**
-     * Reads a file that a process has written.
+     * Reads a file into which a process has written its snapshot.
      *
-     * @throws FabricException if the file cannot be read or is malformed; the message names it
+     * @throws FabricException if the file cannot be read or is malformed; the message names the
+     *     file
      */
     public static ConnectionsSnapshot read(Path file) throws FabricException {
         try {
@@ -137,7 +139,10 @@ public record ConnectionsSnapshot(
                 .collect(Collectors.joining("\t"));
     }
 
-    /** Returns the streams grouped by peer, like {@link org.jrdma.sockets.Connections#report()}. */
+    /**
+     * Returns a report of the streams, grouped by peer, in the format of {@link
+     * org.jrdma.sockets.Connections#report()}.
+     */
     public String report() {
         var peers =
                 connections.stream()
@@ -161,7 +166,7 @@ public record ConnectionsSnapshot(
         return internet.matches() ? internet.group(1) : "this machine";
     }
 
-    /** The properties that streams of one report line have in common. */
+    /** The properties that all streams in one line of the report have in common. */
     private record Group(String transport, String place, String whyNotFaster)
             implements Comparable<Group> {
 

@@ -11,7 +11,7 @@ import java.nio.channels.spi.SelectorProvider;
  * <p>In addition to the methods of {@link SocketChannel}, the channel can read into and write from
  * a {@link MemorySegment}.
  *
- * <p>Safe for use by multiple threads: one thread at a time reads, one at a time writes, and
+ * <p>Safe for use by multiple threads: one thread at a time reads, one thread at a time writes, and
  * neither waits for the other. A waiting virtual thread releases its carrier thread. After the
  * channel is closed, its operations throw {@link java.nio.channels.ClosedChannelException}.
  */
@@ -23,8 +23,8 @@ public abstract class FabricSocketChannel extends SocketChannel {
     }
 
     /**
-     * Returns the transport in use. Before the channel is connected, returns the transport of the
-     * kernel's socket, which is used only if no kernel bypass can reach the peer.
+     * Returns the transport in use. Before the channel is connected, returns the transport that is
+     * tried last: a transport of the kernel is used only if no kernel bypass reaches the peer.
      */
     public abstract Transport transport();
 

@@ -1,4 +1,4 @@
-/** The types that the entry points of the sockets and their implementation share. */
+/** Values and interfaces of the API: transports, connections, and reports of connections. */
 @NullMarked
 package org.jrdma.sockets.model;
 

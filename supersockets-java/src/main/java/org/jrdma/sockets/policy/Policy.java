@@ -10,15 +10,19 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * The rules that select the transports of a stream by its address. The first matching rule applies.
- * Each rule is one line:
+ * The rules that select the transports of streams and listeners by their addresses. The first rule
+ * that matches an address applies. Each rule is one line with an operation, hosts, ports and
+ * transports:
  *
  * <pre>{@code
  * connect  storage01,10.77.0.0/16  8003-8008,9000  supersockets,smc  no-fallback
  * listen   *                       8003            smc
  * }</pre>
  *
- * @param rules the rules, in the order in which they are matched
+ * <p>TCP is added at the end of the transports of a rule, unless the rule lists TCP itself or ends
+ * with {@code no-fallback}.
+ *
+ * @param rules the rules, in the order in which they are compared with an address
  */
 public record Policy(List<Rule> rules) {
 
@@ -35,12 +39,12 @@ public record Policy(List<Rule> rules) {
     }
 
     /**
-     * One rule.
+     * A rule, which matches an address if the operation, the host and the port match.
      *
      * @param direction the operation to which the rule applies
-     * @param hosts the hosts, one of which must match: the peer to connect to, or the local address
-     *     to listen at
-     * @param ports the ports, one of which must match
+     * @param hosts the conditions on the address to connect to or to listen at, of which at least
+     *     one must be true
+     * @param ports the port ranges, of which at least one must contain the port of the address
      * @param transports the transports to use, in order of preference
      */
     public record Rule(
@@ -86,8 +90,10 @@ public record Policy(List<Rule> rules) {
     }
 
     /**
-     * Parses rules.
+     * Parses the lines of a policy file. Ignores empty lines, and the rest of a line after a {@code
+     * #}.
      *
+     * @param source the name of the file, for messages
      * @throws IllegalArgumentException if a line is malformed; the message names {@code source} and
      *     the line
      */
@@ -156,7 +162,8 @@ public record Policy(List<Rule> rules) {
                     "\"%s\" is not a host; expected a name, an address, a network such as 10.77.0.0/16, or *"
                             .formatted(text));
         }
-        return peer -> text.equalsIgnoreCase(peer.getHostString()); // the name is not resolved
+        // compares the names as they were written, and resolves neither of them
+        return peer -> text.equalsIgnoreCase(peer.getHostString());
     }
 
     private static Predicate<InetSocketAddress> network(String text) {

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file that contains a {@link Policy}. A change takes effect within a second. If the changed
- * file is malformed, the previous rules remain in effect and the log has the reason. Safe for use
- * by multiple threads.
+ * The file that contains a {@link Policy}. When the rules are requested, the file is read again if
+ * it has changed. If the changed file cannot be read or is malformed, the previous rules remain in
+ * effect, and the reason is logged. Safe for use by multiple threads.
  */
 public final class PolicyFile {
 
@@ -35,48 +35,53 @@ public final class PolicyFile {
     private Deadline nextCheck = Deadline.after(Duration.ZERO);
 
     /**
-     * Creates the object for a policy file, which is checked for changes at most once per {@code
-     * interval}.
+     * Creates the object for a policy file. The file is read when the rules are first requested.
+     *
+     * @param interval the minimum time between two checks whether the file has changed
      */
     public PolicyFile(Path path, Duration interval) {
         this.path = path;
         this.interval = interval;
     }
 
-    /** Returns the file that the system property names; null if the property is not set. */
+    /** Returns the policy file that the system property names; null if the property is not set. */
     static @Nullable PolicyFile configured() {
         var path = System.getProperty(PROPERTY);
         return path == null ? null : new PolicyFile(Path.of(path), CHECK_INTERVAL);
     }
 
     /**
-     * Returns the current rules.
+     * Returns the current rules. Reads the file if it has not been read yet, or if it has changed.
      *
-     * @throws FabricException if no rules were read yet, because the file is missing or malformed
+     * @throws FabricException if the file is missing or malformed, and no rules were read from an
+     *     earlier version of the file
      */
     public synchronized Policy current() throws FabricException {
-        var known = policy;
-        if (known == null) {
+        var previous = policy;
+        if (previous == null) {
             return reload();
         }
         if (!nextCheck.hasPassed()) {
-            return known;
+            return previous;
         }
         try {
             nextCheck = Deadline.after(interval);
             var version = version();
             if (version.equals(seen)) {
-                return known;
+                return previous;
             }
-            seen = version; // also if the file is malformed, so that it is not read again
+            seen = version; // set before reload(), so that a malformed file is read once
             return reload();
         } catch (FabricException e) {
             warn(e.getMessage());
-            return known;
+            return previous;
         }
     }
 
-    /** Logs a message once, because the file is checked repeatedly. */
+    /**
+     * Logs a message, unless it is the same as the last message. The file is checked repeatedly, so
+     * an error would otherwise be logged repeatedly.
+     */
     private void warn(String message) {
         if (!message.equals(lastError)) {
             lastError = message;
@@ -85,7 +90,13 @@ public final class PolicyFile {
         }
     }
 
-    /** Reads the file, even if it has not changed. */
+    /**
+     * Reads the file, even if it has not changed.
+     *
+     * @return the new rules
+     * @throws FabricException if the file is missing or malformed; the previous rules remain in
+     *     effect
+     */
     public synchronized Policy reload() throws FabricException {
         var version = version();
         try {

@@ -8,16 +8,21 @@ import org.jrdma.sockets.model.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transports that a stream may use, in order of preference. They come from the program,
- * otherwise from the policy's rule for the address, otherwise from the system property. Safe for
- * use by multiple threads.
+ * The transports that a stream or a listener may use, in order of preference. A program can specify
+ * the transports. Otherwise, the first rule of the policy file that matches the address specifies
+ * them. If no rule matches, the system property {@code jrdma.sockets.transports} specifies them.
+ * Safe for use by multiple threads.
  */
 public final class Preferences {
 
     private final Supplier<TransportList> source;
     private final @Nullable PolicyFile policy;
 
-    /** Read when first needed, so that an invalid property does not prevent the JVM's start. */
+    /**
+     * The transports for addresses without a rule; null until they are first requested. They are
+     * not read in the constructor, because the initialization of {@link Configured} would then fail
+     * if the system property is invalid.
+     */
     private volatile @Nullable TransportList standard;
 
     private Preferences(Supplier<TransportList> source, @Nullable PolicyFile policy) {
@@ -25,7 +30,7 @@ public final class Preferences {
         this.policy = policy;
     }
 
-    /** Returns the preferences of the system properties. */
+    /** Returns the preferences that the policy file and the system property specify. */
     public static Preferences configured() {
         return Configured.PREFERENCES;
     }
@@ -35,25 +40,32 @@ public final class Preferences {
                 new Preferences(TransportList::configured, PolicyFile.configured());
     }
 
-    /** Returns preferences that a program specifies; the policy does not apply to them. */
+    /** Returns the preferences that a program specifies. The policy file is ignored. */
     public static Preferences of(List<Transport> preferred) {
         var transports = TransportList.of(preferred);
         return new Preferences(() -> transports, null);
     }
 
-    /** Returns preferences that use {@code standard} if the policy has no rule. */
+    /**
+     * Returns preferences that follow a policy file.
+     *
+     * @param standard the transports for addresses that no rule of the policy matches
+     */
     public static Preferences of(TransportList standard, PolicyFile policy) {
         return new Preferences(() -> standard, policy);
     }
 
-    /** Returns the transports for an address that is not known yet. */
+    /**
+     * Returns the transports for an address that no rule of the policy matches, or for a channel
+     * whose address is not known yet.
+     */
     public TransportList standard() {
-        var known = standard;
-        if (known == null) {
-            known = source.get();
-            standard = known;
+        var transports = standard;
+        if (transports == null) {
+            transports = source.get();
+            standard = transports;
         }
-        return known;
+        return transports;
     }
 
     /**
@@ -78,7 +90,12 @@ public final class Preferences {
                 : policy.current().forListener(address).orElseGet(this::standard);
     }
 
-    /** Reads the policy file again, even if it has not changed. */
+    /**
+     * Reads the policy file, even if it has not changed. Does nothing if there is no policy file.
+     *
+     * @throws FabricException if the file is missing or malformed; the previous rules remain in
+     *     effect
+     */
     public void reload() throws FabricException {
         if (policy != null) {
             policy.reload();

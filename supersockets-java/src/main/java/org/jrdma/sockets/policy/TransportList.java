@@ -42,9 +42,10 @@ public record TransportList(List<StreamTransport> preferred) {
     }
 
     /**
-     * Creates a list from the transports that a program names.
+     * Creates a list from the transports that a program specifies.
      *
-     * @throws IllegalArgumentException if the list is empty, or has a transport of another module
+     * @throws IllegalArgumentException if the list is empty, or contains a transport that was not
+     *     created by this module
      */
     public static TransportList of(List<Transport> preferred) {
         return new TransportList(preferred.stream().map(TransportList::requireKnown).toList());
@@ -66,7 +67,11 @@ public record TransportList(List<StreamTransport> preferred) {
         }
     }
 
-    /** Parses a comma-separated list of names. */
+    /**
+     * Parses a comma-separated list of the names of transports.
+     *
+     * @throws IllegalArgumentException if a name is unknown
+     */
     public static TransportList parse(String names) {
         return new TransportList(
                 Arrays.stream(names.split(",", -1))
@@ -99,7 +104,7 @@ public record TransportList(List<StreamTransport> preferred) {
         return new TransportList(all);
     }
 
-    /** A transport that was preferred but is not used, and the reason. */
+    /** A preferred transport that a stream does not use, and the reason. */
     public record UnusedTransport(StreamTransport transport, String reason) {
         @Override
         public String toString() {
@@ -108,22 +113,26 @@ public record TransportList(List<StreamTransport> preferred) {
     }
 
     /**
-     * A kernel bypass, to be tried when a socket is connected.
+     * A kernel bypass over which a channel tries to connect before it connects its socket.
      *
      * @param transport the transport of the bypass
-     * @param unused the transports that were tried before, with the reasons of their failures
-     * @param isLast true if the kernel's socket must not be connected when the bypass fails
+     * @param unused the transports that are preferred to this bypass and could not be used, with
+     *     the reasons
+     * @param isLast true if the attempt to connect fails when this bypass fails, without an attempt
+     *     to connect the socket
      */
     public record Bypass(BypassTransport transport, List<UnusedTransport> unused, boolean isLast) {}
 
     /**
-     * A new socket, and the transports that were tried before.
+     * A new socket of the kernel, and the kernel bypasses that are preferred to it.
      *
-     * @param descriptor the socket
+     * @param descriptor the descriptor of the socket
      * @param family the address family of the socket
-     * @param transport the transport of the socket
-     * @param unused the transports that were tried before, with the reasons of their failures
-     * @param bypasses the bypasses to try before the socket is connected
+     * @param transport the transport of the socket; the last bypass if the socket is never
+     *     connected
+     * @param unused the transports that are preferred to {@code transport} and could not be used,
+     *     with the reasons
+     * @param bypasses the bypasses to try, in order, before the socket is connected
      */
     public record OpenedSocket(
             int descriptor,
@@ -137,12 +146,21 @@ public record TransportList(List<StreamTransport> preferred) {
         }
     }
 
-    /** Opens a socket of the first transport that is usable for an address family. */
+    /**
+     * Opens a socket of the first kernel transport that is usable for an address family.
+     *
+     * @throws SocketException if no transport can be used
+     */
     public OpenedSocket open(InternetFamily family) throws IOException {
         return open(transport -> family);
     }
 
-    /** Opens a socket of the first usable transport, for all address families that it supports. */
+    /**
+     * Opens a socket of the first usable kernel transport. The socket belongs to the default
+     * address family of this machine if the transport supports that family, otherwise to IPv4.
+     *
+     * @throws SocketException if no transport can be used
+     */
     public OpenedSocket open() throws IOException {
         var widest = InternetFamily.standard();
         return open(transport -> transport.reaches(widest) ? widest : InternetFamily.IPV4);
@@ -176,10 +194,11 @@ public record TransportList(List<StreamTransport> preferred) {
     }
 
     /**
-     * Opens a socket of one transport.
+     * Opens a socket for a stream that may use only one transport.
      *
      * @param unused the transports that were tried before, with the reasons of their failures
-     * @throws FabricException with the reason, if the transport is unusable on this machine
+     * @throws FabricException if the transport is unusable on this machine; the message has the
+     *     reason
      */
     public static OpenedSocket open(
             StreamTransport transport, InternetFamily family, List<UnusedTransport> unused)
@@ -192,7 +211,10 @@ public record TransportList(List<StreamTransport> preferred) {
         };
     }
 
-    /** Opens a socket that holds the options and the port of bypasses, and is never connected. */
+    /**
+     * Opens a TCP socket for a channel that may use only bypasses. The socket holds the options and
+     * the port of the channel, and is never connected.
+     */
     private static OpenedSocket openOptionsSocket(InternetFamily family, List<Bypass> bypasses)
             throws IOException {
         var last = bypasses.getLast();
@@ -210,15 +232,15 @@ public record TransportList(List<StreamTransport> preferred) {
             FamilyTransport kernel, InternetFamily family, List<UnusedTransport> unused)
             throws IOException {
         TransportProblems.before(kernel);
-        var known = FAILURES.reason(kernel, family);
-        if (known.isPresent()) {
-            throw new FabricException(known.get());
+        var cachedReason = FAILURES.reason(kernel, family);
+        if (cachedReason.isPresent()) {
+            throw new FabricException(cachedReason.get());
         }
         try {
             return new OpenedSocket(kernel.open(family), family, kernel, unused, List.of());
         } catch (FabricException e) {
             if (e.code() == Errno.EMFILE || e.code() == Errno.ENFILE) {
-                // another transport would fail in the same way
+                // file descriptors have run out, so every other transport would fail too
                 throw new SocketException(e.getMessage());
             }
             FAILURES.remember(kernel, family, e.getMessage());
@@ -227,8 +249,8 @@ public record TransportList(List<StreamTransport> preferred) {
     }
 
     /**
-     * Caches why transports were unusable. A kernel that is asked for an unknown address family
-     * searches for a module on disk each time.
+     * A cache of the reasons why transports could not be used. Without the cache, the kernel would
+     * search the disk for a module each time a socket of an unknown address family is opened.
      */
     private static final class FailureCache {
 

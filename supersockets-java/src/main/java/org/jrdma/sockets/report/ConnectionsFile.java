@@ -14,8 +14,9 @@ import org.jrdma.sockets.model.ConnectionsSnapshot;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the {@link ConnectionsSnapshot} of this process into a file, periodically on a daemon
- * thread, and once more when the process exits. A failure is logged once until a write succeeds.
+ * Writes the {@link ConnectionsSnapshot} of this process into a file: periodically on a daemon
+ * thread, and once more when the process exits. After a failure was logged, further failures are
+ * not logged until a write has succeeded.
  */
 final class ConnectionsFile {
 

@@ -13,9 +13,9 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.BlockingCalls;
 
 /**
- * The counters of the SuperSockets driver, read with the program that is installed with it.
+ * The counters of the SuperSockets driver, which are read by running a program of the driver.
  *
- * @param programs the paths where the program may be installed
+ * @param programs the paths at which the program may be installed
  */
 public record DriverCounters(List<Path> programs) {
 
@@ -32,7 +32,10 @@ public record DriverCounters(List<Path> programs) {
                         .toList());
     }
 
-    /** Returns the output of the first program that exists; empty if there is none. */
+    /**
+     * Runs the first program that exists and returns its output; empty if none exists. If the
+     * program fails, returns a message with the reason.
+     */
     public Optional<String> read() {
         return programs.stream()
                 .filter(Files::isExecutable)

@@ -21,7 +21,11 @@ final class FallbackRecord extends Event {
     private String preferred = "";
     private String used = "";
 
-    /** Records one preferred transport, together with the reason why it is not used. */
+    /**
+     * Records that a connection does not use a preferred transport.
+     *
+     * @param preferred the name of the transport, and the reason why it is not used
+     */
     static void commit(Connection connection, String preferred) {
         var recorded = new FallbackRecord();
         if (recorded.shouldCommit()) {

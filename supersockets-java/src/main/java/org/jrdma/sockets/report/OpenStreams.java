@@ -15,7 +15,10 @@ import org.jrdma.sockets.model.ConnectionsSnapshot;
 /** The open streams of this process. Safe for use by multiple threads. */
 public final class OpenStreams {
 
-    /** The streams, weakly referenced so that streams that are never closed can be collected. */
+    /**
+     * The open streams. They are weakly referenced, so that streams that are never closed can be
+     * collected.
+     */
     private static final Set<WeakReference<StreamReport>> OPEN = ConcurrentHashMap.newKeySet();
 
     private OpenStreams() {}
@@ -41,7 +44,7 @@ public final class OpenStreams {
                 .toList();
     }
 
-    /** Returns all open streams in the form of JMX, the oldest first. */
+    /** Returns all open streams as lines for reports, the oldest first. */
     static List<Line> lines() {
         return all().stream().map(Line::of).toList();
     }

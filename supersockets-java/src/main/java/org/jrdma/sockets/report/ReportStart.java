@@ -5,9 +5,9 @@ import javax.management.JMException;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts the reports of this process when its first stream is connected, because a selector
- * provider may be created before logging and management work. Uses a thread of its own, so that no
- * connection waits for it.
+ * Starts the reports of this process when its first stream is connected. They are not started
+ * earlier, because the JVM may create a selector provider before logging and management work. They
+ * are started on a thread of their own, so that no connection waits for them.
  */
 final class ReportStart {
 

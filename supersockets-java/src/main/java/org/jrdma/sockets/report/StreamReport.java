@@ -11,8 +11,8 @@ import org.jrdma.sockets.internal.SmcFallbacks;
 import org.jrdma.sockets.model.Connection;
 
 /**
- * The report of one stream from its connection to its close, to {@link OpenStreams} and to the
- * flight recorder. Safe for use by multiple threads.
+ * Reports one stream, from its connection to its close, to {@link OpenStreams} and to the flight
+ * recorder. Safe for use by multiple threads.
  */
 public final class StreamReport {
 
@@ -28,11 +28,11 @@ public final class StreamReport {
     private final WeakReference<StreamReport> reference = new WeakReference<>(this);
 
     /**
-     * The transport of a stream and the reasons for it.
+     * The transport of a stream, and the reasons why no more preferred transport is used.
      *
      * @param transport the name of the transport
-     * @param whyNotFaster the transports that were preferred, each with the reason why it is not
-     *     used
+     * @param whyNotFaster the transports that are preferred to it, each with the reason why it is
+     *     not used
      */
     public record Path(String transport, List<String> whyNotFaster) {}
 
@@ -40,7 +40,7 @@ public final class StreamReport {
     public interface PathQuery {
 
         /**
-         * Returns the current path.
+         * Returns the transport that the stream uses now.
          *
          * @throws IOException if the stream is closed
          */
@@ -63,9 +63,9 @@ public final class StreamReport {
     /**
      * Reports that a stream is connected.
      *
-     * @param chosen the path on which it was connected
-     * @param query returns the current path. It is called for each report, because the transport
-     *     may change later.
+     * @param chosen the transport over which the stream was connected
+     * @param query returns the transport that the stream uses now. It is called for each report,
+     *     because the transport may change later.
      */
     public static StreamReport open(
             SocketAddress local,
@@ -92,7 +92,7 @@ public final class StreamReport {
         sent.addAndGet(bytes);
     }
 
-    /** Returns the connection; empty if it is closed. */
+    /** Returns the connection of the stream; empty if the stream is closed. */
     public Optional<Connection> connection(SmcFallbacks smc) {
         try {
             return Optional.of(connection(query.query(smc)));

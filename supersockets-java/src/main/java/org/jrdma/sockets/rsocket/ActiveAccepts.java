@@ -5,27 +5,37 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
- * The listening rsockets in which a thread is accepting.
+ * The listening rsockets on which a thread is in a call of raccept.
  *
- * <p>The library reuses the number of a closed rsocket. A thread that still accepts at that number
- * would take the clients of the new listener, so a new listener waits until the thread has
- * returned. Safe for use by multiple threads.
+ * <p>The library reuses the number of a closed rsocket. If a thread were still in raccept with that
+ * number, it would accept the clients of the new listener. A new listener therefore waits until the
+ * thread has returned from raccept. Safe for use by multiple threads.
  */
 final class ActiveAccepts {
 
     private final Set<Integer> numbers = new HashSet<>();
 
-    /** Records that the calling thread starts to accept; returns false if it must not. */
+    /**
+     * Records that the calling thread is about to call raccept.
+     *
+     * @param isOpen returns true if the listener of the thread is open
+     * @return false if the thread must not call raccept, because the listener is closed, or because
+     *     another thread is in raccept with the same number
+     */
     synchronized boolean enter(int number, BooleanSupplier isOpen) {
         return isOpen.getAsBoolean() && numbers.add(number);
     }
 
+    /** Records that the calling thread has returned from raccept. */
     synchronized void leave(int number) {
         numbers.remove(number);
         notifyAll();
     }
 
-    /** Waits until no thread accepts at a number. The number is closed, so the wait is short. */
+    /**
+     * Waits until no thread is in raccept with a number. The wait is short, because the former
+     * rsocket with that number is closed, which ends raccept.
+     */
     void awaitNone(int number) {
         UninterruptibleWait.until(this, () -> !numbers.contains(number));
     }

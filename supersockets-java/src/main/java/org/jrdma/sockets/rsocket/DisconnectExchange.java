@@ -9,24 +9,24 @@ import java.lang.ref.Reference;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
- * The exchange of messages by which the ends of a stream announce an orderly close.
+ * The exchange of messages by which the two ends of a stream announce an orderly close.
  *
- * <p>rsockets have no such message: a close, and the death of a peer with bytes in flight, look the
- * same. Each end therefore exposes a word of its memory, into which the peer writes its last
- * message after all bytes. If the peer is another implementation and exposes no word, its end
- * counts as an orderly close.
+ * <p>rsockets have no such message: for the peer, a close looks the same as the death of the
+ * process with bytes in flight. Each end therefore exposes a word of its memory. The peer writes
+ * its last message into that word, after all of its bytes. If the peer is another implementation
+ * and exposes no word, a disconnect by the peer counts as an orderly close.
  *
  * <p>Used by one thread at a time, except for {@link #received()}.
  */
 final class DisconnectExchange {
 
-    /** The number of words that a peer may expose. */
+    /** The number of memory regions that the peer of an rsocket may expose: one, for the word. */
     static final int EXPOSED_REGIONS = 1;
 
-    /** The message that all bytes were sent. */
+    /** The message of an orderly close: all bytes were sent. */
     static final long ENDED = 1;
 
-    /** The message that bytes may be missing. */
+    /** The message of a reset: bytes may be missing. */
     static final long RESET = 2;
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
@@ -35,7 +35,10 @@ final class DisconnectExchange {
     private final RsocketCalls calls;
     private final int number;
 
-    /** The word that the peer writes, then the message that is sent to the peer. */
+    /**
+     * The word into which the peer writes its message, followed by the message of this end, which
+     * the library reads to send it.
+     */
     private final MemorySegment words = Arena.ofAuto().allocate(2 * JAVA_LONG.byteSize(), 64);
 
     private final MemorySegment peerMessage = words.asSlice(0, JAVA_LONG.byteSize());
@@ -44,27 +47,39 @@ final class DisconnectExchange {
     private final boolean agreed;
     private long sent;
 
-    /** Prepares the exchange for an rsocket that is connected, or about to be. */
+    /** Exposes a word to the peer of an rsocket that is connected or being connected. */
     DisconnectExchange(RsocketCalls calls, int number) {
         this.calls = calls;
         this.number = number;
         agreed = calls.expose(number, peerMessage, OFFSET) >= 0;
         if (agreed) {
-            // sends the description of the exposed word, and nothing else
+            // writes 0 bytes, because this also sends the description of the exposed word to the
+            // peer
             calls.writeExposed(number, ownMessage, 0, OFFSET);
         }
     }
 
+    /** Returns true if the word is exposed to the peer, so that messages can be exchanged. */
     boolean agreed() {
         return agreed;
     }
 
-    /** Returns the peer's message; 0 if there is none. */
+    /**
+     * Returns the message that the peer has sent, {@link #ENDED} or {@link #RESET}; 0 if there is
+     * none.
+     */
     long received() {
         return (long) WORD.getAcquire(peerMessage, 0L);
     }
 
-    /** Sends the message of this end; returns false if the send queue is full. */
+    /**
+     * Sends a message to the peer, unless a message with the same or a greater number was sent
+     * before.
+     *
+     * @param word {@link #ENDED} or {@link #RESET}
+     * @return false if the message must be sent again later, because the send queue is full or the
+     *     description of the peer's word has not arrived
+     */
     boolean send(long word) {
         if (!agreed || sent >= word) {
             return true;
@@ -77,14 +92,14 @@ final class DisconnectExchange {
         return result != 0 && result != SocketCalls.AGAIN;
     }
 
-    /** Withdraws the exposed word. Called before the rsocket is closed. */
+    /** Ends the exposure of the word. Called before the rsocket is closed. */
     void end() {
         try {
             if (agreed) {
                 calls.withdraw(number, peerMessage);
             }
         } finally {
-            Reference.reachabilityFence(words); // the device may write the words until here
+            Reference.reachabilityFence(words); // the device may access the words until here
         }
     }
 }

@@ -7,11 +7,13 @@ import java.util.Map;
 import org.jrdma.ffi.Deadline;
 
 /**
- * The listeners that connection attempts of this process are waiting for.
+ * The connection attempts of this process that wait for a response, grouped by the listener for
+ * which they wait.
  *
- * <p>A listener accepts one client after another, so many clients at once wait long. An attempt
- * therefore times out only if the listener has not responded to any attempt of this process for the
- * timeout. Safe for use by multiple threads.
+ * <p>A listener accepts its clients one after another, so if many clients connect at the same time,
+ * each client may wait longer than the timeout. An attempt therefore times out only if the listener
+ * has responded to no attempt of this process for the duration of the timeout. Safe for use by
+ * multiple threads.
  */
 final class PendingConnects {
 
@@ -21,7 +23,7 @@ final class PendingConnects {
     /**
      * Creates an empty set.
      *
-     * @param timeout the time without any response after which an attempt gives up
+     * @param timeout the time without a response after which an attempt times out
      */
     PendingConnects(Duration timeout) {
         this.timeout = timeout;
@@ -30,10 +32,11 @@ final class PendingConnects {
     private static final class Listener {
         private int waiting;
 
-        /** The timeout after the last response. */
+        /** The last response plus the timeout; in the past if there was no response. */
         private volatile Deadline deadline = Deadline.after(Duration.ZERO);
     }
 
+    /** Records that an attempt waits for a listener, until the result is closed. */
     synchronized Awaited enter(InetSocketAddress address) {
         var listener = listeners.computeIfAbsent(address, _ -> new Listener());
         listener.waiting++;
@@ -46,11 +49,12 @@ final class PendingConnects {
         }
     }
 
+    /** Returns the number of listeners for which attempts wait. */
     synchronized int count() {
         return listeners.size();
     }
 
-    /** One attempt that waits for a listener, until it is closed. */
+    /** A connection attempt that waits for a listener. Closed when the attempt no longer waits. */
     final class Awaited implements AutoCloseable {
 
         private final InetSocketAddress address;
@@ -63,8 +67,8 @@ final class PendingConnects {
         }
 
         /**
-         * Returns the current deadline, at most {@code limit}. Each response of the listener
-         * extends it.
+         * Returns the time at which this attempt times out, which is at most {@code limit}. Each
+         * response of the listener postpones that time.
          */
         Deadline deadline(Deadline limit) {
             var afterLastResponse = listener.deadline;
@@ -72,7 +76,10 @@ final class PendingConnects {
             return limit.earlier(isLater ? afterLastResponse : deadline);
         }
 
-        /** Extends the deadline of all attempts, because the listener has responded. */
+        /**
+         * Postpones the timeout of all attempts that wait for this listener, because the listener
+         * has responded.
+         */
         void responded() {
             listener.deadline = Deadline.after(timeout);
         }

@@ -8,8 +8,9 @@ import org.jrdma.sockets.internal.Scratch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory to query the state of one rsocket. Not a {@link Scratch}, because a thread that
- * sends from the heap holds its Scratch during the query.
+ * Native memory for a query of the state of one rsocket. A {@link Scratch} is not used, because a
+ * thread that sends bytes from the heap already uses its cached Scratch during the query, and would
+ * have to allocate another one.
  */
 final class PollScratch implements AutoCloseable {
 
@@ -35,7 +36,7 @@ final class PollScratch implements AutoCloseable {
         return (int) (Thread.currentThread().threadId() & (CACHE_SLOTS - 1));
     }
 
-    /** Returns a {@code struct pollfd}. */
+    /** Returns the memory of one {@code struct pollfd}. */
     MemorySegment one() {
         return one;
     }

@@ -14,14 +14,18 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.doctor.Machine;
 
 /**
- * The addresses of this machine's RDMA devices, which are those of their network interfaces. iWARP
- * devices are excluded, because they share their ports with TCP. Safe for use by multiple threads.
+ * The IP addresses of this machine's RDMA devices, which are the addresses of the network
+ * interfaces of the devices. iWARP devices are excluded, because they share their ports with TCP.
+ * Safe for use by multiple threads.
  */
 final class RdmaAddresses {
 
     private static final String DEVICES = "sys/class/infiniband";
 
-    /** The cache lifetime: the GID table of a device is a thousand files. */
+    /**
+     * The time for which the names of the interfaces are cached. They are expensive to read,
+     * because the GID table of a device consists of a thousand files.
+     */
     private static final Duration CACHE_LIFETIME = Duration.ofSeconds(10);
 
     private final Machine machine;
@@ -33,7 +37,10 @@ final class RdmaAddresses {
         this.machine = machine;
     }
 
-    /** Returns why there are no addresses; empty if there may be some. */
+    /**
+     * Returns the reason why no RDMA device of this machine can be used; empty if a device has a
+     * network interface.
+     */
     Optional<String> whyNone() {
         var devices = machine.names(DEVICES);
         if (devices.isEmpty()) {
@@ -49,6 +56,7 @@ final class RdmaAddresses {
                 : Optional.empty();
     }
 
+    /** Returns the names of the network interfaces of the RDMA devices. */
     synchronized Set<String> interfaces() {
         if (knownUntil.hasPassed()) {
             known =
@@ -79,7 +87,7 @@ final class RdmaAddresses {
         return names;
     }
 
-    /** Returns true if an address belongs to an RDMA device. */
+    /** Returns true if {@code address} is an address of an RDMA device. */
     boolean has(InetAddress address) {
         try {
             var owner = NetworkInterface.getByInetAddress(address);
@@ -89,7 +97,7 @@ final class RdmaAddresses {
         }
     }
 
-    /** Returns all addresses except link-local ones. */
+    /** Returns the addresses of all RDMA devices, except for link-local addresses. */
     List<InetAddress> all() {
         return interfaces().stream()
                 .sorted()

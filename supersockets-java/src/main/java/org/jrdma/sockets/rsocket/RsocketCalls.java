@@ -24,7 +24,8 @@ import org.jrdma.sockets.internal.SocketCalls;
 
 /**
  * The rsocket functions of librdmacm. Each method returns the result of the C function, or the
- * negative errno. Methods do not wait unless their comment says so; sends and receives never wait.
+ * negative errno. Methods do not wait unless their comments say that they do; sends and receives
+ * never wait.
  */
 final class RsocketCalls {
 
@@ -116,7 +117,10 @@ final class RsocketCalls {
                 (int) SOCKET.invokeExact(socket, segment(), domain, SocketCalls.SOCK_STREAM, 0));
     }
 
-    /** Returns the family of an address. rsockets do not use IPv4-mapped addresses. */
+    /**
+     * Returns the family of the rsocket for an address. An IPv4 address requires an IPv4 rsocket,
+     * because rsockets do not use IPv4-mapped addresses.
+     */
     static InternetFamily familyOf(InetAddress address) {
         return address instanceof Inet4Address ? InternetFamily.IPV4 : InternetFamily.IPV6;
     }
@@ -142,7 +146,10 @@ final class RsocketCalls {
         return call(() -> (int) INT_2.invokeExact(listen, segment(), number, backlog));
     }
 
-    /** Accepts a connection. Blocks; returns 0 if the listener is closed meanwhile. */
+    /**
+     * Accepts a connection. Blocks, unless {@link #setNonBlocking} was called. Returns 0 if the
+     * listener is closed meanwhile.
+     */
     int accept(int number) {
         return call(() ->
                 (int)
@@ -178,17 +185,24 @@ final class RsocketCalls {
         }
     }
 
-    /** Shuts down a direction. Waits until the sent bytes have arrived. */
+    /**
+     * Shuts down one direction of an rsocket. Blocks until the peer has received the sent bytes.
+     */
     int shutdown(int number, int how) {
         return call(() -> (int) INT_2.invokeExact(shutdown, segment(), number, how));
     }
 
-    /** Closes an rsocket. Waits until sent bytes have arrived. The number may be reused. */
+    /**
+     * Closes an rsocket. Blocks until the peer has received the sent bytes. The library may use the
+     * number for another rsocket afterwards.
+     */
     void close(int number) {
         var _ = call(() -> (int) INT_1.invokeExact(close, segment(), number));
     }
 
-    /** Receives bytes; returns 0 at the end of the stream, and also after a failure. */
+    /**
+     * Receives bytes; returns 0 at the end of the stream, but also if the connection has failed.
+     */
     int receive(int number, MemorySegment target, long bytes) {
         return transfer(receive, number, target, bytes, MSG_DONTWAIT);
     }
@@ -213,9 +227,11 @@ final class RsocketCalls {
     }
 
     /**
-     * Waits for rsockets and for descriptors of the kernel, either without a timeout or not at all.
-     * Before version 63, a wait that times out leaves the library's count of waiting threads too
-     * high.
+     * Polls rsockets, and descriptors of the kernel. A timeout is not supported, because in
+     * rdma-core before version 63 a wait that times out leaves the library's count of waiting
+     * threads too high.
+     *
+     * @param waits true to wait until there is an event, false to return immediately
      */
     int poll(MemorySegment descriptors, boolean waits) {
         try {
@@ -232,7 +248,9 @@ final class RsocketCalls {
         }
     }
 
-    /** Returns the events that an rsocket is ready for, and POLLERR or POLLHUP. */
+    /**
+     * Returns the events for which an rsocket is ready, among {@code events}, POLLERR and POLLHUP.
+     */
     int ready(int number, int events) {
         try (var scratch = PollScratch.take()) {
             var one = scratch.one();
@@ -243,27 +261,32 @@ final class RsocketCalls {
         }
     }
 
-    /** Makes accepting and connecting non-blocking. */
+    /** Makes raccept and rconnect non-blocking for an rsocket. */
     int setNonBlocking(int number) {
         return call(
                 () -> (int) CONTROL.invokeExact(control, segment(), number, F_SETFL, O_NONBLOCK));
     }
 
-    /** Allows a bind to a port at which another rsocket is bound but not listening. */
+    /**
+     * Allows an rsocket to be bound to a port to which another rsocket is bound, but not listening.
+     */
     int reuseAddress(int number) {
         return setOption(number, SOL_SOCKET, SO_REUSEADDR, 1);
     }
 
     /**
-     * Sets the sizes of the send and receive buffers. The library doubles them. The rsocket must
-     * not be connected.
+     * Sets the sizes of the send and receive buffers of an rsocket that is not connected. The
+     * library doubles the sizes.
      */
     void buffers(int number, int bytes) {
         setOption(number, SOL_SOCKET, SO_RCVBUF, bytes);
         setOption(number, SOL_SOCKET, SO_SNDBUF, bytes);
     }
 
-    /** Sets the number of regions that the peer may expose, before the rsocket is connected. */
+    /**
+     * Sets the number of memory regions that the peer may expose. Must be called before the rsocket
+     * is connected.
+     */
     int exposedRegions(int number, int count) {
         return setOption(number, rdma_h.SOL_RDMA(), rdma_h.RDMA_IOMAPSIZE(), count);
     }
@@ -287,7 +310,7 @@ final class RsocketCalls {
         }
     }
 
-    /** Returns why the rsocket could not be connected, as an errno; 0 if unknown. */
+    /** Returns the errno with which an attempt to connect has failed; 0 if it is unknown. */
     int error(int number) {
         try (var scratch = Scratch.take()) {
             var memory = scratch.value(Integer.BYTES);
@@ -307,7 +330,12 @@ final class RsocketCalls {
         }
     }
 
-    /** Exposes memory to writes of the peer, which learns of it with the next sent bytes. */
+    /**
+     * Exposes memory to writes by the peer. The description of the memory is sent to the peer
+     * together with the next bytes.
+     *
+     * @param offset the offset by which the peer addresses the memory
+     */
     int expose(int number, MemorySegment memory, long offset) {
         return call(() ->
                 (long)
@@ -322,13 +350,19 @@ final class RsocketCalls {
                                 offset));
     }
 
-    /** Withdraws exposed memory. Without that, the library's close blocks forever. */
+    /**
+     * Ends the exposure of memory. Must be called before {@link #close(int)}, which otherwise
+     * blocks forever.
+     */
     int withdraw(int number, MemorySegment memory) {
         return call(
                 () -> (int) UNMAP.invokeExact(unmap, segment(), number, memory, memory.byteSize()));
     }
 
-    /** Writes to memory that the peer exposes, after all sent bytes; 0 if there is none. */
+    /**
+     * Writes to memory that the peer exposes. The write arrives after all bytes that were sent
+     * before. Returns 0 if the peer does not expose memory at the offset.
+     */
     int writeExposed(int number, MemorySegment source, long bytes, long offset) {
         return call(() ->
                 (long)

@@ -92,7 +92,10 @@ public final class RsocketConnector extends BypassConnector {
         }
     }
 
-    /** The rsocket of an attempt. Ready for POLLOUT when it is connected, or has failed. */
+    /**
+     * The rsocket of an attempt. It is ready for POLLOUT when the connection is established or the
+     * attempt has failed.
+     */
     private final class Attempt extends ReadinessSource implements RsocketPoller.Watched {
 
         private final int number;
@@ -121,7 +124,10 @@ public final class RsocketConnector extends BypassConnector {
             fabric.poller().watch(this, events);
         }
 
-        /** Returns 0 if the rsocket is connected, otherwise the errno. */
+        /**
+         * Returns 0 if the rsocket is connected, otherwise the errno with which the attempt has
+         * failed.
+         */
         int outcome() {
             var events = fabric.calls().ready(number, SocketCalls.POLLOUT);
             if ((events & RsocketCalls.POLLERR) == 0) {

@@ -25,20 +25,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rsockets of this process: the library, the polling thread, and threads for blocking calls.
- * Exists until the JVM exits. Safe for use by multiple threads.
+ * The librdmacm library of this process, with the threads that poll its rsockets and make blocking
+ * calls. Exists until the JVM exits. Safe for use by multiple threads.
  */
 public final class RsocketFabric {
 
     private static final Logger LOG = LoggerFactory.getLogger(RsocketFabric.class);
 
-    /** Captures the release of rdma-core: 44 in {@code librdmacm.so.1.3.44.0}. */
+    /**
+     * Matches the file name of the library, and captures the version of rdma-core, for example 44
+     * in {@code librdmacm.so.1.3.44.0}.
+     */
     private static final Pattern VERSION = Pattern.compile("\\.so\\.1\\.\\d+\\.(\\d+)\\.");
 
-    /** The first version whose tables can grow while its service threads use them. */
+    /** The first version of rdma-core in which tables can grow while service threads use them. */
     private static final int SAFE_GROWTH_VERSION = 53;
 
-    /** The property with the number of connections for which the table is enlarged in advance. */
+    /**
+     * The system property with the number of connections for which the connection table is enlarged
+     * in advance.
+     */
     private static final String CONNECTIONS_PROPERTY = "jrdma.sockets.rsocket.connections";
 
     private static final int DEFAULT_CONNECTIONS = 256;
@@ -48,8 +54,9 @@ public final class RsocketFabric {
     private static final int GROWTH = 4;
 
     /**
-     * The maximum number of attempts per growth. A connection that is refused immediately, as by a
-     * local device, does not make the table grow.
+     * The maximum number of connection attempts for each growth of the table. More than one attempt
+     * may be needed, because an attempt that a local device refuses immediately does not enlarge
+     * the table.
      */
     private static final int MAX_TRIES_PER_GROWTH = 20;
 
@@ -57,9 +64,9 @@ public final class RsocketFabric {
     private static final int UNUSED_PORT = 1;
 
     /**
-     * The backlog of the library's listener; the kernel allows no more. Clients beyond it get no
-     * response, and repeat their request after four seconds. The accept queue of {@link
-     * RsocketListener} has its own limit.
+     * The backlog of each listening rsocket; the kernel allows no larger one. A client that exceeds
+     * the backlog gets no response, and repeats its request after four seconds. The accept queue of
+     * {@link RsocketListener} has its own limit.
      */
     private static final int LISTEN_BACKLOG = 1024;
 
@@ -71,12 +78,18 @@ public final class RsocketFabric {
     private final ActiveAccepts activeAccepts = new ActiveAccepts();
     private final PendingConnects awaited = new PendingConnects(BypassConnector.TIMEOUT);
 
-    /** Runs connection attempts, and close calls that no thread waits for. Both can block. */
+    /**
+     * Runs connection attempts, and closes of connections that the program has not accepted. Both
+     * can block.
+     */
     private final ExecutorService threads =
             Executors.newCachedThreadPool(
                     Thread.ofPlatform().daemon().name("jrdma-rsocket-connect-", 0).factory());
 
-    /** Runs closes, which wait until the peer's device has received the sent bytes. */
+    /**
+     * Runs shutdowns and closes of streams, which block until the device of the peer has received
+     * the sent bytes.
+     */
     private final ThreadPoolExecutor closers =
             new ThreadPoolExecutor(
                     CLOSERS,
@@ -122,12 +135,15 @@ public final class RsocketFabric {
     }
 
     /**
-     * Enlarges the connection table.
+     * Enlarges the connection table of a library before version 53, by connection attempts to an
+     * unused port.
      *
-     * <p>Before version 53, a service thread of the library continues to read its table at the old
-     * address after the table has grown. Connections are then lost, or the thread waits forever for
-     * a connection without events and blocks all threads that connect or close. The table grows by
-     * {@link #GROWTH} entries each time the thread starts, which it does for the first connection.
+     * <p>In such a library, a service thread continues to read its table at the old address after
+     * the table has grown. Connections are then lost, or the service thread waits forever for a
+     * connection that has no event, and blocks all threads that connect or close. The table grows
+     * by {@link #GROWTH} entries each time the service thread starts, and the thread starts when
+     * there is a first connection. This method therefore closes each connection before it opens the
+     * next one.
      *
      * @return the number of connections that the table can hold
      */
@@ -148,7 +164,8 @@ public final class RsocketFabric {
     }
 
     /**
-     * Enlarges the listener table.
+     * Enlarges the listener table in the same way as the connection table, by opening and closing
+     * listeners.
      *
      * @return the number of listeners that the table can hold
      */
@@ -163,11 +180,11 @@ public final class RsocketFabric {
     }
 
     /**
-     * Listens at an address, or at all addresses of RDMA devices if it is the wildcard address. May
-     * block briefly.
+     * Listens at an address. For the wildcard address, listens at all addresses of RDMA devices.
+     * May block briefly.
      *
-     * @throws FabricException if no device has the address, or with the code EADDRINUSE if an
-     *     rsocket listens there
+     * @throws FabricException if no RDMA device has the address; with the code EADDRINUSE if
+     *     another rsocket is listening at the address and port
      */
     public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
@@ -214,7 +231,7 @@ public final class RsocketFabric {
         var number = calls.socket(RsocketCalls.familyOf(address.getAddress()));
         try {
             check("rsocket", number);
-            // a listener that had this number may have been closed just now
+            // a thread may still accept for a closed listener that had the same number
             activeAccepts.awaitNone(number);
             prepare(number, receiveBuffer);
             check("rbind", calls.bind(number, address));
@@ -232,7 +249,11 @@ public final class RsocketFabric {
         }
     }
 
-    /** Opens a non-blocking rsocket, to be connected. */
+    /**
+     * Opens a non-blocking rsocket for a connection, and takes an entry of the connection table.
+     *
+     * @throws FabricException if the connection table is full, or the rsocket cannot be opened
+     */
     int socket(InternetFamily family, int receiveBuffer) throws FabricException {
         if (!connections.tryAcquire()) {
             throw new FabricException(
@@ -265,9 +286,11 @@ public final class RsocketFabric {
     /**
      * Waits for a free entry in the connection table, and then accepts the next connection.
      *
-     * @param isOpen returns true if the listener is open; checked after the wait, because the
-     *     number of a closed listener may be reused
-     * @return the number of the connection; 0 or negative if there is none
+     * @param listener the number of the listening rsocket
+     * @param isOpen returns true if the listener is open. It is checked after the wait, because
+     *     another rsocket may have the number of a closed listener.
+     * @return the number of the rsocket of the connection; 0 or negative if no connection was
+     *     accepted
      */
     int accept(int listener, BooleanSupplier isOpen) {
         connections.acquireUninterruptibly();
@@ -288,8 +311,8 @@ public final class RsocketFabric {
     }
 
     /**
-     * Closes an rsocket that was connected, or being connected. Blocks until the peer has received
-     * the sent bytes.
+     * Closes an rsocket that {@link #socket} or {@link #accept} has returned, and releases its
+     * entry of the connection table. Blocks until the peer has received the sent bytes.
      */
     void close(int number) {
         calls.close(number);
@@ -297,14 +320,14 @@ public final class RsocketFabric {
     }
 
     /**
-     * Closes a listener and the connections that were not accepted. A thread that waits in accept
-     * gets 0 or an errno.
+     * Closes a listening rsocket, and the connections that were not accepted. In a thread that
+     * waits in raccept, the call returns 0 or a negative errno.
      */
     void closeListener(int listener) {
         try {
             calls.setNonBlocking(listener);
-            for (var left = calls.accept(listener); left > 0; left = calls.accept(listener)) {
-                closeUnaccepted(left);
+            for (var next = calls.accept(listener); next > 0; next = calls.accept(listener)) {
+                closeUnaccepted(next);
             }
         } finally {
             calls.close(listener);
@@ -313,8 +336,8 @@ public final class RsocketFabric {
     }
 
     /**
-     * Closes on another thread, because a client that has given up does not respond. If the
-     * connection table is full, closes on this thread.
+     * Closes a connection on another thread, because the close blocks if the client has given up
+     * and does not respond. If the connection table is full, closes the connection on this thread.
      */
     private void closeUnaccepted(int number) {
         if (connections.tryAcquire()) {
@@ -325,9 +348,9 @@ public final class RsocketFabric {
     }
 
     /**
-     * Returns the result of a call.
+     * Returns the result of a C function.
      *
-     * @throws FabricException if it is a negative errno
+     * @throws FabricException if {@code result} is a negative errno
      */
     static int check(String function, int result) throws FabricException {
         if (result < 0) {

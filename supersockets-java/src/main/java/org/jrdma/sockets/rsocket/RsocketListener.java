@@ -7,11 +7,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A listener at a port of RDMA devices. It has one rsocket for each address, because an rsocket at
- * the wildcard address would also claim addresses of other devices.
+ * A listener at one port, for one or more addresses of RDMA devices. The listener has one rsocket
+ * for each address, because an rsocket at the wildcard address would also claim the addresses of
+ * other devices.
  *
- * <p>One thread per rsocket blocks in raccept. rpoll would report a connection half a second late,
- * because another thread of the library consumes the event that it waits for.
+ * <p>One thread per rsocket blocks in raccept. The threads do not wait in rpoll, because rpoll
+ * would report a connection half a second late: another thread of the library consumes the event
+ * for which rpoll waits.
  */
 final class RsocketListener extends BypassListener {
 
@@ -40,7 +42,9 @@ final class RsocketListener extends BypassListener {
         }
     }
 
-    /** Accepts connections until the rsocket is closed, which ends the call in progress. */
+    /**
+     * Accepts connections until the listener is closed, which also ends a blocking call of raccept.
+     */
     private void acceptAll(int listener) {
         try {
             while (awaitQueueSlot()) {
@@ -53,10 +57,11 @@ final class RsocketListener extends BypassListener {
                 }
             }
         } catch (InterruptedException e) {
-            LOG.error("No longer accepting rsocket connections at {}", address, e);
+            LOG.error("Stopped accepting rsocket connections at {}", address, e);
         }
     }
 
+    /** Waits until the accept queue has space; returns false if the listener is closed. */
     private synchronized boolean awaitQueueSlot() throws InterruptedException {
         while (!isClosed() && queued() >= backlog) {
             wait();

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that polls all rsockets of this process, because poll(2) does not support them. An event
- * descriptor in the polled set wakes the thread up. Each watch ends with its event.
+ * Polls all rsockets of this process on one thread, because poll(2) does not support rsockets. The
+ * thread also polls an event descriptor, by which other threads wake it up. Each watched event is
+ * reported once.
  */
 final class RsocketPoller {
 
@@ -26,15 +27,16 @@ final class RsocketPoller {
     private final RsocketCalls calls;
     private final EventDescriptor wakeUp;
 
+    /** An rsocket whose events the poller reports. */
     interface Watched {
 
         int number();
 
-        /** Called on the poller's thread when an event has occurred. Must not wait. */
+        /** Called on the thread of the poller when an awaited event has occurred. Must not wait. */
         void eventOccurred();
     }
 
-    /** The awaited events of an rsocket. A suspended watch is not polled. */
+    /** The awaited events of one rsocket. While a watch is suspended, its rsocket is not polled. */
     private static final class Watch {
         private final Watched target;
         private int events;
@@ -52,8 +54,8 @@ final class RsocketPoller {
     private long round;
 
     /**
-     * The event descriptor, and the descriptors of the current poll. Used only by the poller's
-     * thread.
+     * The argument of rpoll: the event descriptor, followed by the watched rsockets. Used only by
+     * the thread of the poller.
      */
     private MemorySegment descriptors = pollfd.allocateArray(16, Arena.ofAuto());
 
@@ -70,7 +72,7 @@ final class RsocketPoller {
         return poller;
     }
 
-    /** Notifies {@code target}, once, when one of these events occurs. */
+    /** Notifies {@code target} once when one of the events occurs. */
     synchronized void watch(Watched target, int events) {
         var watch = watches.computeIfAbsent(target.number(), _ -> new Watch(target));
         if ((watch.events & events) != events) {
@@ -82,14 +84,15 @@ final class RsocketPoller {
     }
 
     /**
-     * Ignores the rsocket until {@link #resume}. Waits until the thread no longer polls it, so the
-     * poller's thread itself must not call this method.
+     * Stops polling an rsocket until {@link #resume}. Waits until the thread of the poller has left
+     * rpoll, so that thread itself must not call this method.
      */
     synchronized void suspend(Watched target) {
         watches.computeIfAbsent(target.number(), _ -> new Watch(target)).suspended = true;
         awaitRound();
     }
 
+    /** Polls an rsocket again after {@link #suspend}. */
     synchronized void resume(Watched target) {
         var watch = watches.get(target.number());
         if (watch != null) {
@@ -98,13 +101,17 @@ final class RsocketPoller {
         }
     }
 
-    /** Ends the watch, and waits like {@link #suspend}. */
+    /**
+     * Ends the watch of an rsocket. Waits until the thread of the poller has left rpoll, like
+     * {@link #suspend}.
+     */
     synchronized void forget(Watched target) {
         if (watches.remove(target.number()) != null) {
             awaitRound();
         }
     }
 
+    /** Waits until the thread of the poller has left the current call of rpoll. */
     private void awaitRound() {
         wakeUp();
         var now = round;
@@ -153,7 +160,7 @@ final class RsocketPoller {
         }
         notified.forEach(Watched::eventOccurred);
         if (count < 0) {
-            Thread.sleep(PAUSE_MILLIS); // no memory, or a signal
+            Thread.sleep(PAUSE_MILLIS); // rpoll has failed: no memory, or a signal
         }
     }
 

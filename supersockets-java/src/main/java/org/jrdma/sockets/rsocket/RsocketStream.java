@@ -17,16 +17,16 @@ import org.jrdma.sockets.internal.SocketCalls;
 /**
  * One end of a stream over a connected rsocket.
  *
- * <p>The library allows one thread to send, one to receive, and others to poll at the same time. It
- * allows no other call during a shutdown, which waits for the peer. The stream therefore reports no
- * readiness meanwhile.
+ * <p>The library allows one thread to send, one thread to receive, and other threads to poll at the
+ * same time. It allows no other call during a shutdown, which waits for the peer. During a
+ * shutdown, the stream therefore makes no calls, and reports that the rsocket has no events.
  */
 final class RsocketStream extends BypassStream implements RsocketPoller.Watched {
 
     private static final int BOTH = SocketCalls.POLLIN | SocketCalls.POLLOUT;
     private static final int ENDED = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
 
-    /** The time to wait for a free slot in the send queue to send the disconnect message. */
+    /** The time for which the disconnect message waits for space in the send queue. */
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
@@ -36,22 +36,26 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     private final int number;
     private final InetSocketAddress local;
 
-    /** The disconnect messages of both ends. */
     private final DisconnectExchange disconnect;
 
-    /** A read lock for each use of the rsocket, and a write lock for its shutdown and close. */
+    /**
+     * Each use of the rsocket holds the read lock. A shutdown and the close hold the write lock.
+     */
     private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
 
-    /** True if the failure was reported to the program. Like the kernel, reports it once. */
+    /**
+     * True if a failure was reported to the program. Like a socket of the kernel, the stream
+     * reports a failure to one send; later sends fail with EPIPE.
+     */
     private volatile boolean failureReported;
 
     /** Guarded by {@code use}. */
     private boolean closed;
 
-    /** The last of the steps that close the stream. */
+    /** Completes when all steps of the shutdown and the close that were added so far have ended. */
     private CompletableFuture<Void> closing = CompletableFuture.completedFuture(null);
 
     RsocketStream(RsocketFabric fabric, int number) {
@@ -81,7 +85,10 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
         int make();
     }
 
-    /** Makes a call; returns {@code otherwise} during a shutdown and after the close. */
+    /**
+     * Makes a call on the rsocket. During a shutdown and after the close, returns {@code otherwise}
+     * without making the call.
+     */
     private int use(int otherwise, Call call) {
         if (!use.readLock().tryLock()) {
             return otherwise;
@@ -93,6 +100,10 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
         }
     }
 
+    /**
+     * Returns the events for which the rsocket is ready, and POLLERR or POLLHUP. Returns 0 during a
+     * shutdown and after the close.
+     */
     private int state(int events) {
         return use(0, () -> fabric.calls().ready(number, events));
     }
@@ -130,9 +141,12 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
         return count == 0 && endedInOrder() ? 0 : failed(-Errno.ECONNRESET);
     }
 
-    /** Returns true if the stream ended in order. Called when there is nothing left to receive. */
+    /**
+     * Returns true if the peer has closed the stream and no bytes are missing. Called when there
+     * are no more bytes to receive.
+     */
     private boolean endedInOrder() {
-        // read first, because the peer's message precedes the event
+        // read before the peer's message, which arrives before the disconnect event
         var events = state(SocketCalls.POLLIN);
         var word = disconnect.received();
         if (word != 0) {
@@ -142,8 +156,8 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     /**
-     * Sends bytes. Checks the state first, because the library accepts bytes for a peer that has
-     * disconnected.
+     * Sends bytes. Checks the state of the connection first, because the library accepts bytes for
+     * a peer that has disconnected.
      */
     @Override
     public int send(MemorySegment source, long bytes) {
@@ -185,7 +199,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
                 () -> fabric.calls().shutdown(number, SocketCalls.SHUT_WR));
     }
 
-    /** Closes the stream. Unread bytes turn the close into a reset, as with TCP. */
+    /** Closes the stream. If bytes were not read, the peer sees a reset, as with TCP. */
     @Override
     public void close(boolean reset) {
         addClosingStep(
@@ -202,8 +216,11 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     /**
-     * Adds a step of the close: sends a message, then runs {@code step} while no other thread uses
-     * the rsocket.
+     * Adds a step of the shutdown or the close, which runs after the previous steps on a thread of
+     * the fabric.
+     *
+     * @param message returns the message that is sent to the peer first
+     * @param step runs afterwards, while no other thread uses the rsocket
      */
     private synchronized void addClosingStep(LongSupplier message, Runnable step) {
         closing =
@@ -218,10 +235,11 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     /**
-     * Sends the disconnect message when the send queue has a free slot.
+     * Sends the disconnect message when the send queue has space.
      *
-     * <p>Does not block a thread while it waits, because there may be many such peers. If the peer
-     * receives nothing until the deadline, the message is dropped, and the peer sees a failure.
+     * <p>While the message waits, it occupies no thread, because many peers may be slow at the same
+     * time. If the send queue has no space before the deadline, the message is dropped, and the
+     * peer sees a failure of the stream.
      */
     private CompletableFuture<Void> sendDisconnect(
             long message, Deadline deadline, long pauseNanos) {
@@ -247,6 +265,6 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
         } finally {
             use.writeLock().unlock();
         }
-        changed(); // threads that saw no readiness during the step check again
+        changed(); // threads that saw no events during the step must check again
     }
 }

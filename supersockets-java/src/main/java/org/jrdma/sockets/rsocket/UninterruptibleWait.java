@@ -2,14 +2,15 @@ package org.jrdma.sockets.rsocket;
 
 import java.util.function.BooleanSupplier;
 
-/** Short waits that an interrupt does not end. The interrupt status remains set. */
+/** Short waits that an interrupt does not end. The interrupt status of the thread remains set. */
 final class UninterruptibleWait {
 
     private UninterruptibleWait() {}
 
     /**
-     * Waits in a monitor until a condition holds. The thread that changes the condition must notify
-     * the monitor.
+     * Waits until a condition is true. A thread that changes the condition must notify the monitor.
+     *
+     * @param condition evaluated while this thread holds the monitor
      */
     static void until(Object monitor, BooleanSupplier condition) {
         var interrupted = false;

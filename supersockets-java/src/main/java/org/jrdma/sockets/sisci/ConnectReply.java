@@ -18,12 +18,18 @@ enum ConnectReply {
         this.reason = reason;
     }
 
-    /** Returns the code in shared memory; never 0. */
+    /**
+     * Returns the code by which shared memory represents the reply. The code is never 0, because 0
+     * means that there is no reply.
+     */
     long code() {
         return code;
     }
 
-    /** Returns why the request was rejected; the text follows the peer's name in a message. */
+    /**
+     * Returns the reason why the request was rejected, as the end of a message in which "its"
+     * refers to the peer.
+     */
     String reason() {
         return reason;
     }

@@ -9,11 +9,13 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.NetworkNamespace;
 
 /**
- * A client's request for a connection, which it sends to a listener by a data interrupt.
+ * A request of a client for a connection. The client sends it to a listener by a data interrupt, or
+ * stores it into a segment of the listener that is still connected from an earlier stream.
  *
  * @param node the node of the client
- * @param segment the segment of the client, for the reply and the bytes of the listener's end
- * @param wakeUp the number of the interrupt that wakes the client up
+ * @param segment the id of the client's segment, into which the listener stores its reply and the
+ *     bytes that it sends
+ * @param wakeUp the number of the interrupt that wakes up the process of the client
  * @param namespace the {@link NetworkNamespace} of the client
  * @param client the address of the client
  * @param target the address that the client connects to
@@ -47,7 +49,7 @@ record ConnectRequest(
     /**
      * Decodes a request.
      *
-     * @throws FabricException if it is malformed, or of another version
+     * @throws FabricException if the request is malformed, or has another version
      */
     static ConnectRequest decode(byte[] bytes) throws FabricException {
         var buffer = ByteBuffer.wrap(bytes);

@@ -11,12 +11,13 @@ import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * The peer's segment, while this end can store into it; see {@link StreamLayout}.
+ * The peer's segment, to which this end is connected and into which it stores. {@link StreamLayout}
+ * describes its content.
  *
  * @param segment the connected segment
  * @param map the mapping of the segment
  * @param sequence checks stores for errors
- * @param capacity the length of the ring
+ * @param capacity the length of the ring in bytes
  * @param process the interrupt that wakes up the process of the peer
  */
 record PeerSegment(
@@ -27,8 +28,9 @@ record PeerSegment(
         WakeUps.WakeUp process) {
 
     /**
-     * Connects to the segment. May block.
+     * Connects to the segment of a peer. May block.
      *
+     * @param wakeUpNumber the number of the interrupt that wakes up the process of the peer
      * @param timeout the time during which temporary failures are retried
      * @throws FabricException if the segment does not exist, or is not a segment of a stream
      */
@@ -57,7 +59,7 @@ record PeerSegment(
         }
     }
 
-    /** Returns true if all stores have arrived. */
+    /** Returns true if all stores so far have arrived in the segment of the peer. */
     boolean haveStoresArrived() {
         try {
             return sequence.check() == SequenceStatus.OK;
@@ -66,7 +68,10 @@ record PeerSegment(
         }
     }
 
-    /** Stores the reply to a connect request, and the location of this end. */
+    /**
+     * Stores the reply to a connect request, and the node and the segment id of this end, to which
+     * the connecting peer then connects.
+     */
     void storeReply(long stream, ConnectReply reply, StreamSegment segment) {
         var fabric = segment.fabric();
         map.putLong(StreamLayout.SEGMENT, StreamLayout.word(fabric.nodeId(), segment.segmentId()));
@@ -76,9 +81,10 @@ record PeerSegment(
     }
 
     /**
-     * Stores a connect request for the next stream over connected segments.
+     * Stores a connect request for the next stream over the connected segments.
      *
-     * @throws FabricException if the request does not arrive
+     * @param stream the number of the next stream
+     * @throws FabricException if the request may not have arrived
      */
     void storeRequest(long stream, ConnectRequest request) throws FabricException {
         var message = MemorySegment.ofArray(request.encode());
@@ -91,17 +97,23 @@ record PeerSegment(
         wakeUp();
     }
 
+    /** Stores that this end has sent {@code total} bytes in all, and sends no more. */
     void storeEnd(long stream, long total) {
         map.putLong(StreamLayout.TOTAL, total);
         map.putLongRelease(StreamLayout.ENDED, StreamLayout.flag(stream, 1));
     }
 
+    /**
+     * Stores that this end is closed, and wakes up the peer.
+     *
+     * @param how {@link StreamLayout#CLOSED} or {@link StreamLayout#RESET}
+     */
     void storeClose(long stream, long how) {
         map.putLongRelease(StreamLayout.CLOSE, StreamLayout.flag(stream, how));
         wakeUp();
     }
 
-    /** Wakes up the process of the peer, after everything that was stored. */
+    /** Wakes up the process of the peer after all earlier stores have been sent. */
     void wakeUp() {
         map.flush();
         process.trigger();

@@ -8,8 +8,8 @@ import org.jrdma.sisci.LocalMap;
  * The ring buffer in this end's segment, into which the peer stores bytes; see {@link
  * StreamLayout}. The capacity is a power of two.
  *
- * <p>One thread at a time receives. The fields of the acknowledgements are guarded by a lock of
- * their own.
+ * <p>One thread at a time receives. The stream holds its lock for acknowledgements during {@link
+ * #acknowledge} and {@link #announceSleep}.
  */
 final class ReceiveRing {
 
@@ -17,7 +17,7 @@ final class ReceiveRing {
     private final int capacity;
     private volatile long consumed;
 
-    // Guarded by the lock of the acknowledgements
+    // Guarded by the stream's lock for acknowledgements
     private long acknowledged;
     private long wokenWriter;
     private long sleeps;
@@ -27,7 +27,10 @@ final class ReceiveRing {
         this.capacity = capacity;
     }
 
-    /** Creates the ring for the next stream, which starts after the unread bytes. */
+    /**
+     * Creates the ring of the next stream in the same memory. The next stream starts after the
+     * bytes that the former stream has not received.
+     */
     ReceiveRing(ReceiveRing former) {
         memory = former.memory;
         capacity = former.capacity;
@@ -45,7 +48,10 @@ final class ReceiveRing {
         return bytes >= 0 && bytes <= capacity ? (int) bytes : StreamLayout.INVALID_POSITION;
     }
 
-    /** Returns true if all bytes that the peer has sent were received. */
+    /**
+     * Returns true if this end has received all bytes that the peer had sent when it announced the
+     * end.
+     */
     boolean isComplete() {
         return memory.getLong(StreamLayout.TOTAL) == consumed;
     }
@@ -60,7 +66,10 @@ final class ReceiveRing {
         consumed = position + count;
     }
 
-    /** Returns true if enough bytes were received to acknowledge them. */
+    /**
+     * Returns true if this end has received at least an eighth of the capacity since its last
+     * acknowledgement.
+     */
     boolean isAcknowledgementDue() {
         return consumed - acknowledged >= capacity / 8;
     }
@@ -68,7 +77,8 @@ final class ReceiveRing {
     /**
      * Reports the number of received bytes to the peer.
      *
-     * @return true if the peer's writer must be woken up
+     * @return true if the caller must wake up the peer, because its writer sleeps and at least a
+     *     quarter of the ring is free
      */
     boolean acknowledge(PeerSegment peer) {
         acknowledged = consumed;
@@ -84,6 +94,7 @@ final class ReceiveRing {
         return true;
     }
 
+    /** Reports to the peer that a reader of this end is about to sleep. */
     void announceSleep(PeerSegment peer) {
         peer.map().putLong(StreamLayout.READER_SLEEPS, ++sleeps);
     }

@@ -4,25 +4,31 @@ import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 
 /**
- * Keeps the segments of a closed stream for the next one.
+ * Decides how long the segments of a closed stream are kept for another stream.
  *
- * <p>If both ends are closed and nothing has failed, the segments wait for the next stream, because
- * creating and connecting segments takes much longer than a few stores. Guarded by the monitor of
- * the stream.
+ * <p>If both ends are closed and nothing has failed, another stream can use the segments, because
+ * creating and connecting segments takes much longer than the few stores that start a stream over
+ * connected segments. Guarded by the monitor of the stream.
  */
 final class SegmentRecycling {
 
-    /** The time that segments wait for the peer to close, and for the next stream. */
+    /**
+     * The maximum time in the state {@link State#ENDING}, and again in the state {@link
+     * State#UNUSED}.
+     */
     private static final Duration WAIT = Duration.ofSeconds(2);
 
-    /** The time that a closed end keeps its segment for a peer that has not connected yet. */
+    /**
+     * The time for which a closed end keeps its segment for a peer that has not connected to it
+     * yet.
+     */
     private static final Duration MAX_ABSENCE = Duration.ofSeconds(10);
 
     private enum State {
         IN_USE,
-        /** One end is closed. */
+        /** At least one end is closed, and the segments are kept until the other end is closed. */
         ENDING,
-        /** Both ends are closed: the next stream may use the segments. */
+        /** Both ends are closed, and another stream may use the segments. */
         UNUSED,
         /** The segments are released, or another stream uses them. */
         RELEASED
@@ -49,20 +55,32 @@ final class SegmentRecycling {
         return state == State.UNUSED;
     }
 
+    /** Records that this end of the stream was closed. */
     void closed() {
         absentUntil = Deadline.after(MAX_ABSENCE);
     }
 
-    /** Returns true if it is time to disconnect a closed end, or to keep its segments. */
+    /**
+     * Returns true if {@code SisciStream.disconnect} must run for this end, which is closed. This
+     * is the case if the peer has closed too, if no peer has connected in time, or if the segments
+     * cannot be kept longer.
+     */
     boolean isDue(boolean peerHasClosed) {
         return isAbandoned() || (isEnding() && (peerHasClosed || !canWait()));
     }
 
+    /**
+     * Returns true if this end was closed, and no peer has connected to its segment within {@link
+     * #MAX_ABSENCE}.
+     */
     boolean isAbandoned() {
         return !segment.hasPeerConnected() && absentUntil.hasPassed();
     }
 
-    /** Returns true if the segments can be kept for another stream. */
+    /**
+     * Returns true if the segments can be kept longer: nothing has failed, the time has not passed,
+     * and the listener is open.
+     */
     boolean canWait() {
         return !stream.hasFailed()
                 && !segment.isPeerGone()
@@ -72,11 +90,12 @@ final class SegmentRecycling {
     }
 
     /**
-     * Keeps the segments of a stream that is being closed.
+     * Enters the next state after an end of the stream was closed, and keeps the segments if
+     * possible.
      *
-     * @param hasPeer true if this end is connected to the peer
+     * @param hasPeer true if this end is connected to the segment of the peer
      * @param bothClosed true if both ends are closed
-     * @return false if the segments must be released
+     * @return false if the caller must disconnect, because the segments are not kept
      */
     boolean keep(boolean hasPeer, boolean bothClosed) {
         if (state == State.IN_USE && hasPeer && fabric.tryKeep(stream)) {
@@ -97,6 +116,7 @@ final class SegmentRecycling {
         waitsUntil = Deadline.after(WAIT);
     }
 
+    /** Stops keeping the segments for another stream. */
     void release() {
         fabric.release(stream);
         state = State.RELEASED;

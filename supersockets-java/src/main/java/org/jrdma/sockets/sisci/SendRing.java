@@ -6,10 +6,11 @@ import org.jrdma.sisci.LocalMap;
 
 /**
  * The ring buffer in the peer's segment, into which this end stores bytes; see {@link
- * StreamLayout}. The peer reports in this end's segment how many bytes it has consumed. That
- * position is cached, and read again if the cached value shows too little free space.
+ * StreamLayout}. The peer reports in this end's segment how many bytes it has consumed. This class
+ * caches that number, and reads it again if there seems to be too little free space.
  *
- * <p>One thread at a time sends. The sleep counter is guarded by a lock of its own.
+ * <p>One thread at a time sends, while it holds the stream's lock for sends. The sleep counter has
+ * another lock.
  */
 final class SendRing {
 
@@ -19,16 +20,16 @@ final class SendRing {
     private volatile long produced;
 
     /**
-     * The position at which this stream starts. The peer may not have consumed all bytes of the
-     * previous streams.
+     * The position at which this stream starts. The number of consumed bytes may still be lower, if
+     * the peer has not consumed all bytes of the previous streams.
      */
     private final long start;
 
-    // Guarded by the lock of the sends
+    // Guarded by the stream's lock for sends
     private long consumed;
     private long wokenReader;
 
-    /** Guarded by the lock of the acknowledgements. */
+    /** The number of announced sleeps. Guarded by the stream's lock for acknowledgements. */
     private long sleeps;
 
     SendRing(PeerSegment peer, LocalMap memory) {
@@ -38,6 +39,7 @@ final class SendRing {
         this.start = 0;
     }
 
+    /** Creates the ring of the next stream in the same memory. */
     SendRing(SendRing former) {
         peer = former.peer;
         memory = former.memory;
@@ -53,19 +55,24 @@ final class SendRing {
         return peer;
     }
 
+    /** Returns the number of bytes that were sent to the peer over all streams of the ring. */
     long produced() {
         return produced;
     }
 
     /**
-     * Returns true if a sleeping writer must be woken up: there is enough free space, or the ring
-     * is invalid.
+     * Returns true if a sleeping writer must be woken up: a quarter of the ring is free, or the
+     * peer has stored an invalid position.
      */
     boolean isWriterWakeUpDue() {
         var free = capacity - (produced - consumed());
         return free >= Math.max(1, capacity / 4) || free < 0;
     }
 
+    /**
+     * Returns the number of bytes that the peer has consumed, at least up to the start of this
+     * stream.
+     */
     private long consumed() {
         return Math.max(start, memory.getLongAcquire(StreamLayout.CONSUMED));
     }
@@ -78,17 +85,18 @@ final class SendRing {
      */
     int store(MemorySegment source, long bytes) {
         var position = produced;
-        // In parts, so that the peer receives one part while this end stores the next.
-        var wanted = Math.min(bytes, Math.max(1, capacity / 4));
+        // at most a quarter of the ring, so that the peer can receive it while the next part is
+        // stored
+        var limit = Math.min(bytes, Math.max(1, capacity / 4));
         var free = capacity - (position - consumed);
-        if (free < wanted) {
+        if (free < limit) {
             consumed = consumed();
             free = capacity - (position - consumed);
             if (free < 0 || free > capacity) {
                 return StreamLayout.INVALID_POSITION;
             }
         }
-        var count = (int) Math.min(wanted, free);
+        var count = (int) Math.min(limit, free);
         var index = index(position);
         var first = Math.min(count, capacity - index);
         var ring = peer.map().segment();
@@ -97,7 +105,10 @@ final class SendRing {
         return count;
     }
 
-    /** The index of a position. In older versions, the capacity of a ring is not a power of two. */
+    /**
+     * Returns the index of a position in the ring. The capacity is not a power of two if the peer
+     * has an older version of this library.
+     */
     private int index(long position) {
         return Integer.bitCount(capacity) == 1
                 ? (int) position & capacity - 1
@@ -105,9 +116,9 @@ final class SendRing {
     }
 
     /**
-     * Makes the stored bytes visible to the peer.
+     * Makes stored bytes visible to the peer.
      *
-     * @return true if the peer's reader must be woken up
+     * @return true if the caller must wake up the peer, because its reader sleeps
      */
     boolean publish(int count) {
         var position = produced + count;
@@ -121,6 +132,7 @@ final class SendRing {
         return wakes;
     }
 
+    /** Reports to the peer that a writer of this end is about to sleep. */
     void announceSleep() {
         peer.map().putLong(StreamLayout.WRITER_SLEEPS, ++sleeps);
     }

@@ -21,7 +21,9 @@ import org.slf4j.LoggerFactory;
 /** A connection attempt over SISCI. */
 public final class SisciConnector extends BypassConnector {
 
-    /** The time during which a request is repeated if the accept queue of the listener is full. */
+    /**
+     * The time during which a request is repeated while the accept queue of the listener is full.
+     */
     private static final Duration FULL_QUEUE_TIMEOUT = Duration.ofSeconds(2);
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
@@ -50,7 +52,7 @@ public final class SisciConnector extends BypassConnector {
         this.ringBytes = ringBytes;
     }
 
-    /** The reply to the connect request of a stream. */
+    /** A stream that has sent a connect request, and the reply of the listener. */
     private record Outcome(SisciStream stream, ConnectReply reply) {}
 
     @Override
@@ -70,15 +72,16 @@ public final class SisciConnector extends BypassConnector {
                     || isAbandoned()) {
                 throw failure(node, new FabricException(outcome.reply.reason()));
             }
-            // like TCP, which repeats the request if the accept queue is full
+            // repeats the request after a pause if the accept queue is full, as TCP does
             LockSupport.parkNanos(pause);
         }
     }
 
     /**
-     * Connects over segments that are connected already.
+     * Connects over segments that are connected already, because an earlier stream has used them.
      *
-     * @return null if there are none, or if the listener was closed
+     * @return null if the caller must connect new segments: there are no connected ones, they have
+     *     failed, or the listener has rejected the request although its accept queue is not full
      */
     private @Nullable Outcome connectReusing(StreamSegment.Route route, Deadline deadline)
             throws IOException {
@@ -90,7 +93,7 @@ public final class SisciConnector extends BypassConnector {
             stream.request(request(stream));
             var reply = awaitReply(stream, deadline);
             if (reply != ConnectReply.ACCEPTED) {
-                stream.close(false); // the segments wait for another attempt
+                stream.close(false); // keeps the segments for another attempt
             }
             return reply == ConnectReply.ACCEPTED || reply == ConnectReply.QUEUE_FULL
                     ? new Outcome(stream, reply)
@@ -125,9 +128,9 @@ public final class SisciConnector extends BypassConnector {
     }
 
     /**
-     * Waits for the reply of the listener, and connects to its segment if it accepts.
+     * Waits for the reply of the listener. If the listener accepts, connects to its segment.
      *
-     * @throws FabricException if there is no reply
+     * @throws FabricException if there is no valid reply, or connecting to the segment fails
      */
     private static ConnectReply awaitReply(SisciStream stream, Deadline deadline)
             throws FabricException, InterruptedIOException {
@@ -162,7 +165,11 @@ public final class SisciConnector extends BypassConnector {
                 address);
     }
 
-    /** Returns the number of the data interrupt for requests at a port. */
+    /**
+     * Returns the number of the data interrupt to which the clients of a port send their requests.
+     *
+     * @throws FabricException if no listener at the port can be reached
+     */
     private int requestInterrupt(int node, int port)
             throws FabricException, InterruptedIOException {
         try (var segment =
@@ -170,7 +177,7 @@ public final class SisciConnector extends BypassConnector {
                 var map = segment.map()) {
             if (map.getLongAcquire(SisciListener.KIND) != SisciListener.THIS_KIND) {
                 throw new FabricException(
-                        "node %d has no listener at port %d, but another segment with its id"
+                        "node %d has no listener at port %d, but a segment of another kind with the id of a listener"
                                 .formatted(node, port));
             }
             return (int) map.getLong(SisciListener.NUMBER);
@@ -187,9 +194,9 @@ public final class SisciConnector extends BypassConnector {
 
     private void send(int node, int number, ConnectRequest request, Deadline deadline)
             throws FabricException, InterruptedIOException {
-        var left = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
-        try (var interrupt = fabric.node().connectDataInterrupt(node, number, left)) {
-            interrupt.trigger(request.encode(), left);
+        var remaining = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
+        try (var interrupt = fabric.node().connectDataInterrupt(node, number, remaining)) {
+            interrupt.trigger(request.encode(), remaining);
         }
     }
 }

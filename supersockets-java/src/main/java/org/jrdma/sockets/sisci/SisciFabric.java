@@ -21,11 +21,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The SISCI node of this process, with all its streams.
+ * The SISCI node of this process, with all streams of the process.
  *
- * <p>Peers trigger one interrupt of this process when a sleeping stream may have an event. The
- * process then scans all its streams, with a few loads for each. Exists until the JVM exits. Safe
- * for use by multiple threads.
+ * <p>A process has one interrupt for all of its streams. A peer triggers the interrupt after it has
+ * stored something for a stream whose threads sleep. The process then scans all of its streams,
+ * which takes a few loads for each. Exists until the JVM exits. Safe for use by multiple threads.
  */
 public final class SisciFabric {
 
@@ -45,22 +45,33 @@ public final class SisciFabric {
     private final StreamScanner scanner = new StreamScanner(this::scan);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
-    /** The closed streams that keep their segments, also before the peer has closed. */
+    /**
+     * The closed streams that keep their segments for another stream. Contains also streams whose
+     * peer has not closed its end yet.
+     */
     private final Set<SisciStream> kept = ConcurrentHashMap.newKeySet();
 
-    /** The streams among {@code kept} that this end can reuse to connect, the most recent first. */
+    /**
+     * The streams in {@code kept} that have connected to a listener and whose ends are both closed,
+     * the most recent first. New connections to the same listener reuse their segments.
+     */
     private final Deque<SisciStream> unused = new ConcurrentLinkedDeque<>();
 
     /**
      * Runs connection attempts, which may wait for a peer. The number of threads is limited,
-     * because closing an object stops all threads for a moment.
+     * because closing a SISCI object stops all threads of the JVM for a moment.
      */
     private final ExecutorService connectors = threads("connect", CONNECT_THREADS);
 
-    /** Runs accepts, so that a connect request never waits for a connection attempt. */
+    /**
+     * Runs the accepts of listeners. They have threads of their own, so that no connect request
+     * waits for a connection attempt of this process.
+     */
     private final ExecutorService acceptors = threads("accept", ACCEPT_THREADS);
 
-    /** Runs disconnects, which hardly block; there may be thousands at once. */
+    /**
+     * Runs disconnects, which block only briefly, but of which there may be thousands at a time.
+     */
     private final ExecutorService disconnectors = threads("disconnect", DISCONNECT_THREADS);
 
     private SisciFabric(Node node, Interrupt wakeUp) {
@@ -70,7 +81,7 @@ public final class SisciFabric {
     }
 
     /**
-     * Opens this node on its first adapter.
+     * Opens the SISCI node of this process on the first adapter of this machine.
      *
      * @throws SisciException if there is no adapter, or the driver is not loaded
      */
@@ -96,7 +107,7 @@ public final class SisciFabric {
     /**
      * Listens at a port of this node. May block briefly.
      *
-     * @throws FabricException with EADDRINUSE if the port has a listener already
+     * @throws FabricException with the code EADDRINUSE if the port has a listener already
      */
     public SisciListener listen(InetSocketAddress address, int backlog, int ringBytes)
             throws FabricException {
@@ -109,13 +120,16 @@ public final class SisciFabric {
         }
     }
 
-    /** Scans all streams. The failure of one does not affect the others. */
+    /**
+     * Scans all streams. If the scan of one stream fails, the other streams are scanned
+     * nevertheless.
+     */
     private void scan() {
         for (var stream : streams) {
             try {
                 stream.scan();
             } catch (RuntimeException e) {
-                LOG.error("Could not scan a SISCI stream; closing it with a failure", e);
+                LOG.error("Could not scan a SISCI stream; the stream fails", e);
                 stream.fail();
             }
         }
@@ -145,24 +159,34 @@ public final class SisciFabric {
         streams.remove(stream);
     }
 
-    /** Returns true if the segments of a closed stream may be kept for the next one. */
+    /**
+     * Returns true if a closed stream may keep its segments for another stream, because not too
+     * many streams do.
+     */
     boolean tryKeep(SisciStream stream) {
         return kept.size() < MAX_KEPT && kept.add(stream);
     }
 
-    /** Makes the segments of a stream available, because both ends are closed. */
+    /**
+     * Makes the segments of a stream whose ends are both closed available for new connections to
+     * the same listener. Does nothing at the accepting end of the stream.
+     */
     void addUnused(SisciStream stream) {
         if (stream.use() instanceof StreamSegment.Route) {
             unused.push(stream);
         }
     }
 
+    /** Forgets a stream, because it no longer keeps its segments. */
     void release(SisciStream stream) {
         kept.remove(stream);
         unused.remove(stream);
     }
 
-    /** Returns the next stream over kept segments of a route; null if there are none. */
+    /**
+     * Creates a stream over kept segments that lead to the same listener; returns null if there are
+     * no such segments.
+     */
     @Nullable SisciStream next(StreamSegment.Route route) {
         for (var stream : unused) {
             var next = stream.use().equals(route) ? stream.next() : null;
@@ -194,12 +218,12 @@ public final class SisciFabric {
         connectors.execute(task);
     }
 
-    /** Runs an accept. */
+    /** Runs the accept of a connect request. */
     void executeAccept(Runnable task) {
         acceptors.execute(task);
     }
 
-    /** Runs a disconnect, in the order of the calls. */
+    /** Runs a disconnect. Disconnects start in the order of the calls of this method. */
     void executeDisconnect(Runnable task) {
         disconnectors.execute(task);
     }

@@ -22,14 +22,14 @@ import org.jrdma.sockets.internal.NetworkNamespace;
  * <ul>
  *   <li>{@code HOSTNAME:} starts a host, with its name or address.
  *   <li>{@code ADAPTER:} has the name of an adapter, the id of the node and the number of the
- *       adapter. The first adapter of a host is used.
- *   <li>{@code SOCKET:} gives another name or address to the node of a named adapter.
+ *       adapter. The first adapter of a host determines the node of the host.
+ *   <li>{@code SOCKET:} assigns another name or address to the node of a named adapter.
  *   <li>Other keywords, and text after a {@code #}, are ignored.
  * </ul>
  *
- * <p>An address of this machine that the table does not contain belongs to this node. The names are
- * resolved again after a while, so that most connects do not wait for a name service. Safe for use
- * by multiple threads.
+ * <p>An address of this machine that the table does not contain belongs to this node. The addresses
+ * of the names are cached for a minute, so that most connects do not wait for a name service. Safe
+ * for use by multiple threads.
  */
 public final class SisciHosts {
 
@@ -55,7 +55,7 @@ public final class SisciHosts {
         this.names = names;
     }
 
-    /** Reads a table; returns an empty one if the file does not exist. */
+    /** Reads a table; returns an empty table if the file does not exist. */
     public static SisciHosts readIfThere(Path file) throws FabricException {
         return Files.exists(file)
                 ? read(file)
@@ -172,10 +172,12 @@ public final class SisciHosts {
     }
 
     /**
-     * Returns the node that has an address. May block, to resolve the names of the table.
+     * Returns the node that has an address. May block to resolve the names of the table.
      *
-     * @param thisNode the id of this node
-     * @throws FabricException if no node is known
+     * @param thisNode the id of this node, to which the addresses of this machine belong if the
+     *     table does not contain them
+     * @throws FabricException if the address belongs to no node of the table and not to this
+     *     machine
      */
     public int nodeOf(InetAddress address, int thisNode) throws FabricException {
         var inTable = find(address);
@@ -212,7 +214,7 @@ public final class SisciHosts {
                 byAddress.putIfAbsent(address, node);
             }
         } catch (UnknownHostException _) {
-            // a host of the table that this machine cannot resolve
+            // ignores a host of the table whose name this machine cannot resolve
         }
     }
 }

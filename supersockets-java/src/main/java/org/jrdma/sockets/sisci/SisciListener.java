@@ -15,19 +15,24 @@ import org.slf4j.LoggerFactory;
 /**
  * A listener at a port of this node.
  *
- * <p>Peers find it by a segment whose id contains the port number. The segment contains the number
- * of the data interrupt for connect requests. A connection is established when its request arrives,
- * and waits in the accept queue.
+ * <p>Clients find the listener by a segment whose id contains the port number. The segment contains
+ * the number of the data interrupt to which clients send their connect requests. The connection is
+ * established when the request arrives, and then waits in the accept queue.
  */
 public final class SisciListener extends BypassListener {
 
+    /**
+     * The offset of the word that identifies the segment as one of a listener: {@link #THIS_KIND}.
+     */
     static final long KIND = 0;
+    /** The offset of the number of the data interrupt. */
     static final long NUMBER = 8;
     static final long THIS_KIND = 0x6a72646d_63000001L;
 
     /**
-     * The time to wait for the segment of a client. It exists before its request, unless the client
-     * has given up.
+     * The time during which connecting to the segment of a client is retried. The time is short,
+     * because a client creates its segment before it sends its request. The segment is missing only
+     * if the client has given up.
      */
     private static final Duration TIMEOUT = Duration.ofMillis(200);
 
@@ -88,6 +93,7 @@ public final class SisciListener extends BypassListener {
         }
     }
 
+    /** Returns the id of the segment by which clients find the listener at a port. */
     static int segmentId(int port) {
         return SEGMENT_IDS | port;
     }
@@ -145,8 +151,9 @@ public final class SisciListener extends BypassListener {
     }
 
     /**
-     * Returns true if the request is for this listener. The processes of a node share its ports,
-     * but processes in containers do not share its addresses.
+     * Returns true if a request is for this listener. The processes of a node share the ports of
+     * the node. Processes in different containers do not share addresses, so the address must match
+     * too.
      */
     private boolean isForThisListener(ConnectRequest request) {
         var local = address.getAddress();
@@ -156,7 +163,7 @@ public final class SisciListener extends BypassListener {
                 && (!target.isLoopbackAddress() || request.namespace() == NetworkNamespace.id());
     }
 
-    /** Reserves a slot of the accept queue for a client. */
+    /** Reserves a slot in the accept queue for a client, and returns the reply for the client. */
     private synchronized ConnectReply reserveSlot() {
         if (isClosed()) {
             return ConnectReply.CLOSING;
@@ -172,10 +179,13 @@ public final class SisciListener extends BypassListener {
         connecting -= reply == ConnectReply.ACCEPTED ? 1 : 0;
     }
 
-    /** Adds a connection to the accept queue; returns false if the listener is closed. */
+    /**
+     * Adds a connection to the accept queue, and releases its reserved slot. Returns false if the
+     * listener is closed.
+     */
     private boolean enqueueAccepted(Arrival arrival) {
         var queued = enqueue(arrival);
-        // released afterwards, so that the queue never exceeds the backlog
+        // released only after the connection was added, so that the client is counted at all times
         releaseSlot(ConnectReply.ACCEPTED);
         return queued;
     }

@@ -17,29 +17,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * One end of a byte stream over SISCI segments.
  *
- * <p>The bytes go through a {@link SendRing} in the peer's segment and a {@link ReceiveRing} in
- * this end's {@link StreamSegment}. {@link StreamLayout} defines the other words by which the ends
- * inform each other. This end does not trust the words that a peer stores: an invalid word is a
+ * <p>The bytes pass through a {@link SendRing} in the peer's segment and a {@link ReceiveRing} in
+ * this end's {@link StreamSegment}. {@link StreamLayout} defines the other words that the ends
+ * store for each other. This end does not trust the words that a peer stores: an invalid word is a
  * failure of the stream.
  *
  * <p>Sent bytes are in the memory of the peer, which can receive them even if this end has failed.
- * Each send is checked before the peer sees it. If a link fails, even briefly, the stream fails:
- * bytes that arrived before can be received, and are followed by an error instead of the end. If
- * both ends are closed without a failure, the segments are {@linkplain SegmentRecycling kept for
- * the next stream}.
+ * Stores are checked for errors before the peer sees the bytes. If a link fails, even briefly, the
+ * stream fails: bytes that arrived before can be received, and are followed by an error instead of
+ * the end. If both ends are closed without a failure, the segments are {@linkplain SegmentRecycling
+ * kept for the next stream}.
  */
 public final class SisciStream extends BypassStream {
 
     private final SisciFabric fabric;
     private final StreamSegment segment;
 
-    /** The number of streams that used the segments before. */
+    /** The number of earlier streams over the same segments. */
     private final long number;
 
     private final LocalMap memory;
     private final ReceiveRing incoming;
 
-    // Held while this end stores into the peer's segment for one direction; both to disconnect.
+    // Locks for storing sent bytes, and for acknowledgements and sleeps. A disconnect holds both.
     private final ReentrantLock sending = new ReentrantLock();
     private final ReentrantLock acknowledging = new ReentrantLock();
 
@@ -53,10 +53,10 @@ public final class SisciStream extends BypassStream {
     private volatile boolean outputEnded;
     private volatile boolean failed;
 
-    /** True if the failure was reported to the program. Like the kernel, reports it once. */
+    /** True if a failure was reported to the program; later sends then fail with EPIPE. */
     private volatile boolean failureReported;
 
-    // Guarded by this, so that the memory that a thread reads remains mapped
+    // Guarded by this, so that memory remains mapped while a thread reads it
     private volatile boolean closed;
     private boolean released;
     private final SegmentRecycling recycling;
@@ -77,7 +77,7 @@ public final class SisciStream extends BypassStream {
         segment = former.segment;
         memory = former.memory;
         number = former.number + 1;
-        // the connecting end waits for a reply first
+        // the connecting end is joined only after it has received a reply
         joined = use() instanceof StreamSegment.Accepted;
         incoming = new ReceiveRing(former.incoming);
         outgoing = new SendRing(ring);
@@ -117,13 +117,13 @@ public final class SisciStream extends BypassStream {
     void join(int node, int id, int wakeUpNumber, Duration timeout)
             throws FabricException, InterruptedIOException {
         var peer = segment.join(node, id, wakeUpNumber, timeout);
-        // the peer did not know of this end when a thread started to wait for the reply
+        // forgets sleeps that could not be announced before, so that the next arm() announces them
         sleeping.wake(SocketCalls.POLLIN);
         outgoing = new SendRing(peer, memory);
         joined = true;
     }
 
-    /** Replies to the connecting peer, and sends the location of this end. */
+    /** Replies to the connecting peer, and sends it the node and the id of this segment. */
     void reply(ConnectReply reply) {
         sending.lock();
         try {
@@ -140,7 +140,7 @@ public final class SisciStream extends BypassStream {
         return flag(StreamLayout.REPLY);
     }
 
-    /** Connects to the end that has accepted this one. Blocks. */
+    /** Connects to the segment of the listener that has accepted this stream. Blocks. */
     void joinAccepting(Duration timeout) throws FabricException, InterruptedIOException {
         if (outgoing == null) {
             var location = memory.getLong(StreamLayout.SEGMENT);
@@ -153,7 +153,7 @@ public final class SisciStream extends BypassStream {
         joined = true;
     }
 
-    /** Sends a connect request to the listener. Throws an exception if it does not arrive. */
+    /** Sends a connect request over the connected segments; throws if it may not have arrived. */
     void request(ConnectRequest request) throws FabricException {
         sending.lock();
         try {
@@ -167,7 +167,7 @@ public final class SisciStream extends BypassStream {
         }
     }
 
-    /** Returns the next stream over the same segments; null if they cannot be reused. */
+    /** Creates the next stream over the same segments; returns null if they cannot be reused. */
     synchronized @Nullable SisciStream next() {
         var ring = outgoing;
         if (!recycling.isUnused() || ring == null || failed || segment.isPeerGone()) {
@@ -212,7 +212,7 @@ public final class SisciStream extends BypassStream {
         return flag(StreamLayout.CLOSE) != 0;
     }
 
-    /** Reports sleeping threads to the peer, which wakes this end up once for each report. */
+    /** Announces sleeping threads to the peer. The peer wakes this end up once per announcement. */
     @Override
     protected void arm(int events) {
         acknowledging.lock();
@@ -228,14 +228,16 @@ public final class SisciStream extends BypassStream {
                 }
                 ring.peer().map().flush();
             }
-            VarHandle.fullFence(); // orders the announcement before the final check of readiness
+            VarHandle.fullFence(); // orders the announcement before the next check of readiness
         } finally {
             acknowledging.unlock();
         }
         fabric.scanSoon();
     }
 
-    /** Checks for awaited events, a disconnect and the next request. Does not wait for long. */
+    /**
+     * Checks for awaited events, a disconnect and a request for the next stream. Blocks briefly.
+     */
     void scan() {
         var wake = false;
         var disconnect = false;
@@ -270,10 +272,10 @@ public final class SisciStream extends BypassStream {
 
     @Override
     public int receive(MemorySegment target, long maxBytes) {
-        // read first: everything that the peer did before the failure is visible below
+        // The peer stores bytes, then the end, then the close; a failure comes last. Reading them
+        // in reverse order makes everything visible that precedes what was read.
         var broken = failed;
-        var left = peerHasClosed(); // read before the end, which the peer stores first
-        // read before the bytes, which the peer stores before the end
+        var peerClosed = peerHasClosed();
         var ended = flag(StreamLayout.ENDED) != 0;
         var available = incoming.available();
         if (available == StreamLayout.INVALID_POSITION) {
@@ -281,16 +283,14 @@ public final class SisciStream extends BypassStream {
             return reset();
         }
         if (available == 0) {
-            return nothingToReceive(broken || left, ended);
+            return nothingToReceive(broken || peerClosed, ended);
         }
         var count = (int) Math.min(available, maxBytes);
-        var slept =
-                sleeping.wake(
-                        // first, so that a thread that arms concurrently sees the bytes
-                        SocketCalls.POLLIN);
+        // before the bytes are received, so that a thread that arms concurrently still sees them
+        var slept = sleeping.wake(SocketCalls.POLLIN);
         incoming.receive(target, count);
         if (slept) {
-            changed(); // notifies a selector, because the peer wakes this end up only once
+            changed(); // wakes other threads, because the peer wakes this end up only once
         }
         if (incoming.isAcknowledgementDue()) {
             acknowledge();
@@ -299,9 +299,9 @@ public final class SisciStream extends BypassStream {
     }
 
     /**
-     * Returns the result of a receive without bytes. A stream has ended in order if the peer has
-     * announced the end and all its bytes were received, even if a failure followed. {@code over}
-     * is true if nothing more will arrive.
+     * Returns the result of a receive if the ring is empty. The stream has ended in order if the
+     * peer has announced the end and all of its bytes were received, even if a failure followed.
+     * {@code over} is true if no more bytes will arrive.
      */
     private int nothingToReceive(boolean over, boolean ended) {
         var complete = ended && incoming.isComplete();
@@ -385,7 +385,9 @@ public final class SisciStream extends BypassStream {
         changed();
     }
 
-    /** Announces the end to the peer, unless bytes may be lost. The caller holds the send lock. */
+    /**
+     * Announces the end of the stream, unless bytes may be lost. The caller holds {@code sending}.
+     */
     private boolean announceEnd(SendRing ring) {
         if (failed || !ring.peer().haveStoresArrived()) {
             fail();
@@ -395,7 +397,7 @@ public final class SisciStream extends BypassStream {
         return true;
     }
 
-    /** Closes this end. As with TCP, bytes that were not received turn the close into a reset. */
+    /** Closes this end. If bytes were not received, the peer sees a reset, as with TCP. */
     @Override
     public void close(boolean reset) {
         synchronized (this) {
@@ -413,7 +415,7 @@ public final class SisciStream extends BypassStream {
                 ring.peer().storeClose(number, complete ? StreamLayout.CLOSED : StreamLayout.RESET);
             }
             synchronized (this) {
-                closed = true; // nothing is stored for this stream from now on
+                closed = true; // from now on, this end stores nothing for this stream
                 recycling.closed();
             }
         } finally {
@@ -423,7 +425,7 @@ public final class SisciStream extends BypassStream {
         disconnectSoon();
     }
 
-    /** Closes an end that no peer knows, or that no peer will connect to. */
+    /** Closes this end without notifying a peer, because connecting has failed or was rejected. */
     void abandon() {
         synchronized (this) {
             closed = true;
@@ -433,7 +435,7 @@ public final class SisciStream extends BypassStream {
         disconnect();
     }
 
-    /** Called when the peer is no longer connected to this end. */
+    /** Called when the peer has disconnected from the segment of this end. */
     void peerDisconnected() {
         synchronized (this) {
             if (!released && !peerHasClosed()) {
@@ -453,14 +455,14 @@ public final class SisciStream extends BypassStream {
         return failed;
     }
 
-    /** Disconnects on another thread. Calls before the disconnect starts are merged. */
+    /** Starts a disconnect on another thread, unless one is about to start. */
     private void disconnectSoon() {
         if (disconnecting.compareAndSet(false, true)) {
             fabric.executeDisconnect(this::disconnect);
         }
     }
 
-    /** Disconnects from a peer that has closed, or because this end is closed. May block. */
+    /** Disconnects after this end or the peer was closed, unless segments are kept. May block. */
     private void disconnect() {
         disconnecting.set(false);
         SendRing ring;
@@ -485,7 +487,7 @@ public final class SisciStream extends BypassStream {
             acknowledging.unlock();
             sending.unlock();
         }
-        scan(); // the peer may have sent a request before this end was ready for it
+        scan(); // a request for the next stream may have arrived before this end was ready for it
         if (ring != null) {
             ring.peer().close();
         }

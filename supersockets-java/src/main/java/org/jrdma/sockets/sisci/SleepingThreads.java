@@ -7,7 +7,10 @@ final class SleepingThreads {
 
     private final AtomicInteger events = new AtomicInteger();
 
-    /** Records that threads sleep; returns the events for which none slept before. */
+    /**
+     * Records that threads sleep until these events; returns the events for which no thread slept
+     * before.
+     */
     int sleep(int awaited) {
         return awaited & ~events.getAndAccumulate(awaited, (before, added) -> before | added);
     }
@@ -17,8 +20,8 @@ final class SleepingThreads {
     }
 
     /**
-     * Records that threads no longer sleep for these events; returns true if any did. Writes
-     * nothing if none did, because another thread may be about to sleep.
+     * Records that threads no longer sleep for these events; returns true if threads did. If no
+     * thread slept for them, nothing is written, because another thread may be about to sleep.
      */
     boolean wake(int occurred) {
         return (events.get() & occurred) != 0

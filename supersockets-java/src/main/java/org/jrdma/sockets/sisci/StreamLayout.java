@@ -17,13 +17,16 @@ final class StreamLayout {
     /** Stored by the owner before the segment is offered: the kind and version of the layout. */
     static final long KIND = 0;
 
-    /** Stored by the owner before the segment is offered: the length of the ring. */
+    /** Stored by the owner before the segment is offered: the length of the ring in bytes. */
     static final long CAPACITY = 8;
 
     /** Stored by the peer: the number of bytes that it has stored into the ring. */
     static final long PRODUCED = 64;
 
-    /** Stored by the peer: the number of bytes that it has consumed from its own ring. */
+    /**
+     * Stored by the peer: the number of bytes that it has consumed from the ring in its own
+     * segment.
+     */
     static final long CONSUMED = 128;
 
     /** Stored by the peer: the number of times that its reader has gone to sleep. */
@@ -44,13 +47,19 @@ final class StreamLayout {
      */
     static final long CLOSE = 384;
 
-    /** A flag, stored by the accepting peer after the two words below: a {@link ConnectReply}. */
+    /**
+     * A flag, stored by the accepting peer after {@link #SEGMENT} and {@link #WAKE_UP}: the code of
+     * a {@link ConnectReply}.
+     */
     static final long REPLY = 448;
 
-    /** The node and the segment of the accepting end, in the upper and the lower half. */
+    /**
+     * Stored by the accepting peer: its node in the upper half, and the id of its segment in the
+     * lower.
+     */
     static final long SEGMENT = 512;
 
-    /** The number of the interrupt that wakes up the accepting process. */
+    /** Stored by the accepting peer: the number of the interrupt that wakes up its process. */
     static final long WAKE_UP = 520;
 
     /**
@@ -59,11 +68,18 @@ final class StreamLayout {
      */
     static final long REQUEST_LENGTH = 576;
 
+    /**
+     * Stored by the connecting peer before {@link #REQUEST_LENGTH}: the encoded connect request.
+     */
     static final long REQUEST = 640;
+    /** The offset of the ring. */
     static final long RING = REQUEST + ConnectRequest.MAX_BYTES;
 
+    /** The value of {@link #KIND} in the segments of this version. */
     static final long THIS_KIND = 0x6a72646d_62000002L;
+    /** The value of {@link #CLOSE} after an orderly close. */
     static final long CLOSED = 1;
+    /** The value of {@link #CLOSE} if bytes may be missing. */
     static final long RESET = 2;
 
     /** The result of a ring operation if the peer has stored an invalid position. */
@@ -73,16 +89,27 @@ final class StreamLayout {
 
     private StreamLayout() {}
 
-    /** Returns the flag of a stream with a value. */
+    /**
+     * Returns the word of a flag.
+     *
+     * @param stream the number of the stream to which the flag belongs
+     * @param value the value of the flag; not 0
+     */
     static long flag(long stream, long value) {
         return stream << FLAG_BITS | value;
     }
 
-    /** Returns the value of a flag for a stream; 0 if the flag belongs to another stream. */
+    /**
+     * Returns the value of a flag; 0 if the flag belongs to another stream.
+     *
+     * @param stream the number of the stream
+     * @param word the word of the flag
+     */
     static long flagOf(long stream, long word) {
         return word >>> FLAG_BITS == stream ? word & (1 << FLAG_BITS) - 1 : 0;
     }
 
+    /** Returns a word that consists of two numbers. */
     static long word(int upper, int lower) {
         return (long) upper << 32 | Integer.toUnsignedLong(lower);
     }
@@ -95,11 +122,12 @@ final class StreamLayout {
         return (int) word;
     }
 
-    /** Returns the smallest power of two that is at least {@code bytes}, the capacity of a ring. */
+    /** Returns the capacity of a ring: the smallest power of two that is at least {@code bytes}. */
     static int powerOfTwo(int bytes) {
         return bytes <= 1 ? 1 : Integer.highestOneBit(bytes - 1) << 1;
     }
 
+    /** Returns a number of bytes, rounded up to whole pages. */
     static long inPages(long bytes) {
         var page = LinuxCalls.pageBytes();
         return Math.ceilDiv(bytes, page) * page;

@@ -6,15 +6,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Scans all streams soon after a thread has gone to sleep, without a wake-up of the peer. Stores
- * that cross on a link may prevent an end from noticing that the other sleeps. Without sleeping
- * threads, scans are rare.
+ * Scans all streams soon after a thread has gone to sleep, even if the peer sends no wake-up. If
+ * this end announces a sleep while the peer stores bytes, the stores cross on the link, and the
+ * peer may not notice that a thread of this end sleeps. As long as no thread goes to sleep, scans
+ * are rare.
  */
 final class StreamScanner {
 
+    /** The delay of a scan after a thread has gone to sleep. */
     private static final Duration SOON = Duration.ofMillis(20);
 
-    /** The period of scans that find missed wake-ups and passed deadlines. */
+    /**
+     * The period of the scans that are not requested. They find missed wake-ups and passed
+     * deadlines.
+     */
     private static final long PERIOD_NANOS = 200_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(StreamScanner.class);
@@ -22,7 +27,7 @@ final class StreamScanner {
     private final Runnable scan;
     private final Thread thread =
             Thread.ofPlatform().daemon().name("jrdma-sisci-scan").unstarted(this::run);
-    private volatile boolean wanted;
+    private volatile boolean requested;
 
     StreamScanner(Runnable scan) {
         this.scan = scan;
@@ -32,10 +37,13 @@ final class StreamScanner {
         thread.start();
     }
 
-    /** Schedules the next two scans soon, because the first of them may be too early. */
+    /**
+     * Requests two scans, one after the other. The first of them may be too early to see what the
+     * peer has stored.
+     */
     void scanSoon() {
-        if (!wanted) {
-            wanted = true;
+        if (!requested) {
+            requested = true;
             LockSupport.unpark(thread);
         }
     }
@@ -43,23 +51,24 @@ final class StreamScanner {
     private void run() {
         var again = false;
         while (true) {
-            if (!again && !wanted) {
+            if (!again && !requested) {
                 LockSupport.parkNanos(PERIOD_NANOS);
             }
-            if (again || wanted) {
+            if (again || requested) {
                 sleep();
             }
-            again = wanted;
-            wanted = false;
+            again = requested;
+            requested = false;
             try {
                 scan.run();
             } catch (RuntimeException e) {
-                LOG.error("Could not scan the SISCI streams", e); // continues: threads depend on it
+                // the loop continues, because sleeping threads depend on the scans
+                LOG.error("Could not scan the SISCI streams", e);
             }
         }
     }
 
-    /** Sleeps. A request for a scan does not shorten the sleep. */
+    /** Sleeps before a requested scan. Further requests do not shorten the sleep. */
     private static void sleep() {
         try {
             Thread.sleep(SOON);

@@ -17,20 +17,19 @@ import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This end's segment of a stream, and the state of the connection from the peer to it.
+ * This end's segment of a stream, and the state of the peer's connection to the segment.
  *
- * <p>The segment is used by one stream after another: creating and connecting segments involves the
- * driver and all threads of both processes, while a stream over connected segments starts with a
+ * <p>One stream after another uses the segment. Creating and connecting segments involves the
+ * driver and all threads of both processes, whereas a stream over connected segments starts with a
  * few stores.
  *
- * <p>Owned by its current stream, of which there is one at a time. Safe for use by multiple
- * threads.
+ * <p>Owned by its current stream; at any time, there is one. Safe for use by multiple threads.
  */
 final class StreamSegment {
 
     /**
-     * The first segment id. Each search for a free id starts after the last one, because an unread
-     * request may still name a segment that was just closed.
+     * The first segment id. Each search for a free id starts after the id that was searched for
+     * last, because an unread connect request may still name a segment that was just closed.
      */
     private static final int FIRST_ID = 0x1000_0000;
 
@@ -44,18 +43,21 @@ final class StreamSegment {
     private final int capacity;
     private final Use use;
 
-    // Set before the stream is notified, so that a stream that is attached concurrently sees the
-    // state
+    // Set before the stream is notified. A stream that is attached concurrently, and therefore not
+    // notified, reads these fields instead.
     private volatile boolean peerConnected;
     private volatile boolean peerGone;
     private volatile boolean broken;
     private volatile @Nullable SisciStream stream;
 
-    /** The end that this segment belongs to, which determines the streams that can use it. */
+    /**
+     * The end of a stream to which the segment belongs. It determines which streams can use the
+     * segment.
+     */
     sealed interface Use {}
 
     /**
-     * The connecting end.
+     * The connecting end. The segment can be used for streams to the same listener.
      *
      * @param node the node of the listener
      * @param target the address of the listener
@@ -64,9 +66,9 @@ final class StreamSegment {
     record Route(int node, InetSocketAddress target, int ringBytes) implements Use {}
 
     /**
-     * The accepting end.
+     * The accepting end. The segment can be used for streams that the same listener accepts.
      *
-     * @param listener the listener that accepts
+     * @param listener the listener
      */
     record Accepted(SisciListener listener) implements Use {}
 
@@ -122,7 +124,7 @@ final class StreamSegment {
         return use instanceof Accepted && requestLength(stream) != 0;
     }
 
-    /** Returns the peer's connect request for a stream, as it was stored. */
+    /** Returns the encoded connect request that the peer has stored for a stream. */
     byte[] request(long stream) {
         var length = Math.min(requestLength(stream), ConnectRequest.MAX_BYTES);
         return map.segment().asSlice(StreamLayout.REQUEST, length).toArray(JAVA_BYTE);
@@ -156,30 +158,35 @@ final class StreamSegment {
         return use;
     }
 
+    /** Sets the stream that is notified of the events of the segment. */
     void attach(SisciStream newStream) {
         stream = newStream;
     }
 
-    /** Returns true if the peer has connected at any time. */
+    /** Returns true if the peer has ever connected to this segment. */
     boolean hasPeerConnected() {
         return peerConnected;
     }
 
-    /** Returns true if the peer has disconnected, or will not connect. */
+    /** Returns true if the peer has disconnected from this segment, or will not connect to it. */
     boolean isPeerGone() {
         return peerGone;
     }
 
-    /** Returns true if stores of either end may have been lost. */
+    /**
+     * Returns true if a link has failed, so that stores of this end or of the peer may have been
+     * lost.
+     */
     boolean isBroken() {
         return broken;
     }
 
+    /** Records that no peer will connect to this segment. */
     void markPeerGone() {
         peerGone = true;
     }
 
-    /** Handles an event of the connection from the peer to this segment. */
+    /** Handles an event of the peer's connection to this segment. */
     private void localEvent(SegmentEvent event) {
         switch (event.type()) {
             case DISCONNECTED, LOST -> {
@@ -190,8 +197,8 @@ final class StreamSegment {
                 broken = true;
                 notifyStream(SisciStream::fail);
             }
-            case CONNECTED -> peerConnected = true; // a disconnect event will follow in any case
-            case OPERATIONAL, UNKNOWN -> {} // no action
+            case CONNECTED -> peerConnected = true; // a disconnect event always follows
+            case OPERATIONAL, UNKNOWN -> {}
         }
     }
 
@@ -203,7 +210,7 @@ final class StreamSegment {
                 notifyStream(SisciStream::fail);
             }
             case DISCONNECTED -> notifyStream(SisciStream::scan);
-            case CONNECTED, OPERATIONAL, UNKNOWN -> {} // no action
+            case CONNECTED, OPERATIONAL, UNKNOWN -> {}
         }
     }
 

@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The interrupts that wake up other processes, one for each process, shared by its streams. */
+/**
+ * The interrupts by which this process wakes up other processes. All streams to a process share its
+ * interrupt.
+ */
 final class WakeUps {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
@@ -29,7 +32,8 @@ final class WakeUps {
     private record Key(int node, int number) {}
 
     /**
-     * The interrupt of one process. The caller of {@link #take} must call {@link #release()} once.
+     * The interrupt of another process. A caller of {@link #take} must call {@link #release()}
+     * once.
      */
     final class WakeUp {
 
@@ -44,22 +48,32 @@ final class WakeUps {
             this.key = key;
         }
 
-        /** Connects to the interrupt outside the lock, so that other processes are not delayed. */
+        /**
+         * Connects to the interrupt, unless it is connected. Does not hold the lock on {@code
+         * wakeUps}, so that streams to other processes are not delayed.
+         */
         private synchronized void connect() throws FabricException, InterruptedIOException {
             if (interrupt == null) {
                 interrupt = node.connectInterrupt(key.node, key.number, TIMEOUT);
             }
         }
 
-        /** Wakes up the process. If it has ended, its streams notice that by their segments. */
+        /**
+         * Wakes up the process. Ignores a failure: if the process has ended, the streams to it are
+         * notified by events of their segments.
+         */
         void trigger() {
             try {
                 Objects.requireNonNull(interrupt).trigger();
             } catch (SisciException | IllegalStateException e) {
-                LOG.debug("Could not trigger {}: {}", interrupt, e.getMessage());
+                LOG.debug("Could not trigger interrupt {}: {}", interrupt, e.getMessage());
             }
         }
 
+        /**
+         * Ends one use of the interrupt. The end of the last use closes the connection to the
+         * interrupt.
+         */
         void release() {
             synchronized (wakeUps) {
                 users--;
@@ -75,7 +89,7 @@ final class WakeUps {
         }
     }
 
-    /** Returns the interrupt of one process. May block. */
+    /** Returns the interrupt of a process, and connects to it if necessary. May block. */
     WakeUp take(int peer, int number) throws FabricException, InterruptedIOException {
         WakeUp wakeUp;
         synchronized (wakeUps) {

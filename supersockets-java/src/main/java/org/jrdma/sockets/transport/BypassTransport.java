@@ -8,19 +8,22 @@ import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.bypass.LocalAddress;
 
 /**
- * A transport that bypasses the kernel's sockets. Its channels also own a TCP socket, which holds
- * the port and the options, and connects to peers that the bypass cannot reach.
+ * A transport that bypasses the kernel's sockets. A channel over such a transport also has a socket
+ * of the kernel. The socket holds the port and the options of the channel, and connects to peers
+ * that no bypass can reach, unless the program allows only bypasses.
  */
 public non-sealed interface BypassTransport extends StreamTransport {
 
     /**
-     * Returns a connection attempt, which does nothing before {@link BypassConnector#start}.
+     * Creates a connection attempt. The caller starts it with {@link BypassConnector#start}.
      *
      * @param address the address to connect to
-     * @param receiveBuffer the receive buffer size that the program has set; 0 if none
-     * @param local the local address of the channel; its methods are called on another thread
-     * @param onFailure receives the reason of a failure, on that thread, before the attempt is
-     *     completed
+     * @param receiveBuffer the receive buffer size in bytes that the program has set; 0 if it has
+     *     set none
+     * @param local the local address of the channel; its methods are called on the thread of the
+     *     attempt
+     * @param onFailure receives the reason if the attempt fails. It is called on the thread of the
+     *     attempt, before {@link BypassConnector#isDone} returns true.
      * @throws FabricException if this machine cannot use the transport
      */
     BypassConnector connect(
@@ -33,13 +36,19 @@ public non-sealed interface BypassTransport extends StreamTransport {
     /**
      * Listens at an address. May block briefly.
      *
+     * @param backlog the requested length of the accept queue
+     * @param receiveBuffer the receive buffer size in bytes for accepted streams; 0 for the default
      * @throws FabricException if this machine cannot use the transport; with the code EADDRINUSE if
      *     the port is in use
      */
     BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException;
 
-    /** Returns the time for which a waiting thread spins, by default 30 microseconds. */
+    /**
+     * Returns the number of nanoseconds for which a waiting thread spins before it sleeps. A system
+     * property for each transport, for example {@code jrdma.sockets.rsocket.spin}, sets the number
+     * in microseconds; the default is 30 microseconds.
+     */
     default long spinNanos() {
         return 1_000 * Math.max(0, Long.getLong("jrdma.sockets." + name() + ".spin", 30));
     }

@@ -7,8 +7,9 @@ import org.jrdma.ffi.FabricException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A resource of this machine that is found once and kept. If it cannot be found, the reason is
- * cached for some seconds. Safe for use by multiple threads.
+ * A lookup of a resource of this machine. A resource that was found is kept. A failure is cached
+ * for ten seconds, during which each request fails with the same reason. Safe for use by multiple
+ * threads.
  */
 final class CachedLookup<T> {
 
@@ -47,7 +48,10 @@ final class CachedLookup<T> {
         }
     }
 
-    /** Returns why the resource cannot be found; empty if it can. */
+    /**
+     * Returns the reason why the resource cannot be found; empty if it was found. Looks for the
+     * resource if necessary.
+     */
     Optional<String> whyNot() {
         try {
             get();

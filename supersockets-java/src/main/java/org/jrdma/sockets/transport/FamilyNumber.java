@@ -6,12 +6,15 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 
-/** The number of an address family that differs between machines. */
+/**
+ * The number of the address family of SuperSockets. The number differs between machines, so the
+ * driver publishes it in a file.
+ */
 public final class FamilyNumber {
 
     static final String PROPERTY = "jrdma.sockets.supersockets.family";
 
-    /** The current and the former file in which the SuperSockets driver publishes the number. */
+    /** The files in which current and older SuperSockets drivers publish the number. */
     private static final List<Path> PUBLISHED =
             List.of(Path.of("/proc/net/af_ssocks/family"), Path.of("/proc/net/af_sci/family"));
 
@@ -21,6 +24,7 @@ public final class FamilyNumber {
         this.files = files;
     }
 
+    /** Creates an object that reads the number from the first of {@code files} that exists. */
     public static FamilyNumber in(List<Path> files) {
         return new FamilyNumber(files);
     }

@@ -7,12 +7,13 @@ import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
- * A transport over stream sockets of the kernel, identified by their address family.
+ * A transport over stream sockets of the kernel, identified by the address family of the sockets.
  *
  * @param name the name of the transport
- * @param ipv4 the family and protocol numbers for IPv4 addresses
- * @param ipv6 the family and protocol numbers for IPv6 addresses
- * @param advice the remedy if the kernel does not know the family
+ * @param ipv4 determines the arguments of socket(2) for IPv4 addresses
+ * @param ipv6 determines the arguments of socket(2) for IPv6 addresses
+ * @param advice the cause and the remedy, appended to the error message if the kernel does not
+ *     support the address family
  */
 public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advice)
         implements StreamTransport {
@@ -56,10 +57,14 @@ public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advi
         Numbers find() throws FabricException;
     }
 
-    /** The arguments of socket(2). */
+    /** The address family and the protocol that are passed to socket(2). */
     record Numbers(int family, int protocol) {}
 
-    /** Opens a socket; the message of an exception is the reason. */
+    /**
+     * Opens a stream socket and returns its descriptor.
+     *
+     * @throws FabricException if the transport cannot be used; the message is the reason
+     */
     public int open(InternetFamily family) throws FabricException {
         var number = (family.isIpv6() ? ipv6 : ipv4).find();
         var descriptor =
@@ -70,12 +75,12 @@ public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advi
         return descriptor;
     }
 
-    /** Returns true if the transport supports addresses of a family. */
+    /** Returns true if the transport supports the addresses of {@code family}. */
     public boolean reaches(InternetFamily family) {
         return !family.isIpv6() || ipv6 != IPV4_ONLY;
     }
 
-    /** Returns true if the sockets of the transport have an address family of this number. */
+    /** Returns true if {@code number} is an address family of the sockets of this transport. */
     public boolean isFamily(int number) {
         return isFamily(ipv4, number) || isFamily(ipv6, number);
     }

@@ -10,7 +10,7 @@ import org.jrdma.sockets.bypass.LocalAddress;
 import org.jrdma.sockets.rsocket.RsocketConnector;
 import org.jrdma.sockets.rsocket.RsocketFabric;
 
-/** Streams over the rsockets of librdmacm, on the RDMA devices of the kernel. */
+/** A transport over the rsockets of librdmacm, which use the RDMA devices of the kernel. */
 public final class RsocketTransport implements BypassTransport {
 
     public static final RsocketTransport CONFIGURED =

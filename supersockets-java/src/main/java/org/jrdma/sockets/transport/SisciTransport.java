@@ -12,10 +12,7 @@ import org.jrdma.sockets.sisci.SisciFabric;
 import org.jrdma.sockets.sisci.SisciHosts;
 import org.jrdma.sockets.sisci.SisciListener;
 
-/**
- * Streams over SISCI segments. A channel also has a TCP socket, which holds the port and the
- * options, and connects to peers that SISCI cannot reach.
- */
+/** A transport over SISCI segments, between the nodes of a table of hosts. */
 public final class SisciTransport implements BypassTransport {
 
     static final String HOSTS_PROPERTY = "jrdma.sockets.sisci.hosts";
@@ -38,7 +35,10 @@ public final class SisciTransport implements BypassTransport {
         this.opened = new CachedLookup<>(() -> open(library, hostsFile));
     }
 
-    /** Reads the table of hosts. A configured file must exist, the default one need not. */
+    /**
+     * Reads the table of hosts. A file that the system property names must exist; the default file
+     * may be missing.
+     */
     private static SisciHosts configuredHosts() throws FabricException {
         var named = System.getProperty(HOSTS_PROPERTY);
         return named == null

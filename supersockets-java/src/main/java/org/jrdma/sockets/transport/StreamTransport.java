@@ -2,6 +2,6 @@ package org.jrdma.sockets.transport;
 
 import org.jrdma.sockets.model.Transport;
 
-/** A transport as the channels use it: a kind of kernel sockets, or a kernel bypass. */
+/** A transport that the channels of this module can use: kernel sockets, or a kernel bypass. */
 public sealed interface StreamTransport extends Transport
         permits FamilyTransport, BypassTransport {}

@@ -12,9 +12,9 @@ import org.jrdma.ffi.doctor.Verdict;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs common problems of this machine's fast transports. Runs once, on a thread of its own, when a
- * socket of another transport than TCP is first opened. Does nothing on a machine without RDMA
- * devices.
+ * Checks this machine for common problems that can make its fast transports slow or unusable, and
+ * logs them. The check runs once, on a thread of its own, when a socket of a transport other than
+ * TCP is first opened. Nothing is checked on a machine without RDMA devices.
  */
 public final class TransportProblems {
 
@@ -32,7 +32,10 @@ public final class TransportProblems {
         this.log = log;
     }
 
-    /** Called before a socket of a transport is opened. */
+    /**
+     * Starts the check, unless it was started before. Does nothing if the transport is TCP. Called
+     * before a socket of {@code transport} is opened.
+     */
     public static void before(StreamTransport transport) {
         if (transport != FamilyTransport.TCP) {
             THIS_MACHINE.start();

@@ -1,4 +1,4 @@
-/** The transports: kinds of kernel sockets, and kernel bypasses. */
+/** The transports: kernel sockets of several address families, and kernel bypasses. */
 @NullMarked
 package org.jrdma.sockets.transport;
 
