@@ -359,7 +359,8 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
 
     final void checkThread() {
         if (Thread.currentThread() != owner) {
-            throw new WrongThreadException("This request is confined to the thread that prepared it: " + owner);
+            throw new WrongThreadException(
+                    "This request is confined to the thread that prepared it: " + owner);
         }
     }
 
