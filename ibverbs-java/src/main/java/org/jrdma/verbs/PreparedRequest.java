@@ -56,8 +56,8 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
          * @return false if there are not enough free slots; in that case nothing is posted
          * @throws PostException if the provider rejects a request. The exception contains the index
          *     of that request, and the requests before it are in flight. With {@link
-         *     QueuePairOptions#extendedPosts}, none of the requests is in flight, and the exception
-         *     does not identify the rejected request
+         *     QueuePairOptions#extendedPosts}, none of the requests is in flight, and the index in
+         *     the exception is always 0
          * @throws VerbsException if the state of the queue pair does not allow the requests
          * @throws IllegalStateException if the queue pair or a region is closed; in that case
          *     nothing is posted
