@@ -278,9 +278,9 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Reports an event of the queue pair to the connection manager. {@link
-     * AsyncEventType#COMMUNICATION_ESTABLISHED}, which a message before the peer's confirmation
-     * raises, replaces this confirmation. In C: {@code rdma_notify}.
+     * Reports an event of the queue pair to the connection manager. If a message arrives before the
+     * peer's confirmation, reporting {@link AsyncEventType#COMMUNICATION_ESTABLISHED} replaces the
+     * confirmation. In C: {@code rdma_notify}.
      */
     public void notify(AsyncEventType event) throws VerbsException {
         calls.run("rdma_notify", (id, attempt) -> functions.notify(id, event, attempt));
