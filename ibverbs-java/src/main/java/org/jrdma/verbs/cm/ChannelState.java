@@ -38,7 +38,7 @@ final class ChannelState {
         return recorded.get() != null;
     }
 
-    /** Returns how the channel was terminated; empty if it is open. */
+    /** Returns the cause and a description of the termination; empty if the channel is open. */
     Optional<ChannelTermination> termination() {
         var termination = recorded.get();
         return termination == null && !isOpen()

@@ -274,7 +274,9 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return endHandler.disconnected.copy();
     }
 
-    /** Returns how the connection ended; empty if it has not ended. */
+    /**
+     * Returns the cause and a description of the end of the connection; empty if it has not ended.
+     */
     Optional<ChannelTermination> termination() {
         return Optional.ofNullable(endHandler.termination.get());
     }

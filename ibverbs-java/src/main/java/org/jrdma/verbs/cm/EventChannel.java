@@ -169,11 +169,12 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Creates an identifier for an address that was looked up. The identifier has the queue pair
-     * type of the query, and is bound to the local address. Identifiers for unreliable connections
-     * and extended reliable connections can be created only by this method. The method does not
-     * resolve the peer's address, because that would block; the program must do so afterwards. In
-     * C: {@code rdma_create_ep}.
+     * Creates an identifier for the result of an address lookup; see {@link
+     * ConnectionManager#lookUp}. The identifier has the queue pair type of the query, and is bound
+     * to the local address. Identifiers for unreliable connections and extended reliable
+     * connections can be created only by this method. The method does not resolve the peer's
+     * address, because that would block; the program must do so afterwards. In C: {@code
+     * rdma_create_ep}.
      *
      * @throws VerbsException if no RDMA device has the local address, or the port is in use
      */
@@ -203,7 +204,7 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Returns the wildcard address in the address family of the peer. */
+    /** Returns the wildcard address in the address family of the peer's address. */
     private static InetSocketAddress wildcard(InetSocketAddress peer) {
         return new InetSocketAddress(
                 InetAddress.ofLiteral(peer.getAddress() instanceof Inet6Address ? "::" : "0.0.0.0"),
@@ -297,7 +298,8 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * @param timedOut the start of the message in case of a timeout, which ends with "within ..."
+     * @param timedOut the start of the exception message for a timeout; the message ends with
+     *     "within" and the duration
      */
     ConnectionEvent next(Deadline deadline, String timedOut)
             throws FabricException, InterruptedIOException {
@@ -381,7 +383,7 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Returns true if this channel has stopped to deliver events because of repeated failures. */
+    /** Returns true if this channel has stopped delivering events because of repeated failures. */
     boolean isBroken() {
         return broken;
     }
@@ -456,7 +458,7 @@ public final class EventChannel extends NativeObject {
         return Optional.ofNullable(identifiers.get(address.address()));
     }
 
-    /** Rejects a request to a listener that has been closed. */
+    /** Closes the identifier of a request to a closed listener, which rejects the request. */
     private void reject(MemorySegment address) {
         try {
             nativeIdentifier(address).close();

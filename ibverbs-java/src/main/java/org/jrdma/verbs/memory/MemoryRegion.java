@@ -17,11 +17,10 @@ import org.jrdma.verbs.model.VerbsException;
  * the access rights of the region, for peers.
  *
  * <p>Owned by the arena or the protection domain that created it. Closing a region ends the
- * adapter's access, so operations in flight that use the region fail. The memory itself remains
- * valid until its arena is closed or its buffer is unreachable. After a region has been closed,
- * {@link #address()} and posts of requests that use the region throw IllegalStateException. The
- * keys and the length can still be read. Safe for use by multiple threads. In C: {@code struct
- * ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
+ * adapter's access, so operations in flight that use the region fail. Closing a region does not
+ * free the memory. After a region has been closed, {@link #address()} and posts of requests that
+ * use the region throw IllegalStateException. The keys and the length can still be read. Safe for
+ * use by multiple threads. In C: {@code struct ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
  */
 public final class MemoryRegion extends NativeObject {
 
@@ -40,9 +39,10 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * Registers the memory again with other access rights, which is faster than closing the region
-     * and creating a new one. No work request that uses this region may be in flight. The remote
-     * key that the program sent to peers becomes invalid. In C: {@code ibv_rereg_mr}.
+     * Registers the memory again with other access rights. If the device supports this, it is
+     * faster than closing the region and creating a new region. No work request that uses this
+     * region may be in flight. The remote key that the program sent to peers becomes invalid. In C:
+     * {@code ibv_rereg_mr}.
      *
      * @return the new region, with its own keys; this region is closed
      * @throws VerbsException if the device rejects the change. In that case this region is

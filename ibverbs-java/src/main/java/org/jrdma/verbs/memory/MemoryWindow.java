@@ -8,9 +8,9 @@ import org.jrdma.verbs.model.RemoteMemory;
 /**
  * A memory window: a remote key that grants peers access to a part of a {@link MemoryRegion}, with
  * access rights of its own. The program binds and invalidates a window by requests on a send queue.
- * These requests need no system call, and the device executes them in order with the other requests
- * of the queue. The region requires the right {@link Access#MEMORY_WINDOW_BIND} and, if peers may
- * write, {@link Access#LOCAL_WRITE}. It does not require remote access rights.
+ * On an adapter, these requests need no system call. The device executes them in order with the
+ * other requests of the queue. The region requires the right {@link Access#MEMORY_WINDOW_BIND} and,
+ * if peers may write, {@link Access#LOCAL_WRITE}. It does not require remote access rights.
  *
  * <p>Owned by its {@link org.jrdma.verbs.ProtectionDomain}. Closing a region first closes all
  * windows for which a bind to the region was prepared or posted. Closing a queue pair likewise
