@@ -41,7 +41,8 @@ class DemoTest {
         try (var demo = Programs.launch("demo", "-f", "software", "-d", "none0")) {
             assertThat(demo.await()).isEqualTo(1);
             assertThat(demo.output())
-                    .contains("writer: There is no RDMA device named none0. There is soft0.")
+                    .contains(
+                            "writer: There is no RDMA device named none0. Available devices: soft0.")
                     .doesNotContain("reader");
         }
     }

@@ -23,7 +23,7 @@ class ExampleFailureTest {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
                     .containsPattern(
-                            "no RDMA device named none0\\. (There is |.*rdma link add)"
+                            "no RDMA device named none0\\. (Available devices: |.*rdma link add)"
                                     + "|libibverbs\\.so\\.1 could not be opened.*apt install")
                     .doesNotContain("\tat ");
         }

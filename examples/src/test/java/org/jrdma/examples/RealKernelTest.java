@@ -44,7 +44,7 @@ class RealKernelTest {
     @ParameterizedTest
     @CsvSource({
         "simple-rdma-write, -d rxe0 -g 1 -p 9, 'No program listens on port 9 of 10.77.0.1: Connection refused'",
-        "simple-rdma-write, -d rxe7, 'no RDMA device named rxe7. There is rxe0, siw0.'",
+        "simple-rdma-write, -d rxe7, 'no RDMA device named rxe7. Available devices: rxe0, siw0.'",
     })
     void shouldReportTheCause(String name, String options, String message) throws Exception {
         var arguments = new ArrayList<>(List.of(options.split(" ")));

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 abstract sealed class AbstractAsyncQueuePair extends QueuePair
         permits AsyncQueuePair, AsyncDatagramQueuePair, AsyncRawQueuePair {
 
-    /** For requests that use only memory regions. */
+    /** The additional lifetimes of requests that use only memory regions. */
     private static final Lifetime[] NONE = {};
 
     private final ProtectionDomain domain;
@@ -38,11 +38,14 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
     private final AsyncPoster<WorkRequest.Send> sender;
     private final AsyncPoster<WorkRequest.Receive> receiver;
 
-    /** Keeps the dispatcher reachable. */
+    /**
+     * Keeps the dispatcher reachable, because an open object that is unreachable is reported as a
+     * leak.
+     */
     @SuppressWarnings("unused")
     private final CompletionDispatcher completions;
 
-    /** The number of threads in {@link #drain}. */
+    /** The number of threads that are executing {@link #drain}. */
     private final AtomicInteger draining = new AtomicInteger();
 
     /** The parameters of an asynchronous queue pair. */
@@ -71,7 +74,7 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
         private @Nullable NativeSharedReceiveQueue<AsyncWorkQueue> sharedNative() {
             return switch (shared) {
                 case null -> null;
-                case AsyncSharedReceiveQueue awaited -> awaited.nativeQueue();
+                case AsyncSharedReceiveQueue async -> async.nativeQueue();
                 default ->
                         throw new IllegalArgumentException(
                                 "The %s is polled and cannot serve a queue pair that completes into a dispatcher. Create an asynchronous one with newAsyncSharedReceiveQueue()."
@@ -156,8 +159,8 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
     }
 
     /**
-     * Posts a receive request that scatters the message to several slices. An empty list suffices
-     * to be notified of a write with immediate data.
+     * Posts a receive request that scatters the message to several slices. With an empty list, the
+     * request can only receive the notification of a write with immediate data.
      */
     public final Transfer receive(List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
@@ -173,16 +176,17 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
     }
 
     /**
-     * Moves the queue pair to the error state and waits until every transfer has completed, most of
-     * them as {@link CompletionStatus#FLUSHED}. After that the adapter no longer accesses memory on
-     * behalf of this queue pair.
+     * Moves the queue pair to the error state and waits until every transfer has completed. Most
+     * transfers then complete with the status {@link CompletionStatus#FLUSHED}. After this method
+     * has returned, the adapter no longer accesses memory on behalf of this queue pair.
      *
-     * @throws org.jrdma.ffi.FabricTimeoutException if transfers remain when the timeout expires
+     * @throws org.jrdma.ffi.FabricTimeoutException if some transfers have not completed when the
+     *     timeout expires
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public final void drain(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        draining.incrementAndGet(); // rejects new posts, which could prolong the wait forever
+        draining.incrementAndGet(); // rejects new posts, which could prolong the wait without limit
         try {
             modify(QueuePairChange.to(QueuePairState.ERROR));
             sends.awaitDrained(deadline, sendQueue());
@@ -198,12 +202,12 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
         }
     }
 
-    /** The poster of the send queue. See {@link #begin} for the protocol. */
+    /** The poster of the send queue. {@link #begin} describes the order of calls. */
     final AsyncPoster<WorkRequest.Send> sender() {
         return sender;
     }
 
-    /** Begins to post a request that uses no objects besides memory regions. */
+    /** Begins to post a request that uses no other objects than memory regions. */
     final WorkRequest.Send begin(Operation operation, List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
         return begin(operation, local, NONE);
@@ -212,9 +216,11 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
     /**
      * Begins to post a request to the send queue. The caller fills in the returned request, calls
      * {@link AsyncPoster#post}, and then always calls {@link AsyncPoster#end} in a finally block.
-     * May wait for a free slot; holds the queue's lock until {@code end}.
+     * This method waits for a free slot if the queue is full. It acquires the lock of the send
+     * queue, which {@code end} releases.
      *
-     * @param additionalLifetimes the lifetimes of other objects that the request uses
+     * @param additionalLifetimes the lifetimes of the objects that the request uses, except for
+     *     those of memory regions
      */
     final WorkRequest.Send begin(
             Operation operation, List<MemorySlice> local, Lifetime... additionalLifetimes)

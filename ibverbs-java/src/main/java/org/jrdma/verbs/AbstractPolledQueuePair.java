@@ -109,7 +109,10 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
         return queuePair().domain();
     }
 
-    /** Prepares a chain of requests for one queue, which one call posts. */
+    /**
+     * Prepares a chain of requests, which a single call posts. All requests must be for the same
+     * queue.
+     */
     public final PreparedRequest.Chain prepareChain(PreparedRequest<?>... requests) {
         return new PreparedRequest.Chain(requests);
     }
@@ -125,8 +128,8 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
     }
 
     /**
-     * Prepares a receive request that scatters the message to several slices. An empty list
-     * suffices to be notified of a write with immediate data.
+     * Prepares a receive request that scatters the message to several slices. With an empty list,
+     * the request can only receive the notification of a write with immediate data.
      *
      * @throws UnsupportedOperationException if this queue pair uses a shared receive queue or
      *     cannot receive
@@ -136,35 +139,43 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
         return new PreparedReceive(receives, local);
     }
 
-    /** The number of free slots of the send queue. Only for the thread that posts to it. */
+    /**
+     * The number of free slots of the send queue. Only the thread that posts to the send queue may
+     * call this method.
+     */
     public final int freeSends() {
         return sends.queue().freeSlots();
     }
 
-    /** The number of free slots of the receive queue. Only for the thread that posts to it. */
+    /**
+     * The number of free slots of the receive queue. Only the thread that posts to the receive
+     * queue may call this method.
+     */
     public final int freeReceives() {
         return receives.queue().freeSlots();
     }
 
-    /** The send queue. */
+    /** The send queue, as the target of posts. */
     final PostTarget<PolledWorkQueue> sends() {
         return sends;
     }
 
     /**
      * Moves the queue pair to the error state and waits until all posted requests have completed.
-     * After that the adapter no longer accesses memory on behalf of this queue pair. Requests in
-     * flight complete as {@link CompletionStatus#FLUSHED}, although the peer may have executed
-     * them.
+     * After this method has returned, the adapter no longer accesses memory on behalf of this queue
+     * pair. Requests in flight complete with the status {@link CompletionStatus#FLUSHED}, although
+     * the peer may have executed them.
      *
-     * <p>Only for the thread that posts to the send queue. Waits by polling, so the completion
-     * queue need not be waitable.
+     * <p>Only the thread that posts to the send queue may call this method. The method waits by
+     * polling, so the completion queue need not be {@linkplain CompletionQueueOptions#waitable
+     * waitable}.
      *
-     * @param cursor a cursor of this thread over the completion queue, which must be the same for
-     *     sends and receives
-     * @param handler the consumer of each completion that arrives, including those of other queue
-     *     pairs
-     * @throws org.jrdma.ffi.FabricTimeoutException if requests remain when the timeout expires
+     * @param cursor a cursor that the calling thread created for the completion queue, which must
+     *     be the same for sends and receives
+     * @param handler the consumer of each completion that arrives meanwhile, including completions
+     *     of other queue pairs
+     * @throws org.jrdma.ffi.FabricTimeoutException if some requests have not completed when the
+     *     timeout expires
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public final void drain(
@@ -200,13 +211,14 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
     }
 
     /**
-     * Posts a marker request. Its flushed completion proves that all earlier requests are done,
-     * which matters for unsignaled requests that succeeded without a completion. The marker uses an
-     * extra slot of the send queue and the spare entry of the completion queue.
+     * Posts a marker request, whose flushed completion proves that all earlier requests have
+     * completed. Without the marker, the drain could not detect that unsignaled requests have
+     * succeeded, because these generate no completions. The marker uses an extra slot of the send
+     * queue and a spare entry of the completion queue.
      */
     private void tryPostMarker(PolledWorkQueue queue) throws VerbsException {
         var spare = sendCompletions.nativeQueue().attachments();
-        lifetime().hold(); // before reserving the entry, because close() releases it
+        lifetime().hold(); // before the entry is reserved, because close() releases the entry
         try {
             if (spare.reserveMarkerSlot(queue)) {
                 var posted = false;
@@ -246,6 +258,9 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
         }
     }
 
-    /** Sets the destination of the marker, which is never sent but which some providers read. */
+    /**
+     * Sets the destination of the marker. The marker is never sent, but some providers read its
+     * destination when it is posted.
+     */
     abstract void addressMarker(WorkRequest.Send marker) throws VerbsException;
 }

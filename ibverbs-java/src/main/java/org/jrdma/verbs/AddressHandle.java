@@ -12,7 +12,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeQueuePair;
 
 /**
- * The resolved path to a port or multicast group, used for any number of datagrams.
+ * An address handle: the resolved path to a port or multicast group. Any number of datagrams can
+ * use it.
  *
  * <p>Owned by its {@link ProtectionDomain} and closed with it. Safe for use by multiple threads.
  * Close an address handle only after the messages sent with it have completed, because a device may
@@ -40,8 +41,10 @@ public final class AddressHandle extends NativeObject {
     }
 
     /**
-     * Creates a native address handle. At least one owner must be the domain or an object that the
-     * domain owns.
+     * Creates a native address handle.
+     *
+     * @param owners the lifetimes whose close closes the address handle. At least one must be that
+     *     of the domain or of an object that the domain owns
      */
     static NativeResource make(DomainHandle domain, AddressVector vector, List<Lifetime> owners)
             throws VerbsException {
@@ -65,7 +68,7 @@ public final class AddressHandle extends NativeObject {
                 });
     }
 
-    /** The protection domain. Only queue pairs of this domain can use the address handle. */
+    /** The protection domain. Only queue pairs of the same domain can use the address handle. */
     public ProtectionDomain domain() {
         return domain;
     }
@@ -75,7 +78,10 @@ public final class AddressHandle extends NativeObject {
         return vector;
     }
 
-    /** The native address. Remains valid during close for callers that hold the lifetime. */
+    /**
+     * The address of the native address handle. A caller that has a hold on the lifetime can use
+     * the native object until it releases the hold, even while another thread closes the handle.
+     */
     long nativeAddress() {
         return nativeAddress;
     }

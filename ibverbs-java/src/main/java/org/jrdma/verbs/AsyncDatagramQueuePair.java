@@ -14,12 +14,13 @@ import org.jrdma.verbs.queue.RequestWriter;
 
 /**
  * A datagram queue pair with asynchronous operations. Each operation posts a request and returns a
- * {@link Transfer}, which the {@link CompletionDispatcher} completes. A successful completion does
- * not mean that the message arrived.
+ * {@link Transfer}, which the {@link CompletionDispatcher} completes when the request has
+ * completed. A successful completion means that the message was sent, but not that it arrived.
  *
  * <p>Safe for use by multiple threads, including virtual threads. If the queue is full, an
- * operation waits up to {@link QueuePairOptions#slotTimeout}. Messages of at most {@link
- * #inlineBytes()} bytes are sent inline if their memory allows it.
+ * operation waits for a free slot, up to {@link QueuePairOptions#slotTimeout}. Messages of at most
+ * {@link #inlineBytes()} bytes are sent inline if requests name all of their memory by its virtual
+ * address.
  */
 public final class AsyncDatagramQueuePair extends AbstractAsyncQueuePair
         implements DatagramQueuePair {
@@ -62,8 +63,8 @@ public final class AsyncDatagramQueuePair extends AbstractAsyncQueuePair
     }
 
     /**
-     * Sends a message, which consumes a receive request of the receiver if it arrives. In C: {@code
-     * IBV_WR_SEND}.
+     * Sends a message. A message that arrives consumes a receive request of the receiver. In C:
+     * {@code IBV_WR_SEND}.
      *
      * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}, or
      *     the address handle belongs to another protection domain
@@ -81,8 +82,8 @@ public final class AsyncDatagramQueuePair extends AbstractAsyncQueuePair
     }
 
     /**
-     * Sends a message with 32 bits of immediate data, which the receiver's completion contains. In
-     * C: {@code IBV_WR_SEND_WITH_IMM}.
+     * Sends a message with 32 bits of immediate data, which the completion at the receiver
+     * contains. In C: {@code IBV_WR_SEND_WITH_IMM}.
      */
     public Transfer sendWithImmediate(MemorySlice local, Destination to, int immediate)
             throws FabricException, InterruptedIOException {

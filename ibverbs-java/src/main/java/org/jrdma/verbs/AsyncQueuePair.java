@@ -21,15 +21,17 @@ import org.jrdma.verbs.queue.RequestWriter;
 
 /**
  * A connected queue pair with asynchronous operations. Each operation posts a request and returns a
- * {@link Transfer}, which the {@link CompletionDispatcher} completes.
+ * {@link Transfer}, which the {@link CompletionDispatcher} completes when the request has
+ * completed.
  *
  * <p>Safe for use by multiple threads, including virtual threads. If the queue is full, an
- * operation waits up to {@link QueuePairOptions#slotTimeout}. Messages and writes of at most {@link
- * #inlineBytes()} bytes are sent inline if their memory allows it.
+ * operation waits for a free slot, up to {@link QueuePairOptions#slotTimeout}. Messages and writes
+ * of at most {@link #inlineBytes()} bytes are sent inline if requests name all of their memory by
+ * its virtual address.
  */
 public final class AsyncQueuePair extends AbstractAsyncQueuePair implements ConnectedQueuePair {
 
-    /** For queue pairs whose requests do not name a receive queue of the peer. */
+    /** The receive queue number of requests that do not name a shared receive queue of the peer. */
     private static final int NO_QUEUE = -1;
 
     AsyncQueuePair(Parameters parameters) throws VerbsException {
@@ -56,7 +58,7 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Sends a message with 32 bits of immediate data, which the completion of the peer contains. In
+     * Sends a message with 32 bits of immediate data, which the completion at the peer contains. In
      * C: {@code IBV_WR_SEND_WITH_IMM}.
      */
     public Transfer sendWithImmediate(MemorySlice local, int immediate)
@@ -65,7 +67,8 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Writes to remote memory, starting at its first byte. In C: {@code IBV_WR_RDMA_WRITE}.
+     * Writes the bytes of {@code local} to remote memory, starting at the first byte of {@code
+     * remote}. In C: {@code IBV_WR_RDMA_WRITE}.
      *
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      * @throws VerbsException if the request cannot be posted
@@ -75,15 +78,19 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
         return write(List.of(local), remote);
     }
 
-    /** Writes to remote memory, starting at its first byte, from several local slices. */
+    /**
+     * Writes the bytes of several local slices to remote memory, one after the other, starting at
+     * the first byte of {@code remote}.
+     */
     public Transfer write(List<MemorySlice> local, RemoteMemory remote)
             throws FabricException, InterruptedIOException {
         return transfer(Operation.WRITE, local, remote, NO_QUEUE, 0);
     }
 
     /**
-     * Writes to remote memory, starting at its first byte, with 32 bits of immediate data, which
-     * consume a receive request of the peer. In C: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
+     * Writes the bytes of {@code local} to remote memory, starting at the first byte of {@code
+     * remote}, with 32 bits of immediate data. The immediate data consumes a receive request of the
+     * peer. In C: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
      */
     public Transfer writeWithImmediate(MemorySlice local, RemoteMemory remote, int immediate)
             throws FabricException, InterruptedIOException {
@@ -92,8 +99,8 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Reads remote memory, starting at its first byte, until {@code local} is full. In C: {@code
-     * IBV_WR_RDMA_READ}.
+     * Reads as many bytes as {@code local} has from remote memory, starting at the first byte of
+     * {@code remote}. In C: {@code IBV_WR_RDMA_READ}.
      *
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      * @throws UnsupportedOperationException if the connection is unreliable
@@ -104,7 +111,10 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
         return read(List.of(local), remote);
     }
 
-    /** Reads remote memory, starting at its first byte, into several local slices. */
+    /**
+     * Reads from remote memory, starting at the first byte of {@code remote}, into several local
+     * slices, one after the other.
+     */
     public Transfer read(List<MemorySlice> local, RemoteMemory remote)
             throws FabricException, InterruptedIOException {
         queuePair().checkReliable(Operation.READ);
@@ -112,9 +122,9 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Replaces the first 8 bytes of remote memory if they are equal to {@code expected}, and stores
-     * their previous value in {@code result}, in native byte order. In C: {@code
-     * IBV_WR_ATOMIC_CMP_AND_SWP}.
+     * Replaces the first 8 bytes of remote memory by {@code replacement} if they are equal to
+     * {@code expected}. Stores their previous value in {@code result}, in native byte order. In C:
+     * {@code IBV_WR_ATOMIC_CMP_AND_SWP}.
      *
      * @throws IllegalArgumentException if the address of the remote memory is not a multiple of 8,
      *     or {@code result} is not 8 bytes long
@@ -128,8 +138,8 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Adds to the first 8 bytes of remote memory, and stores their previous value in {@code
-     * result}, in native byte order. In C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD}.
+     * Adds {@code delta} to the first 8 bytes of remote memory. Stores their previous value in
+     * {@code result}, in native byte order. In C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD}.
      *
      * @throws IllegalArgumentException if the address of the remote memory is not a multiple of 8,
      *     or {@code result} is not 8 bytes long
@@ -142,8 +152,8 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Writes the first 8 bytes of remote memory atomically, in native byte order. In C: {@code
-     * ibv_wr_atomic_write}.
+     * Writes {@code value} to the first 8 bytes of remote memory atomically, in native byte order.
+     * In C: {@code ibv_wr_atomic_write}.
      *
      * @throws IllegalArgumentException if the address of the remote memory is not a multiple of 8
      * @throws UnsupportedOperationException if the queue pair was created without {@link
@@ -164,33 +174,38 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Makes earlier writes to remote memory visible, or persistent. In C: {@code ibv_wr_flush}.
+     * Flushes remote memory: the transfer completes after earlier writes to {@code remote} have
+     * become visible or persistent, as selected by {@code placements}. In C: {@code ibv_wr_flush}.
      *
-     * @throws IllegalArgumentException if no placement is given, or the memory has 4 GiB or more
+     * @throws IllegalArgumentException if {@code placements} is empty, or {@code remote} has 4 GiB
+     *     or more
      * @throws UnsupportedOperationException if the queue pair was created without {@link
      *     QueuePairOptions#flushes}
      */
     public Transfer flush(RemoteMemory remote, FlushPlacement... placements)
             throws FabricException, InterruptedIOException {
         queuePair().checkMadeFor(Operation.FLUSH);
-        var asked = RequestWriter.placements(placements);
+        var placementSet = RequestWriter.placements(placements);
         var request = begin(Operation.FLUSH, List.of());
         try {
-            RequestWriter.flushRange(request, remote, 0, remote.length(), asked);
+            RequestWriter.flushRange(request, remote, 0, remote.length(), placementSet);
             return new Transfer(sender().post());
         } finally {
             sender().end();
         }
     }
 
-    /** Flushes the whole memory region of the remote key. */
+    /**
+     * Flushes the whole memory region that the key of {@code remote} identifies, even if {@code
+     * remote} is only a part of the region.
+     */
     public Transfer flushRegion(RemoteMemory remote, FlushPlacement... placements)
             throws FabricException, InterruptedIOException {
         queuePair().checkMadeFor(Operation.FLUSH);
-        var asked = RequestWriter.placements(placements);
+        var placementSet = RequestWriter.placements(placements);
         var request = begin(Operation.FLUSH, List.of());
         try {
-            RequestWriter.flushRegion(request, remote, asked);
+            RequestWriter.flushRegion(request, remote, placementSet);
             return new Transfer(sender().post());
         } finally {
             sender().end();
@@ -216,8 +231,8 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Binds a window to a whole region, as {@link #bind(MemoryWindow, MemoryRegion, long, long,
-     * Access...)} does to a part of one.
+     * Binds a window to a whole region; see {@link #bind(MemoryWindow, MemoryRegion, long, long,
+     * Access...)}.
      */
     public Transfer bind(MemoryWindow window, MemoryRegion region, Access... rights)
             throws FabricException, InterruptedIOException {
@@ -226,11 +241,12 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
 
     /**
      * Binds a window to a part of a region. After the transfer has completed, {@link
-     * MemoryWindow#remote()} returns the remote memory that the peer needs. A length of 0 unbinds a
-     * window of type 1. In C: {@code ibv_bind_mw}, or {@code IBV_WR_BIND_MW} for a window of type
-     * 2.
+     * MemoryWindow#remote()} returns the address, key and length that the peer needs to access the
+     * window. A length of 0 unbinds a window of type 1. In C: {@code ibv_bind_mw}; for a window of
+     * type 2, {@code IBV_WR_BIND_MW}.
      *
-     * @param rights the rights of the peer, as for {@link PolledQueuePair#prepareBind}
+     * @param rights the access rights of the peer; {@link PolledQueuePair#prepareBind} lists the
+     *     possible rights
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the window, the region and the queue pair do not belong
      *     to the same protection domain
@@ -258,9 +274,9 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Unbinds a window, which can then be bound again. Must not be used for a window that the peer
-     * has already invalidated, because that moves the queue pair to the error state. In C: {@code
-     * IBV_WR_LOCAL_INV}.
+     * Unbinds a window, which can then be bound again. The program must not invalidate a window
+     * that the peer has already invalidated, because the request would fail and move the queue pair
+     * to the error state. In C: {@code IBV_WR_LOCAL_INV}.
      *
      * @throws IllegalStateException if the window is not bound
      * @throws UnsupportedOperationException if the connection is unreliable
@@ -308,12 +324,14 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Writes to remote memory, starting at its first byte, over an extended reliable connection.
+     * Writes the bytes of {@code local} to remote memory over an extended reliable connection,
+     * starting at the first byte of {@code remote}.
      *
-     * @param receiveQueue the number of a shared receive queue of the protection domain of the
-     *     memory
+     * @param receiveQueue the number of any remote shared receive queue that is in the same
+     *     protection domain as the remote memory
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
-     * @throws IllegalArgumentException if this is not the sending end of an extended connection
+     * @throws IllegalArgumentException if this is not the sending side of an extended reliable
+     *     connection
      * @throws VerbsException if the request cannot be posted
      */
     public Transfer write(MemorySlice local, RemoteMemory remote, int receiveQueue)
@@ -327,9 +345,9 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Writes to remote memory, starting at its first byte, with 32 bits of immediate data, which
-     * consume a receive request of the shared receive queue; like {@link #write(MemorySlice,
-     * RemoteMemory, int)}.
+     * Writes to remote memory over an extended reliable connection, with 32 bits of immediate data.
+     * The immediate data consumes a receive request of the remote shared receive queue. The rest is
+     * as for {@link #write(MemorySlice, RemoteMemory, int)}.
      */
     public Transfer writeWithImmediate(
             MemorySlice local, RemoteMemory remote, int receiveQueue, int immediate)
@@ -342,7 +360,10 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
                 immediate);
     }
 
-    /** Reads remote memory; like {@link #write(MemorySlice, RemoteMemory, int)}. */
+    /**
+     * Reads remote memory over an extended reliable connection. The parameters are those of {@link
+     * #write(MemorySlice, RemoteMemory, int)}.
+     */
     public Transfer read(MemorySlice local, RemoteMemory remote, int receiveQueue)
             throws FabricException, InterruptedIOException {
         queuePair().checkReliable(Operation.READ);
@@ -355,9 +376,11 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Replaces the first 8 bytes of remote memory if they are equal to {@code expected}, over an
-     * extended reliable connection; like {@link #compareAndSwap(MemorySlice, RemoteMemory, long,
-     * long)}.
+     * Performs {@link #compareAndSwap(MemorySlice, RemoteMemory, long, long)} over an extended
+     * reliable connection.
+     *
+     * @param receiveQueue the number of any remote shared receive queue that is in the same
+     *     protection domain as the remote memory
      */
     public Transfer compareAndSwap(
             MemorySlice result,
@@ -377,8 +400,11 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Adds to the first 8 bytes of remote memory, over an extended reliable connection; like {@link
-     * #fetchAndAdd(MemorySlice, RemoteMemory, long)}.
+     * Performs {@link #fetchAndAdd(MemorySlice, RemoteMemory, long)} over an extended reliable
+     * connection.
+     *
+     * @param receiveQueue the number of any remote shared receive queue that is in the same
+     *     protection domain as the remote memory
      */
     public Transfer fetchAndAdd(
             MemorySlice result, RemoteMemory remote, int receiveQueue, long delta)

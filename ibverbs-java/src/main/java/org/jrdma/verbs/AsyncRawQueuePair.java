@@ -9,16 +9,17 @@ import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A raw packet queue pair with asynchronous operations. Each operation posts a request and returns
- * a {@link Transfer}, which the {@link CompletionDispatcher} completes. A successful completion
- * does not mean that the frame arrived.
+ * a {@link Transfer}, which the {@link CompletionDispatcher} completes when the request has
+ * completed. A successful completion means that the frame was sent, but not that it arrived.
  *
- * <p>A frame starts with its Ethernet header and has no frame check sequence. The queue pair
- * receives only the packets that match its {@linkplain QueuePair#newFlow flows}. The process needs
- * the capability CAP_NET_RAW. In C: {@code IBV_QPT_RAW_PACKET}.
+ * <p>The memory of a frame starts with the Ethernet header and does not include the frame check
+ * sequence. The queue pair receives only the packets that match its {@linkplain QueuePair#newFlow
+ * flows}. The process needs the capability CAP_NET_RAW. In C: {@code IBV_QPT_RAW_PACKET}.
  *
  * <p>Safe for use by multiple threads, including virtual threads. If the queue is full, an
- * operation waits up to {@link QueuePairOptions#slotTimeout}. Frames of at most {@link
- * #inlineBytes()} bytes are sent inline if their memory allows it.
+ * operation waits for a free slot, up to {@link QueuePairOptions#slotTimeout}. Frames of at most
+ * {@link #inlineBytes()} bytes are sent inline if requests name all of their memory by its virtual
+ * address.
  */
 public final class AsyncRawQueuePair extends AbstractAsyncQueuePair {
 
@@ -27,8 +28,8 @@ public final class AsyncRawQueuePair extends AbstractAsyncQueuePair {
     }
 
     /**
-     * Brings this queue pair from RESET to READY_TO_SEND. In C: three calls of {@code
-     * ibv_modify_qp}.
+     * Activates this queue pair: moves it from the state RESET to READY_TO_SEND. In C: three calls
+     * of {@code ibv_modify_qp}.
      *
      * @throws VerbsException if the device rejects a transition; the message names both states
      */

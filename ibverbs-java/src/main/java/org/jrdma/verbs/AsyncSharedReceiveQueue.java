@@ -29,8 +29,8 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
     private final AsyncPoster<WorkRequest.Receive> poster;
 
     /**
-     * @param xrc the XRC domain and completion queue of an XRC shared receive queue; null for an
-     *     ordinary one
+     * @param xrc the XRC domain and completion queue of an XRC shared receive queue; null for other
+     *     shared receive queues
      */
     AsyncSharedReceiveQueue(
             DomainHandle domain,
@@ -85,7 +85,7 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
 
     /**
      * Posts a receive request for one message. The completion contains the length of the message
-     * and the number of the queue pair. In C: {@code ibv_post_srq_recv}.
+     * and the number of the queue pair that received it. In C: {@code ibv_post_srq_recv}.
      *
      * @throws VerbsException if the request cannot be posted
      */
@@ -94,8 +94,8 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
     }
 
     /**
-     * Posts a receive request that scatters the message to several slices. An empty list suffices
-     * to be notified of a write with immediate data.
+     * Posts a receive request that scatters the message to several slices. With an empty list, the
+     * request can only receive the notification of a write with immediate data.
      */
     public Transfer receive(List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
@@ -110,16 +110,16 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
     /**
      * Changes the capacity. In C: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
      *
-     * @throws IllegalArgumentException if more receives are in flight, or if the new capacity could
-     *     overrun a completion queue that the receives may complete into
+     * @throws IllegalArgumentException if more than {@code newCapacity} receives are in flight, or
+     *     if the new capacity could overrun a completion queue that the receives may complete into
      * @throws VerbsException if the device does not support resizing; see {@link
      *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
      */
     public void resize(int newCapacity) throws VerbsException {
         receives.lock.lock();
         try {
-            var fewer = capacity() - newCapacity;
-            if (!receives.tryTakeSlots(fewer)) {
+            var removedSlots = capacity() - newCapacity; // negative if the capacity grows
+            if (!receives.tryTakeSlots(removedSlots)) {
                 throw nativeQueue.capacityTooSmall(newCapacity, receives.outstanding());
             }
             var resized = false;
@@ -127,7 +127,7 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
                 nativeQueue.resize(newCapacity, () -> receives.capacity(newCapacity));
                 resized = true;
             } finally {
-                receives.returnSlots(resized ? -fewer : fewer);
+                receives.returnSlots(resized ? -removedSlots : removedSlots);
             }
         } finally {
             receives.lock.unlock();

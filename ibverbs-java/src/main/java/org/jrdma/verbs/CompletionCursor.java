@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>A cursor is confined to the thread that created it; other threads get a WrongThreadException.
- * {@link #next()} frees the slots of the completed request.
+ * {@link #next()} frees the slots of the completed request and of the unsignaled requests before
+ * it.
  */
 public final class CompletionCursor implements AutoCloseable {
 
@@ -52,7 +53,10 @@ public final class CompletionCursor implements AutoCloseable {
     private int current = -1;
     private long id;
 
-    /** The work queue of the current completion. Its queue pair may have been closed. */
+    /**
+     * The work queue of the request that the current completion reports. The queue pair of the work
+     * queue may have been closed since.
+     */
     private @Nullable PolledWorkQueue workQueue;
 
     private boolean closed;
@@ -67,12 +71,12 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /**
-     * Polls for at most one batch of completions without waiting. If the last batch has completions
-     * that {@link #next()} has not returned yet, keeps that batch instead. In C: {@code
-     * ibv_poll_cq}; for a queue with {@link CompletionQueueOptions#withFields selected fields},
-     * {@code ibv_start_poll}, {@code ibv_next_poll} and {@code ibv_end_poll}.
+     * Polls for at most one batch of completions without waiting. Does not poll if the last batch
+     * has completions that {@link #next()} has not moved to yet. In C: {@code ibv_poll_cq}; for a
+     * queue with {@link CompletionQueueOptions#withFields selected fields}, {@code ibv_start_poll},
+     * {@code ibv_next_poll} and {@code ibv_end_poll}.
      *
-     * @return the maximum number of completions that {@link #next()} will return. The count
+     * @return the maximum number of completions that {@link #next()} can still move to. The number
      *     includes completions of closed queue pairs, which {@code next()} skips
      * @throws IllegalStateException if the queue is closed
      */
@@ -123,13 +127,14 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /**
-     * Polls, and waits for a completion if there is none. A completion that arrives between the
-     * poll and the wait is not missed, because the queue is armed and polled again before the wait.
-     * Waiting costs a few system calls and tens of microseconds; latency-critical programs call
-     * {@link #poll()} in a loop instead. In C: {@code ibv_req_notify_cq}, {@code ibv_get_cq_event},
-     * {@code ibv_ack_cq_events}.
+     * Polls as {@link #poll()} does, and waits until a completion arrives if there is none. A
+     * completion that arrives between the poll and the wait is not missed, because the queue is
+     * armed and polled again before the wait. Waiting takes a few system calls and tens of
+     * microseconds; latency-critical programs call {@link #poll()} in a loop instead. In C: {@code
+     * ibv_req_notify_cq}, {@code ibv_get_cq_event}, {@code ibv_ack_cq_events}.
      *
-     * @return the maximum number of completions that {@link #next()} will return, or 0 on timeout
+     * @return the maximum number of completions that {@link #next()} can still move to, or 0 if the
+     *     wait timed out
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if the queue is closed before or during the wait, or was
      *     created without a completion channel; see {@link CompletionQueueOptions#waitable}
@@ -141,7 +146,9 @@ public final class CompletionCursor implements AutoCloseable {
             if (found > 0) {
                 return found;
             }
-            var ticket = queue.ticket(); // before arming: another cursor may take the event
+            // Obtained before arming: otherwise this thread could miss an event that another cursor
+            // takes.
+            var ticket = queue.ticket();
             nativeQueue.arm();
             found = poll();
             if (found > 0) {
@@ -154,25 +161,28 @@ public final class CompletionCursor implements AutoCloseable {
         }
     }
 
-    /** The {@linkplain PreparedRequest#id(long) id} of the request. */
+    /** The {@linkplain PreparedRequest#id(long) id} of the completed request. */
     public long id() {
         checkPosition();
         return id;
     }
 
-    /** Returns true if the request succeeded. */
+    /** Returns true if the completed request succeeded. */
     public boolean isSuccess() {
         checkPosition();
         return batch.status(current) == 0;
     }
 
-    /** The status of the request. */
+    /** The status of the completed request. */
     public CompletionStatus status() {
         checkPosition();
         return Codes.COMPLETION_STATUS.of(batch.status(current));
     }
 
-    /** The operation; undefined if the request failed. In C: {@code ibv_wc_read_opcode}. */
+    /**
+     * The kind of operation that completed; undefined if the request failed. In C: {@code
+     * ibv_wc_read_opcode}.
+     */
     public CompletionKind kind() {
         checkPosition();
         return Codes.COMPLETION_KIND.of(batch.opcode(current));
@@ -187,33 +197,44 @@ public final class CompletionCursor implements AutoCloseable {
         return batch.byteLength(current);
     }
 
-    /** Returns true if there is immediate data. In C: {@code ibv_wc_read_wc_flags}. */
+    /**
+     * Returns true if the completion contains immediate data. In C: {@code ibv_wc_read_wc_flags}.
+     */
     public boolean hasImmediate() {
         checkField(CompletionField.IMMEDIATE);
         return batch.hasImmediate(current);
     }
 
-    /** The sender's immediate data. In C: {@code ibv_wc_read_imm_data}. */
+    /**
+     * The immediate data from the sender; undefined if {@link #hasImmediate()} is false. In C:
+     * {@code ibv_wc_read_imm_data}.
+     */
     public int immediate() {
         checkField(CompletionField.IMMEDIATE);
         return batch.immediate(current);
     }
 
-    /** Returns true if the sender invalidated a window. In C: {@code IBV_WC_WITH_INV}. */
+    /**
+     * Returns true if the received message invalidated a memory window of this side. In C: {@code
+     * IBV_WC_WITH_INV}.
+     */
     public boolean hasInvalidated() {
         checkField(CompletionField.IMMEDIATE);
         return batch.hasInvalidated(current);
     }
 
-    /** The remote key of the invalidated window. In C: {@code ibv_wc_read_invalidated_rkey}. */
+    /**
+     * The remote key of the memory window that the received message invalidated; undefined if
+     * {@link #hasInvalidated()} is false. In C: {@code ibv_wc_read_invalidated_rkey}.
+     */
     public int invalidatedKey() {
         checkField(CompletionField.IMMEDIATE);
         return batch.invalidatedKey(current);
     }
 
     /**
-     * The number of the queue pair that the request was posted to, or that consumed it from a
-     * shared receive queue. In C: {@code ibv_wc_read_qp_num}.
+     * The number of the queue pair that the request was posted to or, for a receive of a shared
+     * receive queue, of the queue pair that consumed it. In C: {@code ibv_wc_read_qp_num}.
      */
     public int queuePairNumber() {
         checkField(CompletionField.QUEUE_PAIR);
@@ -222,8 +243,8 @@ public final class CompletionCursor implements AutoCloseable {
 
     /**
      * The number of the queue pair that sent a datagram, for a successful receive of a datagram
-     * queue pair; undefined otherwise. {@link #completion()} has the other fields of the source. In
-     * C: {@code ibv_wc_read_src_qp}.
+     * queue pair; undefined otherwise. {@link #completion()} contains the other parts of the
+     * source. In C: {@code ibv_wc_read_src_qp}.
      */
     public int sourceQueuePairNumber() {
         checkField(CompletionField.SOURCE_QUEUE_PAIR);
@@ -240,13 +261,14 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /**
-     * Returns true if the device verified the IPv4, TCP and UDP checksums of a received packet.
-     * False may mean that the device did not check them; {@link DeviceCapability#RAW_CHECKSUM}
-     * reports whether it can. On an extended completion queue, this value requires {@link
-     * CompletionField#IMMEDIATE}. In C: {@code IBV_WC_IP_CSUM_OK}, {@code ibv_wc_read_wc_flags}.
+     * Returns true if the device verified the IPv4, TCP and UDP checksums of a received packet. The
+     * value false can also mean that the device did not check them; {@link
+     * DeviceCapability#RAW_CHECKSUM} indicates a device that can. On an extended completion queue,
+     * this value requires {@link CompletionField#IMMEDIATE}. In C: {@code IBV_WC_IP_CSUM_OK},
+     * {@code ibv_wc_read_wc_flags}.
      */
     public boolean hasGoodChecksum() {
-        checkField(CompletionField.IMMEDIATE); // because the flags are read with it
+        checkField(CompletionField.IMMEDIATE); // which selects the completion flags
         return batch.hasGoodChecksum(current);
     }
 
@@ -292,8 +314,9 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /**
-     * An immutable copy of the {@link CompletionField#STANDARD} fields. Allocates. In C: {@code
-     * ibv_wc_read_slid}, {@code ibv_wc_read_sl}, {@code ibv_wc_read_dlid_path_bits}, among others.
+     * Returns an immutable copy of the {@link CompletionField#STANDARD} fields. Allocates. In C:
+     * {@code ibv_wc_read_slid}, {@code ibv_wc_read_sl}, {@code ibv_wc_read_dlid_path_bits}, among
+     * others.
      */
     public Completion completion() {
         for (var field : CompletionField.STANDARD) {
@@ -303,7 +326,10 @@ public final class CompletionCursor implements AutoCloseable {
         return CompletionDecoder.decode(batch, current, workQueue);
     }
 
-    /** Closes the cursor. Polled completions that {@link #next()} has not returned are lost. */
+    /**
+     * Closes the cursor. Completions of the last batch that {@link #next()} has not moved to are
+     * lost.
+     */
     @Override
     public void close() {
         checkThread();
@@ -316,7 +342,8 @@ public final class CompletionCursor implements AutoCloseable {
 
     private void checkThread() {
         if (Thread.currentThread() != owner) {
-            throw new WrongThreadException("This cursor belongs to " + owner);
+            throw new WrongThreadException(
+                    "This cursor is confined to the thread that created it: " + owner);
         }
     }
 

@@ -11,8 +11,8 @@ import org.jrdma.verbs.queue.DispatchLoop;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 
 /**
- * A completion queue that the SDK polls, for queue pairs with asynchronous operations. It completes
- * the {@link Transfer}s of these queue pairs.
+ * A completion queue for asynchronous queue pairs, which the SDK polls on a background thread. The
+ * dispatcher completes the {@link Transfer}s of these queue pairs.
  *
  * <p>Owned by its {@link Device}. Closing it closes the queue pairs that complete into it. Safe for
  * use by multiple threads. In C: {@code struct ibv_cq} with a {@code struct ibv_comp_channel};
@@ -20,7 +20,9 @@ import org.jrdma.verbs.queue.NativeCompletionQueue;
  */
 public final class CompletionDispatcher extends NativeObject {
 
-    /** Keeps the device reachable. */
+    /**
+     * Keeps the device reachable, because an open object that is unreachable is reported as a leak.
+     */
     @SuppressWarnings("unused")
     private final DeviceHandle device;
 
@@ -46,21 +48,27 @@ public final class CompletionDispatcher extends NativeObject {
         }
     }
 
-    /** The requested capacity in completions. The device may provide more. */
+    /** The requested capacity in completions. The device may provide a larger capacity. */
     public int capacity() {
         return nativeQueue.attachments().capacity();
     }
 
-    /** The number of requests that further queue pairs can have without overrunning this queue. */
+    /**
+     * The capacity in completions that is not reserved for existing queue pairs. New queue pairs
+     * with this number of requests in total cannot overrun the queue.
+     */
     public int remainingCapacity() {
         return nativeQueue.attachments().remainingCapacity();
     }
 
     /**
-     * Moderates events, as {@link CompletionQueue#moderate} does. In C: {@code ibv_modify_cq}.
+     * Moderates events: the dispatcher wakes up only after {@code completions} completions have
+     * arrived, or {@code atMost} after the first of them; see {@link CompletionQueue#moderate}. In
+     * C: {@code ibv_modify_cq}.
      *
      * @param atMost the maximum delay of an event, in whole microseconds
-     * @throws IllegalArgumentException if either is negative or above 65,535
+     * @throws IllegalArgumentException if {@code completions} or the number of microseconds is
+     *     negative or above 65,535
      * @throws VerbsException if the device does not support moderation or these values
      */
     public void moderate(int completions, Duration atMost) throws VerbsException {

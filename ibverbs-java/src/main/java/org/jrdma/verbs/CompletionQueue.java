@@ -17,17 +17,20 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A completion queue that the program polls through cursors, for lowest latency.
+ * A completion queue that the program polls through {@linkplain CompletionCursor cursors}, for the
+ * lowest latency.
  *
  * <p>Owned by its {@link Device}. Closing it closes the queue pairs that complete into it. Safe for
  * use by multiple threads, each with its own cursor. However, only one thread at a time may poll
- * the completions of a given work queue. In C: {@code struct ibv_cq}, with a {@code struct
- * ibv_comp_channel} of its own if it is waitable; {@link #close()} is {@code ibv_destroy_cq},
- * {@code ibv_destroy_comp_channel}.
+ * completions of the same send queue, receive queue or shared receive queue. In C: {@code struct
+ * ibv_cq}, with a {@code struct ibv_comp_channel} of its own if it is waitable; {@link #close()} is
+ * {@code ibv_destroy_cq}, {@code ibv_destroy_comp_channel}.
  */
 public final class CompletionQueue extends NativeObject {
 
-    /** Keeps the device reachable. */
+    /**
+     * Keeps the device reachable, because an open object that is unreachable is reported as a leak.
+     */
     @SuppressWarnings("unused")
     private final DeviceHandle device;
 
@@ -61,23 +64,28 @@ public final class CompletionQueue extends NativeObject {
         }
     }
 
-    /** The requested capacity in completions. The device may provide more. */
+    /** The requested capacity in completions. The device may provide a larger capacity. */
     public int capacity() {
         return nativeQueue.attachments().capacity();
     }
 
-    /** The number of requests that further queue pairs can have without overrunning this queue. */
+    /**
+     * The capacity in completions that is not reserved for existing queue pairs. New queue pairs
+     * with this number of requests in total cannot overrun the queue.
+     */
     public int remainingCapacity() {
         return nativeQueue.attachments().remainingCapacity();
     }
 
     /**
      * Moderates events: a waiting thread wakes up after {@code completions} completions have
-     * arrived, or {@code atMost} after the first one. A value of 0 disables that condition. If both
-     * are 0, each completion raises an event, which is the default. In C: {@code ibv_modify_cq}.
+     * arrived, or {@code atMost} after the first of them. A value of 0 disables the respective
+     * condition. If both values are 0, which is the default, each completion raises an event. In C:
+     * {@code ibv_modify_cq}.
      *
      * @param atMost the maximum delay of an event, in whole microseconds
-     * @throws IllegalArgumentException if either is negative or above 65,535
+     * @throws IllegalArgumentException if {@code completions} or the number of microseconds is
+     *     negative or above 65,535
      * @throws VerbsException if the device does not support moderation or these values
      */
     public void moderate(int completions, Duration atMost) throws VerbsException {
@@ -101,20 +109,23 @@ public final class CompletionQueue extends NativeObject {
      * Changes the capacity. In C: {@code ibv_resize_cq}.
      *
      * @throws VerbsException if the device does not support resizing, or if the queue contains more
-     *     completions
-     * @throws IllegalArgumentException if the queue pairs that complete into this queue may need
-     *     more
+     *     completions than {@code newCapacity}
+     * @throws IllegalArgumentException if {@code newCapacity} is less than the capacity that is
+     *     reserved for existing queue pairs
      */
     public void resize(int newCapacity) throws VerbsException {
         nativeQueue.resize(newCapacity);
     }
 
-    /** The fields of its completions. */
+    /** The fields that the completions of this queue have. */
     Set<CompletionField> fields() {
         return fields;
     }
 
-    /** A ticket for {@link #awaitEvent}, to be obtained before arming the queue. */
+    /**
+     * Returns a ticket for {@link #awaitEvent}. The caller must obtain the ticket before it arms
+     * the queue.
+     */
     long ticket() {
         if (waiter == null) {
             throw new IllegalStateException(
@@ -123,14 +134,20 @@ public final class CompletionQueue extends NativeObject {
         return waiter.ticket();
     }
 
-    /** Consumes all pending events and wakes up all threads that wait for one. */
+    /**
+     * Consumes all pending events. Wakes up all threads in {@link #awaitEvent} if there was an
+     * event.
+     */
     void takeEvents() throws VerbsException {
         if (nativeQueue.takeEvents()) {
             waiter.wake();
         }
     }
 
-    /** Waits for an event after the ticket was obtained. Returns false on timeout. */
+    /**
+     * Waits until an event has arrived since the ticket was obtained. Returns false if the deadline
+     * passes first.
+     */
     boolean awaitEvent(long ticket, Deadline deadline)
             throws FabricException, InterruptedIOException {
         try {

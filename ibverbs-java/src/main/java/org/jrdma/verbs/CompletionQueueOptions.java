@@ -27,10 +27,10 @@ public final class CompletionQueueOptions {
     }
 
     /**
-     * Options of a queue that is polled, without events, on completion vector 0.
+     * Creates options of a queue without completion channel, on completion vector 0.
      *
      * @param capacity the number of completions that the queue must be able to hold; the device may
-     *     provide more
+     *     provide a larger capacity
      */
     public static CompletionQueueOptions capacity(int capacity) {
         if (capacity < 1) {
@@ -41,7 +41,7 @@ public final class CompletionQueueOptions {
     }
 
     /**
-     * Gives the queue a completion channel, which {@link CompletionCursor#await} needs. In C:
+     * Gives the queue a completion channel, which {@link CompletionCursor#await} requires. In C:
      * {@code ibv_create_comp_channel}.
      */
     public CompletionQueueOptions waitable() {
@@ -51,8 +51,8 @@ public final class CompletionQueueOptions {
     }
 
     /**
-     * Gives the queue a completion channel that wakes waiting threads only for failures and for
-     * messages that their sender marked as solicited.
+     * Gives the queue a completion channel that wakes up waiting threads only for failed requests
+     * and for messages that the sender marked as solicited.
      */
     public CompletionQueueOptions waitableForSolicited() {
         this.waitable = true;
@@ -61,9 +61,10 @@ public final class CompletionQueueOptions {
     }
 
     /**
-     * Selects the completion vector; 0 by default.
+     * Selects the completion vector, which determines the interrupt of the device that reports
+     * events of the queue; 0 by default.
      *
-     * @param number a number below {@link Device#completionVectors()}
+     * @param number the number of the vector, which is less than {@link Device#completionVectors()}
      */
     public CompletionQueueOptions vector(int number) {
         if (number < 0) {
@@ -75,10 +76,11 @@ public final class CompletionQueueOptions {
     }
 
     /**
-     * Selects the fields that completions have, instead of {@link CompletionField#STANDARD}. Each
-     * field costs a call into the provider for each completion: fewer fields than the standard ones
-     * are faster with some devices, more fields are slower with all. In C: {@code
-     * ibv_create_cq_ex}, whose queue is polled by {@code ibv_start_poll}.
+     * Selects the fields that completions have; {@link CompletionField#STANDARD} by default. With
+     * this option, polling calls the provider once for each field of each completion. With some
+     * devices, selecting fewer fields than the standard ones makes polling faster. With all
+     * devices, additional fields make polling slower. In C: {@code ibv_create_cq_ex}, whose queue
+     * is polled by {@code ibv_start_poll}.
      */
     public CompletionQueueOptions withFields(Set<CompletionField> chosen) {
         var copy = EnumSet.noneOf(CompletionField.class);
@@ -88,10 +90,10 @@ public final class CompletionQueueOptions {
     }
 
     /**
-     * Lets the provider do without locks. The SDK does not check that this is safe: the program
-     * must make sure that one thread at a time polls or resizes the queue, or closes it or a queue
-     * pair that completes into it. Otherwise some providers end the process. In C: {@code
-     * IBV_CREATE_CQ_ATTR_SINGLE_THREADED}.
+     * Allows the provider to access the queue without locks. The SDK does not check that this is
+     * safe: the program must make sure that only one thread at a time polls, resizes or closes the
+     * queue or closes a queue pair that completes into the queue. Otherwise some providers abort
+     * the process. In C: {@code IBV_CREATE_CQ_ATTR_SINGLE_THREADED}.
      */
     public CompletionQueueOptions singleThreadedUnguarded() {
         this.singleThreaded = true;
@@ -99,10 +101,11 @@ public final class CompletionQueueOptions {
     }
 
     /**
-     * Discards completions if the queue is full; without this option, an overrun makes the queue
-     * and its queue pairs fail. For programs that do not look at each completion. The SDK counts
-     * free slots by completions, so the slots of discarded ones become free only with a later one.
-     * In C: {@code IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}.
+     * Lets the device discard completions while the queue is full. Without this option, an overrun
+     * makes the queue and its queue pairs fail. The option suits programs that do not need each
+     * completion. The SDK frees the slot of a request whose completion was discarded only when a
+     * later request of the same work queue completes. In C: {@code
+     * IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}.
      */
     public CompletionQueueOptions ignoreOverrun() {
         this.ignoringOverrun = true;
@@ -110,9 +113,9 @@ public final class CompletionQueueOptions {
     }
 
     /**
-     * Restricts the use of the queue to the threads of a parent domain, like that of its queue
-     * pairs; see {@link ProtectionDomain#newParentDomainUnguarded}. In C: {@code
-     * IBV_CQ_INIT_ATTR_MASK_PD}.
+     * Assigns the queue to a parent domain. The restrictions on threads that apply to the queue
+     * pairs of the parent domain then also apply to this queue; see {@link
+     * ProtectionDomain#newParentDomainUnguarded}. In C: {@code IBV_CQ_INIT_ATTR_MASK_PD}.
      *
      * @throws IllegalArgumentException if the domain is not a parent domain
      */
@@ -135,14 +138,14 @@ public final class CompletionQueueOptions {
                 fields != null
                         || singleThreaded
                         || ignoringOverrun
-                        || parentDomain != null, // ibv_create_cq has no such options
+                        || parentDomain != null, // these options require ibv_create_cq_ex
                 fields(),
                 singleThreaded,
                 ignoringOverrun,
                 parentDomain == null ? null : parentDomain.domainHandle());
     }
 
-    /** The fields that completions have. */
+    /** The selected fields, or the standard fields if none were selected. */
     Set<CompletionField> fields() {
         return fields == null ? CompletionField.STANDARD : fields;
     }

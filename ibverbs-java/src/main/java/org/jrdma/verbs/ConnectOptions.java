@@ -17,9 +17,9 @@ import org.jrdma.verbs.model.StaticRate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of {@link ConnectedQueuePair#connect}. The defaults are those of the C examples, except
- * for the MTU, which is that of the port. Timeouts, retries and reads apply to reliable connections
- * only. Each method changes this object and returns it.
+ * Options of {@link ConnectedQueuePair#connect}. The default timeouts and retry counts are those of
+ * the {@code ibv_rc_pingpong} example in C. Timeouts, retry counts and limits of reads apply only
+ * to reliable connections. Each method changes this object and returns it.
  */
 public final class ConnectOptions {
 
@@ -44,7 +44,7 @@ public final class ConnectOptions {
                     Access.REMOTE_READ,
                     Access.REMOTE_ATOMIC);
 
-    /** The defaults. */
+    /** Creates options with the default values. */
     public ConnectOptions() {}
 
     /**
@@ -57,28 +57,31 @@ public final class ConnectOptions {
     }
 
     /**
-     * Sets the time after which the queue pair retransmits what the peer has not acknowledged; 67
-     * ms by default. Rounded up to a value that the protocol can represent, which is 4.096 us times
-     * a power of two: 8.2 us, ..., 67.1 ms, 134 ms, ..., 8,796 s. A longer duration disables the
+     * Sets the time after which the queue pair retransmits packets that the peer has not
+     * acknowledged; 67.1 ms by default. The time is rounded up to a value that the protocol can
+     * represent: 4.096 us times a power of two, from 8.2 us to 8,796 s. A longer time disables the
      * timeout.
      *
      * @throws IllegalArgumentException if the duration is zero or negative
      */
     public ConnectOptions acknowledgeTimeout(Duration timeout) {
-        DurationCodes.acknowledgeTimeout(timeout); // rejects what has no code
+        DurationCodes.acknowledgeTimeout(timeout); // throws if the timeout is invalid
         this.acknowledgeTimeout = timeout;
         return this;
     }
 
-    /** Sets the number of retransmissions after a timeout, 0 to 7; 7 by default. */
+    /**
+     * Sets the number of retransmissions after the {@link #acknowledgeTimeout}, from 0 to 7; 7 by
+     * default. After the last retransmission, the request fails.
+     */
     public ConnectOptions retries(int count) {
         this.retries = checkRetries(count);
         return this;
     }
 
     /**
-     * Sets the number of retransmissions if the peer has no receive request: 0 to 6, or 7 for no
-     * limit, which is the default.
+     * Sets the number of times that a message is sent again if the peer has no receive request for
+     * it. The number is 0 to 6, or 7 for no limit; 7 by default.
      */
     public ConnectOptions receiverNotReadyRetries(int count) {
         this.receiverNotReadyRetries = checkRetries(count);
@@ -95,22 +98,22 @@ public final class ConnectOptions {
 
     /**
      * Sets the time that the peer waits before it retransmits a message for which this side had no
-     * receive request: 0.64 ms by default, 655.36 ms at most. Rounded up to a value that the
-     * protocol can represent: 0.01 ms, 0.02 ms, 0.03 ms, 0.04 ms, 0.06 ms, and so on, in steps of
-     * at most 50%.
+     * receive request: 0.64 ms by default, 655.36 ms at most. The time is rounded up to a value
+     * that the protocol can represent: 0.01 ms, 0.02 ms, 0.03 ms, 0.04 ms, 0.06 ms, and so on. From
+     * 0.02 ms on, each value is at most 50% above the previous value.
      *
-     * @throws IllegalArgumentException if the duration is zero, negative, or longer
+     * @throws IllegalArgumentException if the duration is zero, negative, or longer than 655.36 ms
      */
     public ConnectOptions receiverNotReadyTimer(Duration timer) {
-        DurationCodes.receiverNotReadyTimer(timer); // rejects what has no code
+        DurationCodes.receiverNotReadyTimer(timer); // throws if the time is invalid
         this.receiverNotReadyTimer = timer;
         return this;
     }
 
     /**
-     * Sets the maximum number of outstanding reads and atomics as requester. It must not exceed the
-     * peer's {@link #maxDestinationReads}. The default is 16 or the limit of the device, whichever
-     * is lower.
+     * Sets the maximum number of outstanding reads and atomics that this queue pair sends to the
+     * peer. The number must not exceed the peer's {@link #maxDestinationReads}. The default is 16
+     * or the limit of the device, whichever is lower.
      */
     public ConnectOptions maxReads(int count) {
         this.maxReads = count;
@@ -118,15 +121,18 @@ public final class ConnectOptions {
     }
 
     /**
-     * Sets the maximum number of outstanding reads and atomics as responder. The default is 16 or
-     * the limit of the device, whichever is lower.
+     * Sets the maximum number of outstanding reads and atomics that this queue pair accepts from
+     * the peer. The default is 16 or the limit of the device, whichever is lower.
      */
     public ConnectOptions maxDestinationReads(int count) {
         this.maxDestinationReads = count;
         return this;
     }
 
-    /** Sets the service level, the priority in an InfiniBand subnet: 0 to 15; 0 by default. */
+    /**
+     * Sets the service level, which is the priority within an InfiniBand subnet: from 0 to 15; 0 by
+     * default.
+     */
     public ConnectOptions serviceLevel(int level) {
         this.serviceLevel = level;
         return this;
@@ -139,30 +145,30 @@ public final class ConnectOptions {
     }
 
     /**
-     * Sets the traffic class, the priority beyond the subnet. It corresponds to the type of service
-     * of IP.
+     * Sets the traffic class, which is the priority across subnets and corresponds to the type of
+     * service in IP; 0 by default.
      */
     public ConnectOptions trafficClass(int value) {
         this.trafficClass = value;
         return this;
     }
 
-    /** Sets the flow label, a hint to routers with 20 bits. */
+    /** Sets the flow label, a 20-bit hint to routers; 0 by default. */
     public ConnectOptions flowLabel(int label) {
         this.flowLabel = label;
         return this;
     }
 
-    /** Sets the index of the P_Key in the partition table of the port. */
+    /** Sets the index of the P_Key in the partition table of the port; 0 by default. */
     public ConnectOptions partitionKeyIndex(int index) {
         this.partitionKeyIndex = index;
         return this;
     }
 
     /**
-     * Sets the access rights of the peer. A request of the peer needs these rights and also those
-     * of the region that it accesses. The default is LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ and
-     * REMOTE_ATOMIC.
+     * Sets the access rights of the peer. For each access, the peer needs the right both here and
+     * in the memory region that it accesses. The default is LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ
+     * and REMOTE_ATOMIC.
      */
     public ConnectOptions access(Access... access) {
         this.access = Access.setOf(access);
@@ -180,7 +186,10 @@ public final class ConnectOptions {
                 .access(accessOf(type));
     }
 
-    /** The granted rights that a queue pair of the given type supports. */
+    /**
+     * The access rights of the peer, without the rights that queue pairs of the given type do not
+     * support.
+     */
     private Set<Access> accessOf(QueuePairType type) {
         return switch (type) {
             case RELIABLE_CONNECTION, XRC_RECEIVE -> access;

@@ -9,28 +9,34 @@ import org.jrdma.verbs.model.VerbsException;
  */
 public interface ConnectedQueuePair {
 
-    /** The endpoint of this queue pair, which the program sends to the peer before both connect. */
+    /**
+     * The endpoint of this queue pair. The program sends it to the peer, which needs it to connect.
+     */
     Endpoint endpoint();
 
     /**
-     * Brings this queue pair from RESET to READY_TO_SEND, connected to {@code peer}, which must
-     * connect to the {@link #endpoint()} of this queue pair. Does not wait for the peer. In C:
-     * three calls of {@code ibv_modify_qp}.
+     * Connects this queue pair to {@code peer} with the default options: moves it from the state
+     * RESET to READY_TO_SEND. The peer must connect to the {@link #endpoint()} of this queue pair.
+     * This method does not wait for the peer. In C: three calls of {@code ibv_modify_qp}.
      *
      * @throws VerbsException if the device rejects a transition; the message names both states and
-     *     the attributes. iWARP devices connect through {@code rdma_cm} only
+     *     the attributes. Always thrown for iWARP devices, which can connect only through {@code
+     *     rdma_cm}
      */
     default void connect(Endpoint peer) throws VerbsException {
         connect(peer, new ConnectOptions());
     }
 
     /**
-     * Brings this queue pair from RESET to READY_TO_SEND, connected to {@code peer}. Does not wait
+     * Connects this queue pair to {@code peer}: moves it from the state RESET to READY_TO_SEND. The
+     * peer must connect to the {@link #endpoint()} of this queue pair. This method does not wait
      * for the peer. In C: three calls of {@code ibv_modify_qp}.
      *
-     * @throws IllegalArgumentException if an option is out of range; the state is then still RESET
+     * @throws IllegalArgumentException if an option is out of range; in that case the queue pair is
+     *     still in the state RESET
      * @throws VerbsException if the device rejects a transition; the message names both states and
-     *     the attributes. iWARP devices connect through {@code rdma_cm} only
+     *     the attributes. Always thrown for iWARP devices, which can connect only through {@code
+     *     rdma_cm}
      */
     void connect(Endpoint peer, ConnectOptions options) throws VerbsException;
 }

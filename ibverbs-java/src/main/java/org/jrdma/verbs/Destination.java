@@ -5,11 +5,12 @@ import org.jrdma.ffi.linkage.RangeChecks;
 /**
  * The destination of a datagram.
  *
- * @param address the path to the port. In C: {@code wr.ud.ah}
+ * @param address the path to the port of the receiver or to a multicast group. In C: {@code
+ *     wr.ud.ah}
  * @param queuePairNumber the 24-bit number of the receiving queue pair; {@link #MULTICAST} if
- *     {@code address} is that of a multicast group. In C: {@code wr.ud.remote_qpn}
- * @param queueKey the queue key of the receiver, which drops messages with another key. In C:
- *     {@code wr.ud.remote_qkey}
+ *     {@code address} is a path to a multicast group. In C: {@code wr.ud.remote_qpn}
+ * @param queueKey the queue key of the receiver. The receiver drops messages with another key. In
+ *     C: {@code wr.ud.remote_qkey}
  */
 public record Destination(AddressHandle address, int queuePairNumber, int queueKey) {
 

@@ -54,12 +54,12 @@ public final class Device extends NativeObject {
         handle.belongsTo(this);
     }
 
-    /** The description from the device list. */
+    /** The description of this device in the device list; see {@link Verbs#devices}. */
     public DeviceDescription description() {
         return handle.description();
     }
 
-    /** The kernel's name of the device. */
+    /** The name of the device in the kernel. */
     public String name() {
         return handle.name();
     }
@@ -70,7 +70,8 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * The extended attributes, which newer libraries report. In C: {@code ibv_query_device_ex}.
+     * The extended attributes of the device, which newer libraries report. In C: {@code
+     * ibv_query_device_ex}.
      *
      * @throws VerbsException with EOPNOTSUPP if the library or the provider is too old
      */
@@ -83,8 +84,8 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * The current value of the device clock, in the ticks of {@link CompletionCursor#timestamp}. In
-     * C: {@code ibv_query_rt_values_ex}.
+     * The current value of the device clock, in ticks. The timestamps of completions are values of
+     * the same clock; see {@link CompletionCursor#timestamp}. In C: {@code ibv_query_rt_values_ex}.
      *
      * @throws VerbsException with EOPNOTSUPP if the device has no readable clock
      */
@@ -101,10 +102,10 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * The current speed of a port in Mbit/s over all lanes, as negotiated with the switch or the
-     * other end. In C: {@code ibv_query_port_speed}.
+     * The current speed of a port in Mbit/s, the sum over all lanes. The port negotiates the speed
+     * with the switch or the other port on the cable. In C: {@code ibv_query_port_speed}.
      *
-     * @throws VerbsException with EOPNOTSUPP if the library or the device does not report it
+     * @throws VerbsException with EOPNOTSUPP if the library or the device does not report the speed
      */
     public long portSpeed(int port) throws VerbsException {
         if (port < 1 || port > 255) {
@@ -129,19 +130,25 @@ public final class Device extends NativeObject {
         return handle.gids(port);
     }
 
-    /** Chooses the entry of a port's GID table to send from, with the reason. */
+    /**
+     * Ranks the entries of a port's GID table. The best entry is the default source address of
+     * queue pairs on Ethernet.
+     */
     public GidChoice chooseGid(int port) throws VerbsException {
         return handle.chooseGid(port);
     }
 
-    /** The partition keys of a port, without unused entries (0). In C: {@code ibv_query_pkey}. */
+    /**
+     * The partition keys (P_Keys) of a port. Unused table entries, whose value is 0, are left out.
+     * In C: {@code ibv_query_pkey}.
+     */
     public List<Integer> partitionKeys(int port) throws VerbsException {
         return partitionTable(port).stream().filter(key -> key != 0).toList();
     }
 
     /**
-     * The index of a partition key in the table of a port; empty if the table does not contain the
-     * key. In C: {@code ibv_get_pkey_index}.
+     * The index of a partition key in the partition table of a port; empty if the table does not
+     * contain the key. In C: {@code ibv_get_pkey_index}.
      */
     public OptionalInt partitionKeyIndex(int port, int key) throws VerbsException {
         var index = partitionTable(port).indexOf(key);
@@ -179,7 +186,10 @@ public final class Device extends NativeObject {
         }
     }
 
-    /** The number of completion vectors, over which completion queues can be distributed. */
+    /**
+     * The number of completion vectors of the device. {@link CompletionQueueOptions#vector} assigns
+     * a completion queue to a vector.
+     */
     public int completionVectors() {
         lifetime().hold();
         try {
@@ -208,9 +218,9 @@ public final class Device extends NativeObject {
             var ticket = handle.events().ticket();
             var event = takeEvent(attempt);
             if (event.isPresent()) {
-                var known = event.get();
-                AsyncEventRecord.commit(name(), known.type(), known.port(), known.subject());
-                return known;
+                var next = event.get();
+                AsyncEventRecord.commit(name(), next.type(), next.port(), next.subject());
+                return next;
             }
             try {
                 if (!handle.events().await(ticket, deadline)) {
@@ -234,8 +244,9 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * Calls {@code listener} for each event from now on until the device is closed. The calls are
-     * sequential and run on a dedicated virtual thread. Exceptions of the listener are logged.
+     * Calls {@code listener} for each asynchronous event until the device is closed. The calls are
+     * sequential and run on a dedicated virtual thread. Exceptions that the listener throws are
+     * logged.
      */
     public void onEvent(Consumer<AsyncEvent> listener) {
         Thread.ofVirtual()
@@ -281,12 +292,13 @@ public final class Device extends NativeObject {
 
     /**
      * Imports a protection domain of another process. This device must have been {@linkplain
-     * Verbs#importDevice imported} from that process. Closing the import does not affect other
-     * processes. After the process that created the domain has closed it, no process can use it. In
-     * C: {@code ibv_import_pd}; {@link ProtectionDomain#close()} is {@code ibv_unimport_pd}.
+     * Verbs#importDevice imported} from that process. Closing the imported domain does not affect
+     * other processes. After the process that created the domain has closed it, no process can use
+     * it. In C: {@code ibv_import_pd}; {@link ProtectionDomain#close()} is {@code ibv_unimport_pd}.
      *
      * @param handle the {@link ProtectionDomain#handle} in the other process
-     * @throws VerbsException with EOPNOTSUPP if the device cannot share it
+     * @throws VerbsException with EOPNOTSUPP if the device cannot share its objects between
+     *     processes
      */
     public ProtectionDomain importProtectionDomain(int handle) throws VerbsException {
         return new ProtectionDomain(this, DomainHandle.importFrom(this.handle, handle));
@@ -294,14 +306,15 @@ public final class Device extends NativeObject {
 
     /**
      * Imports device memory of another process. This device must have been {@linkplain
-     * Verbs#importDevice imported} from that process. Closing the import does not affect other
-     * processes. After the process that allocated the memory has closed it, no process can use it.
-     * In C: {@code ibv_import_dm}; {@link DeviceMemory#close()} is {@code ibv_unimport_dm}.
+     * Verbs#importDevice imported} from that process. Closing the imported memory does not affect
+     * other processes. After the process that allocated the memory has closed it, no process can
+     * use it. In C: {@code ibv_import_dm}; {@link DeviceMemory#close()} is {@code ibv_unimport_dm}.
      *
      * @param handle the {@link DeviceMemory#handle} in the other process
      * @param length the {@link DeviceMemory#length} in the other process, which the device does not
      *     report
-     * @throws VerbsException with EOPNOTSUPP if the device cannot share it
+     * @throws VerbsException with EOPNOTSUPP if the device cannot share its objects between
+     *     processes
      */
     public DeviceMemory importDeviceMemory(int handle, long length) throws VerbsException {
         return MemoryAccess.get().importDeviceMemory(this.handle, handle, length);
@@ -319,7 +332,7 @@ public final class Device extends NativeObject {
     /**
      * Allocates memory on the device itself. In C: {@code ibv_alloc_dm}.
      *
-     * @throws VerbsException with EOPNOTSUPP if the device has no memory of this kind
+     * @throws VerbsException with EOPNOTSUPP if the device has no memory that programs can allocate
      */
     public DeviceMemory newDeviceMemory(long bytes) throws VerbsException {
         return newDeviceMemory(bytes, 1);

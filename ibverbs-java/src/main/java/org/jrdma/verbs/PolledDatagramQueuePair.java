@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
 public final class PolledDatagramQueuePair extends AbstractPolledQueuePair
         implements DatagramQueuePair {
 
-    /** The address handle of this queue pair itself, for the marker of {@code drain}. */
+    /**
+     * The path to this queue pair's own port, which is the destination of the marker that {@code
+     * drain} posts; null before the first drain.
+     */
     private @Nullable NativeResource ownAddress;
 
     private final DatagramOperations datagrams;
@@ -63,7 +66,7 @@ public final class PolledDatagramQueuePair extends AbstractPolledQueuePair
     }
 
     /**
-     * Prepares a message.
+     * Prepares a send of one message.
      *
      * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}, or
      *     the address handle belongs to another protection domain
@@ -73,7 +76,7 @@ public final class PolledDatagramQueuePair extends AbstractPolledQueuePair
     }
 
     /**
-     * Prepares a message gathered from several slices.
+     * Prepares a send of one message, which is gathered from several slices.
      *
      * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}, or
      *     the address handle belongs to another protection domain
@@ -85,7 +88,8 @@ public final class PolledDatagramQueuePair extends AbstractPolledQueuePair
     @Override
     void addressMarker(WorkRequest.Send marker) throws VerbsException {
         if (ownAddress == null) {
-            // Owned by the queue pair, because the domain could close it during the drain.
+            // Owned by the queue pair: if the domain owned the handle, it could close the handle
+            // during the drain.
             ownAddress =
                     AddressHandle.make(domainHandle(), addressOf(endpoint()), List.of(lifetime()));
         }

@@ -32,18 +32,19 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
         connectTo(peer, options);
     }
 
-    /** Prepares a message. */
+    /** Prepares a send of one message. */
     public PreparedSend prepareSend(MemorySlice local) {
         return prepareSend(List.of(local));
     }
 
-    /** Prepares a message gathered from several slices. */
+    /** Prepares a send of one message, which is gathered from several slices. */
     public PreparedSend prepareSend(List<MemorySlice> local) {
         return new PreparedSend(sends(), local);
     }
 
     /**
-     * Prepares a write to remote memory, starting at its first byte.
+     * Prepares a write of the bytes of {@code local} to remote memory, starting at the first byte
+     * of {@code remote}.
      *
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      */
@@ -52,7 +53,8 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
     }
 
     /**
-     * Prepares a write to remote memory, starting at its first byte, gathered from several slices.
+     * Prepares a write of the bytes of several local slices to remote memory, one after the other,
+     * starting at the first byte of {@code remote}.
      *
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      */
@@ -61,7 +63,8 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
     }
 
     /**
-     * Prepares a read of remote memory, starting at its first byte, until {@code local} is full.
+     * Prepares a read of as many bytes as {@code local} has from remote memory, starting at the
+     * first byte of {@code remote}.
      *
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      * @throws UnsupportedOperationException if the connection is unreliable
@@ -71,7 +74,8 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
     }
 
     /**
-     * Prepares a read of remote memory, starting at its first byte, scattered to several slices.
+     * Prepares a read from remote memory, starting at the first byte of {@code remote}, into
+     * several local slices, one after the other.
      *
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      * @throws UnsupportedOperationException if the connection is unreliable
@@ -83,7 +87,8 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
 
     /**
      * Prepares a compare-and-swap of the first 8 bytes of remote memory, which stores their
-     * previous value in {@code result}.
+     * previous value in {@code result}. {@link PreparedCompareAndSwap#values} sets the expected
+     * value and the replacement.
      *
      * @throws IllegalArgumentException if the remote address is not a multiple of 8, or {@code
      *     result} is not 8 bytes long
@@ -96,7 +101,7 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
 
     /**
      * Prepares a fetch-and-add on the first 8 bytes of remote memory, which stores their previous
-     * value in {@code result}.
+     * value in {@code result}. {@link PreparedFetchAndAdd#delta} sets the value to add.
      *
      * @throws IllegalArgumentException if the remote address is not a multiple of 8, or {@code
      *     result} is not 8 bytes long
@@ -108,10 +113,11 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
     }
 
     /**
-     * Prepares a bind of a window to a region or, with {@link PreparedBind#range}, to a part of it.
+     * Prepares a bind of a window to a region. {@link PreparedBind#range} selects a part of the
+     * region.
      *
-     * @param rights the rights of the peer: {@link Access#REMOTE_WRITE}, {@link
-     *     Access#REMOTE_READ}, {@link Access#REMOTE_ATOMIC}; and, for a window of type 2, {@link
+     * @param rights the access rights of the peer: {@link Access#REMOTE_WRITE}, {@link
+     *     Access#REMOTE_READ}, {@link Access#REMOTE_ATOMIC}; for a window of type 2, also {@link
      *     Access#ZERO_BASED}
      * @throws IllegalArgumentException if the window, the region and the queue pair do not belong
      *     to the same protection domain
@@ -131,7 +137,8 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
     }
 
     /**
-     * Prepares an atomic write of the first 8 bytes of remote memory.
+     * Prepares an atomic write to the first 8 bytes of remote memory. {@link
+     * PreparedAtomicWrite#value} sets the value.
      *
      * @throws IllegalArgumentException if the remote address is not a multiple of 8
      * @throws UnsupportedOperationException if the queue pair was created without {@link
@@ -143,10 +150,12 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
     }
 
     /**
-     * Prepares a flush of earlier writes to remote memory. The region and the queue pair of the
-     * peer must allow it with {@link Access#FLUSH_GLOBAL} or {@link Access#FLUSH_PERSISTENT}.
+     * Prepares a flush of earlier writes to remote memory. The memory region and the queue pair of
+     * the peer must both have the access right {@link Access#FLUSH_GLOBAL} or {@link
+     * Access#FLUSH_PERSISTENT}, depending on the placement.
      *
-     * @throws IllegalArgumentException if no placement is given, or the memory has 4 GiB or more
+     * @throws IllegalArgumentException if {@code placements} is empty, or {@code remote} has 4 GiB
+     *     or more
      * @throws UnsupportedOperationException if the queue pair was created without {@link
      *     QueuePairOptions#flushes}
      */
@@ -156,10 +165,10 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
     }
 
     /**
-     * Prepares a flush of the whole region of the remote key, even if {@code remote} is only a part
-     * of it.
+     * Prepares a flush of the whole memory region that the key of {@code remote} identifies, even
+     * if {@code remote} is only a part of the region.
      *
-     * @throws IllegalArgumentException if no placement is given
+     * @throws IllegalArgumentException if {@code placements} is empty
      * @throws UnsupportedOperationException if the queue pair was created without {@link
      *     QueuePairOptions#flushes}
      */
@@ -170,6 +179,6 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
 
     @Override
     void addressMarker(WorkRequest.Send marker) {
-        // a connected queue pair needs no destination
+        // Requests of a connected queue pair have no destination.
     }
 }

@@ -25,8 +25,8 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
     private final PostTarget<PolledSharedReceives> receives;
 
     /**
-     * @param xrc the XRC domain and completion queue of an XRC shared receive queue; null for an
-     *     ordinary one
+     * @param xrc the XRC domain and completion queue of an XRC shared receive queue; null for other
+     *     shared receive queues
      */
     PolledSharedReceiveQueue(
             DomainHandle domain,
@@ -68,29 +68,32 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
     }
 
     /**
-     * Prepares a receive request that scatters the message to several slices. An empty list
-     * suffices to be notified of a write with immediate data.
+     * Prepares a receive request that scatters the message to several slices. With an empty list,
+     * the request can only receive the notification of a write with immediate data.
      */
     public PreparedReceive prepareReceive(List<MemorySlice> local) {
         return new PreparedReceive(receives, local);
     }
 
-    /** Prepares a chain of receives that one call posts. */
+    /** Prepares a chain of receive requests, which a single call posts. */
     public PreparedRequest.Chain prepareChain(PreparedReceive... requests) {
         return new PreparedRequest.Chain(requests);
     }
 
-    /** The number of free slots. Only for the thread that posts receives. */
+    /**
+     * The number of free slots of this queue. Only the thread that posts receives may call this
+     * method.
+     */
     public int freeReceives() {
         return receives.queue().freeSlots();
     }
 
     /**
-     * Changes the capacity. Only for the thread that posts receives. In C: {@code ibv_modify_srq}
-     * with {@code IBV_SRQ_MAX_WR}.
+     * Changes the capacity. Only the thread that posts receives may call this method. In C: {@code
+     * ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
      *
-     * @throws IllegalArgumentException if more receives are in flight, or if the new capacity could
-     *     overrun a completion queue that the receives may complete into
+     * @throws IllegalArgumentException if more than {@code newCapacity} receives are in flight, or
+     *     if the new capacity could overrun a completion queue that the receives may complete into
      * @throws VerbsException if the device does not support resizing; see {@link
      *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
      */

@@ -8,8 +8,8 @@ import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * An atomic operation on 8 bytes of remote memory, which returns their previous value in native
- * byte order.
+ * A prepared atomic operation on 8 bytes of remote memory. The operation stores the previous value
+ * of these bytes in local memory, in native byte order.
  *
  * @param <S> the type of the request
  */
@@ -29,7 +29,7 @@ public abstract class PreparedAtomic<S extends PreparedAtomic<S>> extends Prepar
     }
 
     /**
-     * Selects the offset of the 8 bytes in the remote memory.
+     * Selects the offset of the 8 bytes in the remote memory; 0 by default.
      *
      * @throws IllegalArgumentException if the resulting address is not a multiple of 8
      */

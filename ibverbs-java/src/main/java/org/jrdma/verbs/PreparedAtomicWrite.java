@@ -8,8 +8,9 @@ import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * An atomic write of 8 bytes of remote memory: readers see either the previous or the new value.
- * Needs no local memory. In C: {@code IBV_WR_ATOMIC_WRITE}, {@code ibv_wr_atomic_write}.
+ * A prepared atomic write of 8 bytes to remote memory: readers see either the previous or the new
+ * value. The request contains the value, so it has no local memory. In C: {@code
+ * IBV_WR_ATOMIC_WRITE}, {@code ibv_wr_atomic_write}.
  */
 public final class PreparedAtomicWrite extends PreparedSendRequest<PreparedAtomicWrite> {
 
@@ -30,7 +31,7 @@ public final class PreparedAtomicWrite extends PreparedSendRequest<PreparedAtomi
     }
 
     /**
-     * Selects the offset of the 8 bytes in the remote memory.
+     * Selects the offset of the 8 bytes in the remote memory; 0 by default.
      *
      * @throws IllegalArgumentException if the resulting address is not a multiple of 8
      */

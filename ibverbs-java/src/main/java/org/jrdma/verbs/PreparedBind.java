@@ -20,9 +20,9 @@ import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * A bind of a {@link MemoryWindow} to a part of a region. Each post gives the window another remote
- * key. In C: {@code ibv_bind_mw}, or {@code IBV_WR_BIND_MW}, {@code ibv_wr_bind_mw}, for a window
- * of type 2.
+ * A prepared request that binds a {@link MemoryWindow} to a part of a region. Each post changes the
+ * remote key of the window. In C: {@code ibv_bind_mw}; for a window of type 2, {@code
+ * IBV_WR_BIND_MW}, {@code ibv_wr_bind_mw}.
  */
 public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
 
@@ -48,8 +48,8 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
     }
 
     /**
-     * Selects the range of the region; the whole region by default. A length of 0 unbinds a window
-     * of type 1.
+     * Selects the range of the region that the window is bound to; the whole region by default. A
+     * length of 0 unbinds a window of type 1.
      *
      * @throws IndexOutOfBoundsException if the range is not within the region
      */

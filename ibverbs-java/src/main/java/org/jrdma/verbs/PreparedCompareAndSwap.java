@@ -7,8 +7,9 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
- * A compare-and-swap of 8 bytes of remote memory, which returns their previous value in native byte
- * order. In C: {@code IBV_WR_ATOMIC_CMP_AND_SWP}, {@code ibv_wr_atomic_cmp_swp}.
+ * A prepared compare-and-swap of 8 bytes of remote memory. The operation stores the previous value
+ * of these bytes in local memory, in native byte order. In C: {@code IBV_WR_ATOMIC_CMP_AND_SWP},
+ * {@code ibv_wr_atomic_cmp_swp}.
  */
 public final class PreparedCompareAndSwap extends PreparedAtomic<PreparedCompareAndSwap> {
 
@@ -17,7 +18,10 @@ public final class PreparedCompareAndSwap extends PreparedAtomic<PreparedCompare
         super(post, Operation.COMPARE_AND_SWAP, result, remote);
     }
 
-    /** Sets the expected value and the replacement. */
+    /**
+     * Sets the expected value and the replacement, in native byte order. The operation stores the
+     * replacement if the remote memory contains the expected value. Both values are 0 by default.
+     */
     public PreparedCompareAndSwap values(long expected, long replacement) {
         checkThread();
         request().operands(expected, replacement);

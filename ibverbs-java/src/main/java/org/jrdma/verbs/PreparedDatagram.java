@@ -12,8 +12,9 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
- * A datagram, which consumes a receive request of its destination if it arrives. In C: {@code
- * IBV_WR_SEND}, {@code IBV_WR_SEND_WITH_IMM}, with {@code wr.ud}; {@code ibv_wr_set_ud_addr}.
+ * A prepared send of a datagram. A datagram that arrives consumes a receive request of its
+ * destination. In C: {@code IBV_WR_SEND}, {@code IBV_WR_SEND_WITH_IMM}, with {@code wr.ud}; {@code
+ * ibv_wr_set_ud_addr}.
  */
 public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram> {
 
@@ -33,21 +34,24 @@ public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram
     }
 
     /**
-     * Selects another destination. Does not allocate.
+     * Selects the destination of the next posts. Does not allocate.
      *
      * @throws IllegalArgumentException if the address handle belongs to another protection domain
      */
-    public PreparedDatagram to(Destination other) {
+    public PreparedDatagram to(Destination newDestination) {
         checkThread();
-        var address = other.address();
+        var address = newDestination.address();
         datagrams.checkDomain(address.domainHandle(), address);
-        destination = other;
+        destination = newDestination;
         used(0, address.ownLifetime());
-        request().destination(address.nativeAddress(), other.queuePairNumber(), other.queueKey());
+        request().destination(
+                address.nativeAddress(),
+                newDestination.queuePairNumber(),
+                newDestination.queueKey());
         return this;
     }
 
-    /** Adds 32 bits of immediate data, which the receiver's completion contains. */
+    /** Adds 32 bits of immediate data, which the completion at the receiver contains. */
     public PreparedDatagram immediate(int data) {
         return immediate(Operation.SEND_WITH_IMMEDIATE, data);
     }

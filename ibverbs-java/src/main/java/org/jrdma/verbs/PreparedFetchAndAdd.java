@@ -7,8 +7,9 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
- * A fetch-and-add on 8 bytes of remote memory, which returns their previous value in native byte
- * order. In C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD}, {@code ibv_wr_atomic_fetch_add}.
+ * A prepared fetch-and-add on 8 bytes of remote memory. The operation stores the previous value of
+ * these bytes in local memory, in native byte order. In C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD},
+ * {@code ibv_wr_atomic_fetch_add}.
  */
 public final class PreparedFetchAndAdd extends PreparedAtomic<PreparedFetchAndAdd> {
 
@@ -16,7 +17,7 @@ public final class PreparedFetchAndAdd extends PreparedAtomic<PreparedFetchAndAd
         super(post, Operation.FETCH_AND_ADD, result, remote);
     }
 
-    /** Sets the value to add. */
+    /** Sets the value to add; 0 by default. */
     public PreparedFetchAndAdd delta(long value) {
         checkThread();
         request().operands(value, 0);

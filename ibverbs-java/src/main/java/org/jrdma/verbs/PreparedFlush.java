@@ -10,8 +10,9 @@ import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
 /**
- * A flush, which completes after earlier writes to remote memory have become visible or persistent.
- * In C: {@code IBV_WR_FLUSH}, {@code ibv_wr_flush}.
+ * A prepared flush. It completes after earlier writes to the flushed remote memory have become
+ * visible or persistent, as selected by {@link FlushPlacement}. In C: {@code IBV_WR_FLUSH}, {@code
+ * ibv_wr_flush}.
  */
 public final class PreparedFlush extends PreparedSendRequest<PreparedFlush> {
 
@@ -39,7 +40,8 @@ public final class PreparedFlush extends PreparedSendRequest<PreparedFlush> {
     }
 
     /**
-     * Selects the range of the remote memory.
+     * Selects the range of the remote memory to flush; by default the whole remote memory, or the
+     * whole region for a region flush. After this call, a region flush flushes only the range.
      *
      * @throws IndexOutOfBoundsException if the range is not within the remote memory
      * @throws IllegalArgumentException if the range has 4 GiB or more

@@ -9,7 +9,10 @@ import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
 
-/** A complete Ethernet frame without its frame check sequence. In C: {@code IBV_WR_SEND}. */
+/**
+ * A prepared send of an Ethernet frame. The local memory contains the complete frame, including its
+ * Ethernet header but without its frame check sequence. In C: {@code IBV_WR_SEND}.
+ */
 public final class PreparedFrame extends PreparedSendRequest<PreparedFrame> {
 
     PreparedFrame(PostTarget<PolledWorkQueue> post, List<MemorySlice> slices) {

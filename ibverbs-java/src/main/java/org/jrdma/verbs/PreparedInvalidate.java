@@ -12,9 +12,9 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
- * An invalidation of a window, which can then be bound again. A post outside of a chain throws
- * IllegalStateException if the window is not bound. In C: {@code IBV_WR_LOCAL_INV}, {@code
- * ibv_wr_local_inv}.
+ * A prepared request that invalidates a memory window. An invalidated window can be bound again. If
+ * the window is not bound, a post throws IllegalStateException. In a chain, only the first request
+ * is checked. In C: {@code IBV_WR_LOCAL_INV}, {@code ibv_wr_local_inv}.
  */
 public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvalidate> {
 

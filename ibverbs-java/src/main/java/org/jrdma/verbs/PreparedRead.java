@@ -9,7 +9,7 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RemoteTarget;
 
-/** A read of remote memory. In C: {@code IBV_WR_RDMA_READ}, {@code ibv_wr_rdma_read}. */
+/** A prepared read of remote memory. In C: {@code IBV_WR_RDMA_READ}, {@code ibv_wr_rdma_read}. */
 public final class PreparedRead extends PreparedSendRequest<PreparedRead> {
 
     private final RemoteTarget target;

@@ -10,12 +10,14 @@ import org.jrdma.verbs.queue.PostTarget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A receive request for a message or, without memory, for the notification of a write with
- * immediate data. In C: {@code struct ibv_recv_wr}.
+ * A prepared receive request. It receives one message, or, if it has no memory, the notification of
+ * one write with immediate data. In C: {@code struct ibv_recv_wr}.
  */
 public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
 
-    /** Null for a shared receive queue. */
+    /**
+     * The queue pair whose receive queue the request is posted to; null for a shared receive queue.
+     */
     private final @Nullable NativeQueuePair queuePair;
 
     PreparedReceive(PostTarget<?> post, List<MemorySlice> slices) {
@@ -26,7 +28,7 @@ public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
 
     @Override
     void checkSlices(int count, long bytes, boolean inPlace) {
-        // a receive request has no restrictions
+        // Receive requests accept any slices.
     }
 
     @Override
@@ -43,7 +45,6 @@ public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
                 : hotPath.postReceive(targetAddress, first.address(), first.refusedAddress());
     }
 
-    /** In C {@code ibv_post_recv}, or {@code ibv_post_srq_recv}. */
     @Override
     String function() {
         return queuePair == null ? "ibv_post_srq_recv" : "ibv_post_recv";

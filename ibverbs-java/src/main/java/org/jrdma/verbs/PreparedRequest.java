@@ -21,20 +21,21 @@ import org.jrdma.verbs.queue.RequestWriter;
 
 /**
  * A work request that is prepared once in native memory and posted any number of times without
- * allocating. It can be changed between posts, because a post copies it.
+ * allocating. The program can change the request after each post, because a post copies it.
  *
  * <p>A prepared request is confined to the thread that prepared it. Only that thread may prepare
  * and post requests of the same send queue, receive queue or shared receive queue; other threads
- * get a WrongThreadException. The request need not be closed.
+ * get a WrongThreadException. The request need not be closed, because the garbage collector frees
+ * its memory.
  *
  * @param <S> the type of the request
  */
 public abstract class PreparedRequest<S extends PreparedRequest<S>> {
 
     /**
-     * A list of prepared requests that one call posts in order. The requests can still be changed
-     * but no longer be posted individually. A chain is confined to the thread that prepared its
-     * requests.
+     * A list of prepared requests that one call posts in order. The requests of a chain can be
+     * changed, but they cannot be posted individually. A chain is confined to the thread that
+     * prepared its requests.
      */
     public static final class Chain {
 
@@ -53,9 +54,10 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
          * ibv_post_send}, {@code ibv_post_recv}, {@code ibv_post_srq_recv}.
          *
          * @return false if there are not enough free slots; in that case nothing is posted
-         * @throws PostException if the provider rejects a request. The exception contains its
-         *     index, and the requests before it are in flight. With {@link
-         *     QueuePairOptions#extendedPosts}, no request is in flight and the index is unknown
+         * @throws PostException if the provider rejects a request. The exception contains the index
+         *     of that request, and the requests before it are in flight. With {@link
+         *     QueuePairOptions#extendedPosts}, none of the requests is in flight, and the index in
+         *     the exception is always 0
          * @throws VerbsException if the state of the queue pair does not allow the requests
          * @throws IllegalStateException if the queue pair or a region is closed; in that case
          *     nothing is posted
@@ -65,7 +67,9 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
         }
     }
 
-    /** Sentinel that no provider returns. */
+    /**
+     * The result of a guarded call if an object is closed. No provider returns this value as errno.
+     */
     private static final int CLOSED = Integer.MIN_VALUE;
 
     private final Thread owner = Thread.currentThread();
@@ -77,7 +81,10 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     private final PolledWorkQueue queue;
     private final WorkRequest request;
 
-    /** The lifetimes of the used objects: first additional ones, then regions. */
+    /**
+     * The lifetimes of the objects that this request uses: first the additional lifetimes, then
+     * those of the memory regions.
+     */
     private Lifetime[] used = {};
 
     private int additionalCount;
@@ -93,25 +100,25 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
         this.request = request;
     }
 
-    /** Sets the id that the completion of the request returns; 0 by default. */
+    /** Sets the id of the request, which its completion contains; 0 by default. */
     public final S id(long number) {
         checkThread();
         this.id = number;
         return self();
     }
 
-    /** The id of the request. */
+    /** The id of the request, which its completion contains. */
     public final long id() {
         return id;
     }
 
-    /** Replaces the local memory by one slice. Does not allocate. */
+    /** Selects one slice as the local memory of the request. Does not allocate. */
     public final S local(MemorySlice slice) {
         return local(slice.region(), slice.offset(), slice.length());
     }
 
     /**
-     * Replaces the local memory by a part of a region. Does not allocate.
+     * Selects a part of a region as the local memory of the request. Does not allocate.
      *
      * @throws IndexOutOfBoundsException if the range is not within the region
      */
@@ -136,9 +143,10 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     }
 
     /**
-     * Replaces the local memory by several slices.
+     * Selects several slices as the local memory of the request.
      *
-     * @throws IllegalArgumentException if there are more slices than the queue was created for
+     * @throws IllegalArgumentException if there are more slices than the options of the queue allow
+     *     for a request
      */
     public final S local(List<MemorySlice> slices) {
         checkThread();
@@ -162,9 +170,9 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     }
 
     private void use(Stream<Lifetime> regions) {
-        var beside = additionalLifetimes().toList();
-        additionalCount = beside.size();
-        used = Stream.concat(beside.stream(), regions).toArray(Lifetime[]::new);
+        var additional = additionalLifetimes().toList();
+        additionalCount = additional.size();
+        used = Stream.concat(additional.stream(), regions).toArray(Lifetime[]::new);
     }
 
     /**
@@ -310,7 +318,10 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
         return false;
     }
 
-    /** The exception for requests of which one uses a closed object. */
+    /**
+     * The exception for a post that was not attempted because one of the requests uses a closed
+     * object.
+     */
     private static IllegalStateException closedException(PreparedRequest<?>... requests) {
         for (var request : requests) {
             if (request.lifetime.isClosed()) {
@@ -322,7 +333,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
                 }
             }
         }
-        throw new AssertionError("no object is closed");
+        throw new AssertionError("No object is closed");
     }
 
     private VerbsException refused(int errno, int index, int chainLength) {
@@ -348,39 +359,47 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
 
     final void checkThread() {
         if (Thread.currentThread() != owner) {
-            throw new WrongThreadException("This request is confined to " + owner);
+            throw new WrongThreadException(
+                    "This request is confined to the thread that prepared it: " + owner);
         }
     }
 
-    /** Safe because all subclasses are in this package and pass themselves as the type argument. */
+    /**
+     * Returns this request as its own type. The cast is safe, because all subclasses are in this
+     * package and pass themselves as the type argument.
+     */
     @SuppressWarnings("unchecked")
     final S self() {
         return (S) this;
     }
 
-    /** The lifetimes of objects besides memory regions that the request uses. */
+    /** The lifetimes of the objects that the request uses, except for those of memory regions. */
     Stream<Lifetime> additionalLifetimes() {
         return Stream.empty();
     }
 
-    /** Replaces one of the additional lifetimes. */
+    /** Replaces the additional lifetime at an index. */
     final void used(int index, Lifetime object) {
         used[index] = object;
     }
 
-    /** Checks that the request has all required attributes. */
+    /** Checks that all attributes that the request requires have been set. */
     void checkComplete() {}
 
     /** Checks that the request can be part of a chain. */
     void checkChain(PreparedRequest<?>[] chain) {}
 
-    /** Completes the request before the post, while its objects cannot be closed. */
+    /**
+     * Sets the attributes of the request that are known only at the time of a post. Runs within the
+     * guarded call, in which the native objects that the request uses cannot be destroyed.
+     */
     void beforePost() {}
 
     /**
      * Checks that the memory slices are allowed for the request.
      *
-     * @param inPlace true if the addresses of all slices in requests are their virtual addresses
+     * @param inPlace true if, for each slice, the address that requests use is the virtual address
+     *     of the memory
      */
     abstract void checkSlices(int count, long bytes, boolean inPlace);
 

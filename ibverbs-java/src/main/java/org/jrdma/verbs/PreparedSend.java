@@ -11,9 +11,9 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
- * A message, which consumes a receive request of the peer. In C: {@code IBV_WR_SEND}, {@code
- * IBV_WR_SEND_WITH_IMM}, {@code IBV_WR_SEND_WITH_INV}; {@code ibv_wr_send}, {@code
- * ibv_wr_send_imm}.
+ * A prepared send of a message. The message consumes a receive request of the peer. In C: {@code
+ * IBV_WR_SEND}, {@code IBV_WR_SEND_WITH_IMM}, {@code IBV_WR_SEND_WITH_INV}; {@code ibv_wr_send},
+ * {@code ibv_wr_send_imm}.
  */
 public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
 
@@ -22,7 +22,7 @@ public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
         local(slices);
     }
 
-    /** Adds 32 bits of immediate data, which the peer's completion contains. */
+    /** Adds 32 bits of immediate data, which the completion at the peer contains. */
     public PreparedSend immediate(int data) {
         return immediate(Operation.SEND_WITH_IMMEDIATE, data);
     }

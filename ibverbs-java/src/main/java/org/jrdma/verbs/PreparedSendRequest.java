@@ -11,8 +11,8 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
- * A prepared request of the send queue: a message, write, read, atomic operation, bind,
- * invalidation or flush.
+ * A prepared request for a send queue: a message, write, read, atomic operation, bind, invalidation
+ * or flush.
  *
  * @param <S> the type of the request
  */
@@ -25,7 +25,7 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     private long length;
     private boolean inPlace = true;
     private int flags = Send.SIGNALED;
-    private boolean namesReceiveQueue;
+    private boolean hasReceiveQueue;
 
     PreparedSendRequest(PostTarget<PolledWorkQueue> post, Operation operation) {
         this(post, operation, new Send(post.maxElements()));
@@ -42,22 +42,25 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     }
 
     /**
-     * Selects whether a success generates a completion; true by default. A failure always generates
-     * one. In C: {@code IBV_SEND_SIGNALED}.
+     * Selects whether the request generates a completion if it succeeds; true by default. A failed
+     * request always generates a completion. In C: {@code IBV_SEND_SIGNALED}.
      */
     public final S signaled(boolean wanted) {
         return flag(Send.SIGNALED, wanted);
     }
 
     /**
-     * Selects whether the request starts only after all earlier reads and atomics have completed.
-     * In C: {@code IBV_SEND_FENCE}.
+     * Selects whether the request starts only after all earlier reads and atomics of this queue
+     * pair have completed; false by default. In C: {@code IBV_SEND_FENCE}.
      */
     public final S fenced(boolean wanted) {
         return flag(Send.FENCE, wanted);
     }
 
-    /** In C {@code ibv_post_send}, or {@code ibv_wr_complete}. */
+    /**
+     * The C function that posts the request, for exception messages: {@code ibv_post_send}, or
+     * {@code ibv_wr_complete} for extended posts.
+     */
     @Override
     final String function() {
         return queuePair.postFunction();
@@ -71,26 +74,27 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     }
 
     /**
-     * Names the shared receive queue of the peer that this request is for, over an extended
-     * reliable connection: messages are received from it, and reads, writes and atomics access the
-     * memory of its protection domain. A request on the sending side of such a connection must name
-     * one before it is posted. In C: {@code ibv_wr_set_xrc_srqn}.
+     * Selects a shared receive queue of the peer, for a request over an extended reliable
+     * connection. A message consumes a receive of that queue. Reads, writes and atomics access
+     * memory in the protection domain of that queue. Each request on the sending side of an
+     * extended reliable connection must select a shared receive queue before it is posted. In C:
+     * {@code ibv_wr_set_xrc_srqn}.
      *
      * @param number the {@linkplain SharedReceiveQueue#number number} that the peer announced
-     * @throws IllegalArgumentException if it has more than 24 bits, or the queue pair is not the
-     *     sending side of an extended reliable connection
+     * @throws IllegalArgumentException if {@code number} has more than 24 bits, or the queue pair
+     *     is not the sending side of an extended reliable connection
      */
     public final S receiveQueue(int number) {
         checkThread();
         queuePair.checkReceiveQueue(true);
         request.receiveQueue(NativeQueuePair.checkedReceiveQueue(number));
-        namesReceiveQueue = true;
+        hasReceiveQueue = true;
         return self();
     }
 
     @Override
     final void checkComplete() {
-        if (!namesReceiveQueue) {
+        if (!hasReceiveQueue) {
             queuePair.checkReceiveQueue(false);
         }
     }
@@ -102,7 +106,7 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
         return self();
     }
 
-    /** Sets {@link Send#INLINE}. */
+    /** Sets or clears {@link Send#INLINE}, with which the post copies the data. */
     final S copied(boolean wanted) {
         checkThread();
         if (wanted) {
@@ -163,7 +167,7 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     }
 
     private static void checkInPlace(boolean inPlace) {
-        if (!inPlace) { // the provider would read from the address in the request
+        if (!inPlace) { // an inline post would read the data from the address in the request
             throw new IllegalArgumentException(
                     "Memory can be sent inline only if its address in requests is its virtual address");
         }

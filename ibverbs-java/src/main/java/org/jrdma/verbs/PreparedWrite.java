@@ -11,8 +11,8 @@ import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RemoteTarget;
 
 /**
- * A write to remote memory. In C: {@code IBV_WR_RDMA_WRITE}, {@code IBV_WR_RDMA_WRITE_WITH_IMM};
- * {@code ibv_wr_rdma_write}, {@code ibv_wr_rdma_write_imm}.
+ * A prepared write to remote memory. In C: {@code IBV_WR_RDMA_WRITE}, {@code
+ * IBV_WR_RDMA_WRITE_WITH_IMM}; {@code ibv_wr_rdma_write}, {@code ibv_wr_rdma_write_imm}.
  */
 public final class PreparedWrite extends PreparedSendRequest<PreparedWrite> {
 
@@ -59,8 +59,9 @@ public final class PreparedWrite extends PreparedSendRequest<PreparedWrite> {
     }
 
     /**
-     * Adds 32 bits of immediate data, which consume a receive request of the peer and are part of
-     * its completion. The completion notifies the peer that the data has arrived.
+     * Adds 32 bits of immediate data. The write then consumes a receive request of the peer. The
+     * completion of that receive request contains the immediate data and notifies the peer that the
+     * written data has arrived.
      */
     public PreparedWrite immediate(int data) {
         return immediate(Operation.WRITE_WITH_IMMEDIATE, data);

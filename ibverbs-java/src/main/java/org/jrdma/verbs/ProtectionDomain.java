@@ -30,7 +30,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A protection domain: queue pairs can access only memory registered in the same domain.
+ * A protection domain: a group of registered memory and queue pairs. A queue pair can access only
+ * memory that is registered in its own domain.
  *
  * <p>Owned by its {@link Device}. Safe for use by multiple threads. In C: {@code struct ibv_pd};
  * {@link #close()} is {@code ibv_dealloc_pd}.
@@ -38,10 +39,10 @@ import org.jspecify.annotations.Nullable;
 public final class ProtectionDomain extends NativeObject {
 
     /**
-     * The classes of scopes whose memory only the garbage collector frees. There is no public
-     * method to find out whether a scope can be closed, so all other classes count as closeable.
+     * The classes of scopes that a program cannot close. The JDK has no public method that reports
+     * whether a scope can be closed, so scopes of all other classes are treated as closeable.
      */
-    private static final Set<Class<?>> SCOPES_THAT_NEVER_CLOSE =
+    private static final Set<Class<?>> UNCLOSEABLE_SCOPES =
             Set.of(
                     MemorySegment.ofBuffer(ByteBuffer.allocateDirect(1)).scope().getClass(),
                     Arena.ofAuto().scope().getClass(),
@@ -60,10 +61,11 @@ public final class ProtectionDomain extends NativeObject {
     /**
      * Creates a parent domain: an alias of this domain for queue pairs, shared receive queues and
      * {@linkplain CompletionQueueOptions#parentDomain completion queues} that only the threads of a
-     * thread domain use. It accesses the same memory. The SDK does not check the threads: the
-     * program must make sure that one thread at a time posts to, polls, modifies or closes these
-     * objects. Otherwise some providers end the process. In C: {@code ibv_alloc_parent_domain};
-     * {@link #close()} is {@code ibv_dealloc_pd}.
+     * thread domain use. Queue pairs of the parent domain can access the memory that is registered
+     * in this domain. The SDK does not check the threads: the program must make sure that only one
+     * thread at a time posts to, polls, modifies or closes these objects. Otherwise some providers
+     * abort the process. In C: {@code ibv_alloc_parent_domain}; {@link #close()} is {@code
+     * ibv_dealloc_pd}.
      *
      * @throws VerbsException with EOPNOTSUPP if the device does not support parent domains
      */
@@ -72,10 +74,10 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Creates a parent domain whose objects are stored in memory of the caller and can be used by
-     * any thread. The memory must stay valid until it is released, because the provider or the
-     * adapter writes to it. In C: {@code ibv_alloc_parent_domain} with {@code
-     * IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS}.
+     * Creates a parent domain whose queues are stored in memory that the caller allocates. Any
+     * thread can use its objects. The memory must stay valid until the provider releases it through
+     * {@link QueueMemory#release}, because the provider or the adapter writes to it. In C: {@code
+     * ibv_alloc_parent_domain} with {@code IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS}.
      *
      * @throws VerbsException with EOPNOTSUPP if the device does not support parent domains
      */
@@ -83,7 +85,10 @@ public final class ProtectionDomain extends NativeObject {
         return newParentDomain(null, memory);
     }
 
-    /** Creates a parent domain for a thread domain and memory of the caller. */
+    /**
+     * Creates a parent domain for the threads of a thread domain, whose queues are stored in memory
+     * that the caller allocates. The requirements of the other two methods of this name both apply.
+     */
     public ProtectionDomain newParentDomainUnguarded(ThreadDomain threads, QueueMemory memory)
             throws VerbsException {
         return newParentDomain(threads, memory);
@@ -100,7 +105,10 @@ public final class ProtectionDomain extends NativeObject {
         return handle;
     }
 
-    /** The kernel handle for {@link Device#importProtectionDomain} in another process. */
+    /**
+     * The number of this domain in the kernel, which another process passes to {@link
+     * Device#importProtectionDomain}.
+     */
     public int handle() {
         return handle.kernelHandle();
     }
@@ -128,7 +136,7 @@ public final class ProtectionDomain extends NativeObject {
      * reachable. In C: {@code ibv_reg_mr}; with an optional access right, {@code ibv_reg_mr_iova2}.
      *
      * @throws IllegalArgumentException if the buffer is not direct, is empty, is read-only although
-     *     LOCAL_WRITE is given, or is a view of a segment whose arena can be closed
+     *     {@code access} contains LOCAL_WRITE, or is a view of a segment whose arena can be closed
      * @throws VerbsException if the system rejects the registration; the message contains the limit
      *     of locked memory
      */
@@ -143,7 +151,7 @@ public final class ProtectionDomain extends NativeObject {
                     "A read-only buffer cannot be registered with LOCAL_WRITE");
         }
         var memory = MemorySegment.ofBuffer(buffer);
-        if (!SCOPES_THAT_NEVER_CLOSE.contains(memory.scope().getClass())) {
+        if (!UNCLOSEABLE_SCOPES.contains(memory.scope().getClass())) {
             throw new IllegalArgumentException(
                     "Cannot register a buffer that is a view of a segment whose arena can be closed. Allocate it with newArena(), or use registerUnguarded() and keep the arena open.");
         }
@@ -184,9 +192,9 @@ public final class ProtectionDomain extends NativeObject {
 
     /**
      * Registers memory of another device, for example a GPU, that the kernel shares as a dma-buf.
-     * The region keeps the memory after the descriptor is closed. The memory is not mapped: its
-     * {@linkplain MemoryRegion#segment() segment} is empty, and it cannot be sent inline. In C:
-     * {@code ibv_reg_dmabuf_mr}.
+     * The region keeps the memory allocated after the caller has closed the descriptor. The memory
+     * is not mapped into this process: the {@linkplain MemoryRegion#segment() segment} of the
+     * region is empty, and its data cannot be sent inline. In C: {@code ibv_reg_dmabuf_mr}.
      *
      * @param descriptor the file descriptor of the dma-buf
      * @param offset the offset of the region in the dma-buf, in bytes
@@ -204,30 +212,31 @@ public final class ProtectionDomain extends NativeObject {
 
     /**
      * Registers the whole address space of this process, including future memory, with {@linkplain
-     * Access#ON_DEMAND on-demand} paging. The offset of a slice is its address. The caller must not
-     * free the memory of a slice before its requests are done; otherwise an adapter may write to
-     * memory that has been reused. In C: {@code ibv_reg_mr} with {@code SIZE_MAX}.
+     * Access#ON_DEMAND on-demand} paging. The offset of a slice of this region is the address of
+     * the slice. The caller must not free the memory of a slice before all requests that use the
+     * slice have completed; otherwise an adapter may write to memory that has been reused. In C:
+     * {@code ibv_reg_mr} with {@code SIZE_MAX}.
      *
-     * @throws VerbsException if the device does not support it, as reported by {@link
-     *     ExtendedDeviceAttributes#implicitOnDemand}
+     * @throws VerbsException if the device does not support on-demand paging of the whole address
+     *     space, as reported by {@link ExtendedDeviceAttributes#implicitOnDemand}
      */
     public MemoryRegion registerEverythingUnguarded(Access... access) throws VerbsException {
         return region(Registration.ofAddressSpace(handle, Access.setOf(access)));
     }
 
     /**
-     * Imports a region of another process. This domain must be the {@linkplain
-     * Device#importProtectionDomain import} of the region's domain. Closing the import does not
-     * affect other processes. After the process that registered the region has closed it, no
-     * process can use it. The memory belongs to the other process: its {@linkplain
-     * MemoryRegion#segment() segment} is empty, and it cannot be sent inline. In C: {@code
-     * ibv_import_mr}; {@link MemoryRegion#close()} is {@code ibv_unimport_mr}.
+     * Imports a region of another process. This domain must have been {@linkplain
+     * Device#importProtectionDomain imported} from the domain of that region. Closing the imported
+     * region does not affect other processes. After the process that registered the region has
+     * closed it, no process can use it. The memory is not mapped into this process: the {@linkplain
+     * MemoryRegion#segment() segment} of the imported region is empty, and its data cannot be sent
+     * inline. In C: {@code ibv_import_mr}; {@link MemoryRegion#close()} is {@code ibv_unimport_mr}.
      *
      * @param number the {@link MemoryRegion#handle} in the other process
      * @param start the {@link MemoryRegion#startAddress} in the other process, which the device
      *     does not report
      * @param access the access rights of the region, which the device does not report
-     * @throws VerbsException with EOPNOTSUPP if the device cannot share it
+     * @throws VerbsException with EOPNOTSUPP if the device cannot share regions between processes
      */
     public MemoryRegion importRegion(int number, long start, Access... access)
             throws VerbsException {
@@ -235,9 +244,10 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Creates a null memory region for unwanted parts of messages. Data that is received or read
-     * into the region is discarded, and data sent from it is zeros. The region is longer than any
-     * request. In C: {@code ibv_alloc_null_mr}.
+     * Creates a null memory region, which has no memory and is used for parts of messages that the
+     * program does not need. Data that is received or read into the region is discarded, and data
+     * sent from it is zeros. The region is longer than any request. In C: {@code
+     * ibv_alloc_null_mr}.
      *
      * @throws VerbsException if the device does not support null regions
      */
@@ -247,13 +257,13 @@ public final class ProtectionDomain extends NativeObject {
 
     /**
      * Moves a region of the same device to this domain. As with {@link MemoryRegion#reregister}, no
-     * work request that names the region may be in flight, and the keys that peers have become
-     * invalid. The region is closed with its arena or with this domain, whichever is closed first.
-     * In C: {@code ibv_rereg_mr}.
+     * work request that uses the region may be in flight, and the remote key that the program sent
+     * to peers becomes invalid. The region is closed with its arena or with this domain, whichever
+     * is closed first. In C: {@code ibv_rereg_mr}.
      *
      * @return the moved region, with its own keys; the original object is closed
-     * @throws VerbsException if the device rejects the change. The region is then unchanged, or
-     *     closed if the device has made it unusable
+     * @throws VerbsException if the device rejects the change. In that case the region is
+     *     unchanged, or it is closed if the device has made it unusable
      */
     public MemoryRegion reregister(MemoryRegion region) throws VerbsException {
         return region(MemoryAccess.get().registration(region).changeDomain(handle));
@@ -264,20 +274,24 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Prefetches pages of {@linkplain Access#ON_DEMAND on-demand} regions before requests need
-     * them. The device may ignore the advice, and the pages may be evicted again. Does not wait for
-     * the prefetch. In C: {@code ibv_advise_mr}.
+     * Advises the device to prefetch pages of {@linkplain Access#ON_DEMAND on-demand} regions
+     * before requests access them. The device may ignore the advice, and the kernel may evict the
+     * pages before they are used. Returns without waiting for the prefetch. In C: {@code
+     * ibv_advise_mr}.
      *
      * @throws IllegalArgumentException if a region is not registered with ON_DEMAND. The SDK checks
-     *     this because not every driver does
-     * @throws VerbsException if the device does not support it or rejects it; with EPERM if the
-     *     advice is for writing and a region is not writable
+     *     this, because some drivers do not
+     * @throws VerbsException if the device does not support prefetching or rejects the advice; with
+     *     EPERM if the advice is for writing and a region is not writable
      */
     public void advise(PageAdvice advice, MemorySlice... slices) throws VerbsException {
         advise(advice, false, List.of(slices));
     }
 
-    /** Prefetches pages as {@link #advise} does, and waits without a time limit. */
+    /**
+     * Advises the device to prefetch pages as {@link #advise} does, and waits until the device has
+     * done so. The wait has no timeout.
+     */
     public void adviseAndWait(PageAdvice advice, MemorySlice... slices) throws VerbsException {
         advise(advice, true, List.of(slices));
     }
@@ -345,8 +359,9 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Creates a queue pair of the type that the options specify. The methods below use default
-     * options. In C: {@code ibv_create_qp}.
+     * Creates a queue pair of the type that the options specify. The methods {@code
+     * newReliableQueuePair}, {@code newUnreliableQueuePair}, {@code newDatagramQueuePair} and
+     * {@code newRawQueuePair} use the default options. In C: {@code ibv_create_qp}.
      *
      * @throws VerbsException if the device rejects the queue pair, or if the queue pair could
      *     overrun its completion queue
@@ -446,9 +461,9 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Creates an address handle for datagrams that queue pairs of this domain send to a port or to
-     * a multicast group; see {@link DatagramQueuePair#addressOf(Endpoint)}. May block while the
-     * network resolves the address. In C: {@code ibv_create_ah}.
+     * Creates an address handle, which queue pairs of this domain use to send datagrams to a port
+     * or to a multicast group. {@link DatagramQueuePair#addressOf(Endpoint)} creates the address.
+     * May block while the address is resolved on the network. In C: {@code ibv_create_ah}.
      *
      * @throws VerbsException if the device rejects the address, or the address cannot be resolved
      */

@@ -26,19 +26,22 @@ import org.jrdma.verbs.queue.NativeQueuePair;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A send queue and a receive queue: one end of a connection, or a source and a destination of
- * datagrams.
+ * A queue pair: a send queue and a receive queue. It is one end of a connection, or a source and
+ * destination of datagrams or raw packets.
  *
- * <p>Owned by its {@link ProtectionDomain} or its XRC domain, and closed with it or with its
- * completion queue. Safe for use by multiple threads. In C: {@code struct ibv_qp}; {@link #close()}
- * is {@code ibv_destroy_qp}.
+ * <p>Owned by its {@link ProtectionDomain} or its XRC domain. Closed when its owner, its completion
+ * queue or its shared receive queue is closed. Safe for use by multiple threads. In C: {@code
+ * struct ibv_qp}; {@link #close()} is {@code ibv_destroy_qp}.
  */
 public abstract class QueuePair extends NativeObject {
 
     private final NativeQueuePair queuePair;
     private final @Nullable SharedReceiveQueue sharedReceives;
 
-    /** A wrapper of the native queue pair for a new object. Only this module can create one. */
+    /**
+     * The native queue pair, as the argument of the constructor. Only this module can create a
+     * handle.
+     */
     public static final class Handle {
 
         private final NativeQueuePair queuePair;
@@ -49,7 +52,7 @@ public abstract class QueuePair extends NativeObject {
     }
 
     /** Constructor for queue pairs of this module. */
-    @SuppressWarnings("this-escape") // fully constructed before it is registered for events
+    @SuppressWarnings("this-escape") // all fields are set before the object is registered
     protected QueuePair(Handle handle) {
         this(handle.queuePair, null);
     }
@@ -61,12 +64,15 @@ public abstract class QueuePair extends NativeObject {
         queuePair.device().events().register(this);
     }
 
-    /** The shared receive queue of this queue pair, if it uses one. */
+    /**
+     * The shared receive queue of this queue pair; empty if the queue pair has its own receive
+     * queue or cannot receive.
+     */
     public final Optional<SharedReceiveQueue> sharedReceives() {
         return Optional.ofNullable(sharedReceives);
     }
 
-    /** The transport service: its guarantees, and the number of peers that it can reach. */
+    /** The type of this queue pair, which is its transport service. */
     public final QueuePairType type() {
         return queuePair.type();
     }
@@ -76,18 +82,24 @@ public abstract class QueuePair extends NativeObject {
         return queuePair.number();
     }
 
-    /** The granted maximum of inline bytes, at least the requested number. */
+    /**
+     * The maximum number of bytes that can be sent inline. It is at least the number that the
+     * options requested.
+     */
     public final int inlineBytes() {
         return queuePair.inlineBytes();
     }
 
-    /** The GID table entry to send from; empty on InfiniBand unless the options specify one. */
+    /**
+     * The GID table entry whose GID is the source address of this queue pair; empty on InfiniBand
+     * unless the options specify an entry.
+     */
     public final Optional<GidEntry> localGid() {
         return Optional.ofNullable(queuePair.local().entry());
     }
 
     /**
-     * The address that a peer needs before both connect.
+     * The address of this queue pair, which a peer needs to connect or to send datagrams to it.
      *
      * @throws IllegalStateException if the queue pair is closed
      */
@@ -107,14 +119,15 @@ public abstract class QueuePair extends NativeObject {
     }
 
     /**
-     * The state that this queue pair was last moved to or reported in. A device that detects an
-     * error may since have moved it to ERROR; {@link #query} asks the device.
+     * The state of this queue pair according to the last transition or {@link #query}. If the
+     * device has detected an error since, the actual state is ERROR, which only {@code query}
+     * returns.
      */
     public final QueuePairState state() {
         return queuePair.state();
     }
 
-    /** Asks the device for the attributes. In C: {@code ibv_query_qp}. */
+    /** Queries the current attributes from the device. In C: {@code ibv_query_qp}. */
     public final QueuePairAttributes query() throws VerbsException {
         return queuePair.query();
     }
@@ -134,8 +147,8 @@ public abstract class QueuePair extends NativeObject {
         var limits = queuePair.device().attributes();
         var mtu = options.pathMtu().orElse(queuePair.local().port().activeMtu());
         var address = address("ibv_modify_qp", peer.gid(), peer.lid(), options);
-        // All changes are created before the first transition, so that an option out of range
-        // leaves the state RESET.
+        // All changes are created before the first transition. If an option is out of range, the
+        // queue pair therefore stays in the state RESET.
         var toInit = options.toInit(type(), queuePair.port());
         var toReceive =
                 options.toReadyToReceive(
@@ -156,11 +169,11 @@ public abstract class QueuePair extends NativeObject {
     }
 
     /**
-     * Receives packets of its port that match a rule, until the flow is closed. In C: {@code
-     * ibv_create_flow}.
+     * Creates a flow. Until the flow is closed, this queue pair receives the packets that arrive at
+     * its port and match the rule. In C: {@code ibv_create_flow}.
      *
-     * @throws UnsupportedOperationException if the queue pair is connected and thus receives only
-     *     from its peer
+     * @throws UnsupportedOperationException if the queue pair is connected, because it then
+     *     receives only from its peer
      * @throws IllegalArgumentException if the rule uses counters of another device
      * @throws VerbsException with EOPNOTSUPP if the device has no flow steering, or if it rejects
      *     the rule
@@ -176,9 +189,10 @@ public abstract class QueuePair extends NativeObject {
     }
 
     /**
-     * The path from the port of this queue pair to another port.
+     * Returns the path from the port of this queue pair to another port.
      *
-     * @param function the function that needs the path, for the message if there is none
+     * @param function the C function that needs the path. The exception names it if there is no
+     *     path
      */
     final AddressVector address(String function, Gid gid, int lid, ConnectOptions options)
             throws VerbsException {
@@ -193,14 +207,14 @@ public abstract class QueuePair extends NativeObject {
             if (isEthernet) {
                 throw new VerbsException(
                         function,
-                        "%s cannot reach a peer without a GID, which RoCE requires. The peer must include its GID in its endpoint; the C examples do so with \"-g INDEX\"."
+                        "%s cannot reach a peer without a GID, which RoCE requires. The peer must include its GID in its endpoint; the examples of libibverbs do so with the option \"-g INDEX\"."
                                 .formatted(this));
             }
             return Optional.empty();
         }
         if (local.entry() == null) {
             if (!isEthernet) {
-                // A group is addressed only by its GID. Otherwise the LID suffices within a subnet.
+                // A multicast group requires a GID. For other ports, the LID suffices.
                 return peer.isMulticast() ? Optional.of(options.route(peer, 0)) : Optional.empty();
             }
             throw new VerbsException(
@@ -212,10 +226,11 @@ public abstract class QueuePair extends NativeObject {
     }
 
     /**
-     * Performs a state transition or changes attributes. In C: {@code ibv_modify_qp}.
+     * Moves the queue pair to another state, or changes attributes in its current state. In C:
+     * {@code ibv_modify_qp}.
      *
-     * @throws VerbsException if the transition does not exist, a required attribute is missing, an
-     *     attribute is not allowed, or the device rejects the change; the message contains the
+     * @throws VerbsException if there is no such state transition, a required attribute is missing,
+     *     an attribute is not allowed, or the device rejects the change; the message contains the
      *     reason
      */
     public final void modify(QueuePairChange change) throws VerbsException {
@@ -242,12 +257,13 @@ public abstract class QueuePair extends NativeObject {
     }
 
     /**
-     * The order in which the bytes of an operation are written to local or remote memory. With a
-     * known order, a reader can poll the memory instead of the completion queue. In C: {@code
-     * ibv_query_qp_data_in_order}.
+     * Queries the guarantees about the order in which the bytes of an operation are written to
+     * local or remote memory. If the order is guaranteed, a reader can poll the memory instead of
+     * the completion queue. In C: {@code ibv_query_qp_data_in_order}.
      *
      * @param operation SEND, WRITE, READ, ATOMIC_WRITE, COMPARE_AND_SWAP or FETCH_AND_ADD
-     * @return the guarantees; empty if there is none, or if the library does not report them
+     * @return the guarantees; empty if the device guarantees no order, or if the library does not
+     *     report it
      * @throws IllegalArgumentException if {@code operation} is another operation
      */
     public final Set<DataOrder> dataOrder(CompletionKind operation) throws VerbsException {
@@ -255,10 +271,11 @@ public abstract class QueuePair extends NativeObject {
     }
 
     /**
-     * The enhanced connection options of the driver or, after the options of the peer have been
-     * set, those that both sides support. In C: {@code ibv_query_ece}.
+     * Queries the enhanced connection options that the driver supports. After the options of the
+     * peer have been set, returns those that both sides support. In C: {@code ibv_query_ece}.
      *
-     * @throws VerbsException with EOPNOTSUPP if the device does not support them
+     * @throws VerbsException with EOPNOTSUPP if the device does not support enhanced connection
+     *     options
      */
     public final EnhancedOptions enhancedOptions() throws VerbsException {
         return queuePair.call(() ->
@@ -272,7 +289,8 @@ public abstract class QueuePair extends NativeObject {
      * Sets the enhanced connection options of the peer. Must be called before the transition to
      * {@link QueuePairState#READY_TO_RECEIVE}. In C: {@code ibv_set_ece}.
      *
-     * @throws VerbsException with EOPNOTSUPP if the device does not support them
+     * @throws VerbsException with EOPNOTSUPP if the device does not support enhanced connection
+     *     options
      */
     public final void enhancedOptions(EnhancedOptions options) throws VerbsException {
         queuePair.run(() ->
@@ -290,7 +308,7 @@ public abstract class QueuePair extends NativeObject {
         return queuePair;
     }
 
-    /** Checks that the queue pair has its own receive queue. */
+    /** Checks that the queue pair has a receive queue of its own. */
     final void checkHasOwnReceives() {
         if (sharedReceives != null) {
             throw new UnsupportedOperationException(

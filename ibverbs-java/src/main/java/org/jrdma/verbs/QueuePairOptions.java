@@ -53,7 +53,10 @@ public final class QueuePairOptions<Q extends QueuePair> {
         return reliable(completions, completions);
     }
 
-    /** Options of a polled reliable queue pair with two completion queues. */
+    /**
+     * Options of a polled reliable connected queue pair with separate completion queues for sends
+     * and receives.
+     */
     public static QueuePairOptions<PolledQueuePair> reliable(
             CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
         return connected(QueuePairType.RELIABLE_CONNECTION, sendCompletions, receiveCompletions);
@@ -72,7 +75,10 @@ public final class QueuePairOptions<Q extends QueuePair> {
         return unreliable(completions, completions);
     }
 
-    /** Options of a polled unreliable queue pair with two completion queues. */
+    /**
+     * Options of a polled unreliable connected queue pair with separate completion queues for sends
+     * and receives.
+     */
     public static QueuePairOptions<PolledQueuePair> unreliable(
             CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
         return connected(QueuePairType.UNRELIABLE_CONNECTION, sendCompletions, receiveCompletions);
@@ -88,7 +94,10 @@ public final class QueuePairOptions<Q extends QueuePair> {
         return datagrams(completions, completions);
     }
 
-    /** Options of a polled datagram queue pair with two completion queues. */
+    /**
+     * Options of a polled datagram queue pair with separate completion queues for sends and
+     * receives.
+     */
     public static QueuePairOptions<PolledDatagramQueuePair> datagrams(
             CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
         return new QueuePairOptions<>(
@@ -113,7 +122,10 @@ public final class QueuePairOptions<Q extends QueuePair> {
         return rawPackets(completions, completions);
     }
 
-    /** Options of a polled raw packet queue pair with two completion queues. */
+    /**
+     * Options of a polled raw packet queue pair with separate completion queues for sends and
+     * receives.
+     */
     public static QueuePairOptions<PolledRawQueuePair> rawPackets(
             CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
         return new QueuePairOptions<>(
@@ -133,16 +145,16 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
-     * Options of the polled sending side of an extended reliable connection. It cannot receive. In
-     * C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
+     * Options of the polled sending side of an extended reliable connection. Such a queue pair
+     * cannot receive. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
      */
     public static QueuePairOptions<PolledQueuePair> xrcSend(CompletionQueue completions) {
         return connected(QueuePairType.XRC_SEND, completions, completions);
     }
 
     /**
-     * Options of the asynchronous sending side of an extended reliable connection. It cannot
-     * receive. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
+     * Options of the asynchronous sending side of an extended reliable connection. Such a queue
+     * pair cannot receive. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
      */
     public static QueuePairOptions<AsyncQueuePair> xrcSend(CompletionDispatcher completions) {
         return connected(QueuePairType.XRC_SEND, completions);
@@ -197,7 +209,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
 
     /**
      * Sets the capacity of the send queue in requests. The default is half of the remaining
-     * capacity of the completion queue, but at most 16.
+     * capacity that the completion queue had when these options were created, but at least 1 and at
+     * most 16.
      */
     public QueuePairOptions<Q> sends(int count) {
         this.sends = atLeast(1, count, "sends");
@@ -205,8 +218,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the capacity of the receive queue in requests. The default is the default of {@link
-     * #sends}. Setting the number of sends does not change it.
+     * Sets the capacity of the receive queue in requests. The default is the same number as the
+     * default of {@link #sends}, even if the program changes the number of sends.
      */
     public QueuePairOptions<Q> receives(int count) {
         this.receives = atLeast(1, count, "receives");
@@ -215,8 +228,9 @@ public final class QueuePairOptions<Q extends QueuePair> {
 
     /**
      * Sets a shared receive queue, which replaces the queue pair's own receive queue; {@link
-     * #receives} and {@link #receiveElements} then have no effect. The queue must belong to the
-     * same domain and to the same tier: polled or asynchronous.
+     * #receives} and {@link #receiveElements} then have no effect. The shared receive queue must
+     * belong to the protection domain of the queue pair. A polled queue pair requires a polled
+     * shared receive queue, and an asynchronous queue pair an asynchronous one.
      */
     public QueuePairOptions<Q> sharedReceives(SharedReceiveQueue queue) {
         this.sharedReceives = queue;
@@ -236,23 +250,24 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the maximum number of bytes that can be sent inline, which means that the post copies
-     * them; 0 by default.
+     * Sets the maximum number of bytes that can be sent inline; 0 by default. A post copies inline
+     * data, so its memory can be reused immediately.
      */
     public QueuePairOptions<Q> inlineBytes(int count) {
         this.inlineBytes = atLeast(0, count, "inline bytes");
         return this;
     }
 
-    /** Sets the port number, starting at 1; 1 by default. */
+    /** Sets the number of the device port; 1 by default, which is the first port. */
     public QueuePairOptions<Q> port(int number) {
         this.port = atLeast(1, number, "port");
         return this;
     }
 
     /**
-     * Sets the index of the GID table entry to send from. The default is the best choice of {@link
-     * Device#chooseGid} on Ethernet, and none on InfiniBand.
+     * Sets the index of the GID table entry whose GID is the source address. On Ethernet, the
+     * default is the best entry of {@link Device#chooseGid}. On InfiniBand, the queue pair has no
+     * source GID by default.
      */
     public QueuePairOptions<Q> gidIndex(int index) {
         this.gidIndex = OptionalInt.of(atLeast(0, index, "GID index"));
@@ -271,11 +286,11 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
-     * Posts requests with the extended functions {@code ibv_wr_start}, {@code ibv_wr_complete} and
-     * those between them, of which each sets one part of a request. A chain is then posted entirely
-     * or not at all. Some devices accept requests faster this way and support some operations only
-     * this way, but each part costs a native call. In C: {@code ibv_create_qp_ex}, {@code
-     * ibv_qp_to_qp_ex}.
+     * Selects extended posts: one call of {@code ibv_wr_start}, one call for each part of a
+     * request, and one call of {@code ibv_wr_complete}. A chain is then posted entirely or not at
+     * all. Some devices accept extended posts faster than others and support some operations only
+     * in this way. However, each part of a request costs a native call. In C: {@code
+     * ibv_create_qp_ex}, {@code ibv_qp_to_qp_ex}.
      */
     public QueuePairOptions<Q> extendedPosts() {
         this.extendedPosts = true;
@@ -283,8 +298,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
-     * Enables atomic writes of 8 bytes, which few devices support. Includes {@link #extendedPosts},
-     * which atomic writes require. In C: {@code IBV_QP_EX_WITH_ATOMIC_WRITE}.
+     * Enables atomic writes of 8 bytes, which few devices support. Also selects {@link
+     * #extendedPosts}, which atomic writes require. In C: {@code IBV_QP_EX_WITH_ATOMIC_WRITE}.
      */
     public QueuePairOptions<Q> atomicWrites() {
         newerOperations.add(Operation.ATOMIC_WRITE);
@@ -292,8 +307,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
-     * Enables flushes of remote memory, which few devices support. Includes {@link #extendedPosts},
-     * which flushes require. In C: {@code IBV_QP_EX_WITH_FLUSH}.
+     * Enables flushes of remote memory, which few devices support. Also selects {@link
+     * #extendedPosts}, which flushes require. In C: {@code IBV_QP_EX_WITH_FLUSH}.
      */
     public QueuePairOptions<Q> flushes() {
         newerOperations.add(Operation.FLUSH);

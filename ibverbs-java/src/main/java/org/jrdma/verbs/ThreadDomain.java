@@ -10,9 +10,10 @@ import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A thread domain: objects that are created for one thread through a {@linkplain
- * ProtectionDomain#newParentDomainUnguarded parent domain} need no locks in the provider and can
- * share resources of that thread.
+ * A thread domain: the provider can access the objects of a {@linkplain
+ * ProtectionDomain#newParentDomainUnguarded parent domain} with a thread domain without locks,
+ * because the program guarantees that only one thread at a time uses them. The provider can also
+ * let these objects share resources.
  *
  * <p>Owned by its {@link Device}. In C: {@code struct ibv_td}; {@link #close()} is {@code
  * ibv_dealloc_td}.
@@ -54,7 +55,10 @@ public final class ThreadDomain extends NativeObject {
                 (made, attempt) -> functions.deallocateThreadDomain(context, made, attempt));
     }
 
-    /** The native thread domain, for a parent domain of the same device. */
+    /**
+     * Returns the native thread domain for a parent domain. Checks that both belong to the same
+     * device.
+     */
     NativeResource threadsFor(DomainHandle domain) {
         if (device != domain.device()) {
             throw new IllegalArgumentException(

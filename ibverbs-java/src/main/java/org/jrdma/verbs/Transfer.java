@@ -15,12 +15,13 @@ import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.queue.PendingTransfer;
 
 /**
- * A posted operation of an asynchronous queue pair or of an {@link AsyncSharedReceiveQueue}.
+ * One operation that was posted by an asynchronous queue pair or an {@link
+ * AsyncSharedReceiveQueue}.
  *
  * <p>Safe for use by multiple threads; thousands of virtual threads can wait at the same time. A
  * timeout or an interrupt does not cancel the operation: the adapter may access its memory until
- * the operation completes. If the queue is closed first, waiting threads get an
- * IllegalStateException.
+ * the operation completes. If the queue is closed before the operation completes, waiting threads
+ * get an IllegalStateException.
  */
 public final class Transfer {
 
@@ -46,7 +47,7 @@ public final class Transfer {
     }
 
     /**
-     * Waits until the operation completes, successfully or not.
+     * Waits until the operation completes, whether it succeeds or fails.
      *
      * @throws FabricTimeoutException if the operation does not complete before the timeout
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
@@ -71,23 +72,26 @@ public final class Transfer {
         }
     }
 
-    /** Returns true if the operation has completed, successfully or not. */
+    /** Returns true if the operation has succeeded or failed. */
     public boolean isCompleted() {
         return pending.isDone();
     }
 
     /**
-     * A future of the completion, whose dependent stages run in the common pool. Canceling the
-     * future does not cancel the operation.
+     * Returns a future of the completion. Its dependent stages run in the common pool. Canceling
+     * the future does not cancel the operation.
      */
     public CompletableFuture<Completion> future() {
         return future(ForkJoinPool.commonPool());
     }
 
     /**
-     * A future of the completion, whose dependent stages run in {@code executor}. Canceling the
-     * future does not cancel the operation. The executor must not run stages directly, as {@code
-     * Runnable::run} does: they would run on the thread that serves all waits of the process.
+     * Returns a future of the completion. Its dependent stages run in {@code executor}. Canceling
+     * the future does not cancel the operation.
+     *
+     * @param executor an executor that does not run tasks on the submitting thread. An executor
+     *     such as {@code Runnable::run} would run the stages on the thread that completes all
+     *     transfers of the process, and delay them
      */
     public CompletableFuture<Completion> future(Executor executor) {
         return pending.thenApplyAsync(completion -> completion, executor);

@@ -3,7 +3,7 @@ package org.jrdma.verbs;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.model.Completion;
 
-/** Thrown if an operation was posted and then failed. */
+/** Thrown if an operation was posted successfully, but its completion reports a failure. */
 public final class TransferException extends FabricException {
 
     private static final long serialVersionUID = 1L;

@@ -38,8 +38,9 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A libibverbs library, which lists and opens devices. The library is installed on this machine,
- * loaded from a file, or supplied by a provider.
+ * A libibverbs library, which lists and opens devices. {@link #system} returns the library that is
+ * installed on this machine, {@link #software} the software fabric, {@link #load} a library in a
+ * file, and {@link #from} a library that a provider supplies.
  *
  * <p>The library stays loaded until the JVM exits. Several libraries can be in use at once. Safe
  * for use by multiple threads.
@@ -111,9 +112,10 @@ public final class Verbs {
     }
 
     /**
-     * The libibverbs that is installed on this machine.
+     * The libibverbs library that is installed on this machine. Always returns the same object.
      *
-     * @throws LibraryNotFoundException if it is not installed; the message names the packages
+     * @throws LibraryNotFoundException if libibverbs is not installed; the message names the
+     *     packages to install
      */
     public static synchronized Verbs system() throws LibraryNotFoundException {
         if (system == null) {
@@ -123,8 +125,8 @@ public final class Verbs {
     }
 
     /**
-     * The software fabric: a libibverbs written in Java, which needs no adapter, no kernel module
-     * and no privileges. Always returns the same object.
+     * The software fabric: an implementation of libibverbs in Java, which needs no adapter, no
+     * kernel module and no privileges. Always returns the same object.
      *
      * @throws LibraryNotFoundException if the software fabric is not on the class path or module
      *     path; the message names the missing dependency
@@ -153,26 +155,28 @@ public final class Verbs {
     }
 
     /**
-     * Loads a libibverbs from a file.
+     * Loads a libibverbs library from a file.
      *
-     * @throws LibraryNotFoundException if the file is not a libibverbs
+     * @throws LibraryNotFoundException if the file cannot be loaded, or lacks a function that every
+     *     version of libibverbs has
      */
     public static Verbs load(Path file) throws LibraryNotFoundException {
         return new Verbs(new VerbsLibrary(NativeLibrary.open(file)));
     }
 
     /**
-     * A libibverbs that a provider supplies.
+     * A libibverbs library that a provider supplies.
      *
-     * @throws LibraryNotFoundException if the library lacks a function that every version has
+     * @throws LibraryNotFoundException if the library lacks a function that every version of
+     *     libibverbs has
      */
     public static Verbs from(LibraryProvider provider) throws LibraryNotFoundException {
         return new Verbs(new VerbsLibrary(NativeLibrary.from(provider)));
     }
 
     /**
-     * Reports whether a forked child process can run without harm to registered memory. In C:
-     * {@code ibv_is_fork_initialized}.
+     * Reports whether the registered memory of this process is protected against the effects of
+     * {@code fork}. In C: {@code ibv_is_fork_initialized}.
      */
     public ForkStatus forkStatus() {
         return library.devices().forkStatus().map(Codes.FORK_STATUS::of).orElse(ForkStatus.UNKNOWN);
@@ -195,11 +199,11 @@ public final class Verbs {
     }
 
     /**
-     * Opens the first device of the list, as the C examples do by default. Suitable for machines
-     * with one device.
+     * Opens the first device in the list {@link #devices()}, as the example programs of libibverbs
+     * do by default. Suitable for machines with one device.
      *
-     * @throws VerbsException if there is no device, or it cannot be opened; the message contains a
-     *     remedy
+     * @throws VerbsException if there is no device, or the device cannot be opened; the message
+     *     contains a remedy
      */
     public Device openFirst(DeviceOption... options) throws VerbsException {
         var devices = devices();
@@ -212,8 +216,10 @@ public final class Verbs {
     /**
      * Opens a device by its name. In C: {@code ibv_open_device}.
      *
-     * @throws VerbsException if there is no such device, or it cannot be opened; the message
-     *     contains a remedy
+     * @throws VerbsException if there is no device with this name, or the device cannot be opened;
+     *     the message contains a remedy
+     * @throws IllegalArgumentException if the options contain {@link DeviceOption#CRITICAL_CALLS}
+     *     and the library is supplied by a provider
      */
     public Device open(String name, DeviceOption... options) throws VerbsException {
         var critical = List.of(options).contains(DeviceOption.CRITICAL_CALLS);
@@ -244,9 +250,9 @@ public final class Verbs {
     }
 
     /**
-     * Imports a device that another process has opened, to share its objects; see {@link
-     * Device#importProtectionDomain}. It is closed like any other device. In C: {@code
-     * ibv_import_device}.
+     * Opens a device that another process has opened, in order to share objects with that process;
+     * see {@link Device#importProtectionDomain}. The caller must close the returned device. In C:
+     * {@code ibv_import_device}.
      *
      * @param descriptor a duplicate of the other process's {@link Device#commandDescriptor}, for
      *     example received over a Unix socket. The caller keeps ownership and may close it after
@@ -294,15 +300,15 @@ public final class Verbs {
     }
 
     /**
-     * The lifetimes of the open devices of this library, oldest first. The lifetimes of the objects
-     * of a device depend on that of the device. For tests that detect objects that a program has
-     * not closed.
+     * The lifetimes of the devices that are open, in the order in which they were opened. The
+     * lifetimes of objects that were created from a device are dependents of the device's lifetime.
+     * Tests use this method to find objects that a program has not closed.
      */
     public List<Lifetime> openDevices() {
         return List.copyOf(openDevices);
     }
 
-    /** The location of the library. */
+    /** Returns the location of the library. */
     @Override
     public String toString() {
         return library.library().toString();
@@ -323,7 +329,7 @@ public final class Verbs {
         var remedy =
                 devices.isEmpty()
                         ? remedyForNoDevice()
-                        : "There is "
+                        : "Available devices: "
                                 + devices.stream()
                                         .map(DeviceDescription::name)
                                         .collect(Collectors.joining(", "))

@@ -164,7 +164,7 @@ class VerbsTest {
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> verbs.open("mlx5_0"))
-                .withMessage("There is no RDMA device named mlx5_0. There is fake0.");
+                .withMessage("There is no RDMA device named mlx5_0. Available devices: fake0.");
     }
 
     @ParameterizedTest

@@ -3,7 +3,7 @@ package org.jrdma.verbs.cm;
 import java.net.InetSocketAddress;
 import org.jrdma.ffi.Errno;
 
-/** Messages for errors of addresses and of address lookups. */
+/** Texts of exception messages for address errors and failed address lookups. */
 final class AddressErrors {
 
     private static final int EAI_NONAME = -2;
@@ -40,7 +40,7 @@ final class AddressErrors {
         };
     }
 
-    /** Returns a description of a {@code getaddrinfo} error that completes a sentence. */
+    /** Returns a description of a {@code getaddrinfo} error, as the end of a sentence. */
     static String descriptionOfLookUp(int code) {
         return switch (code) {
             case EAI_NONAME -> "the host or service is unknown";

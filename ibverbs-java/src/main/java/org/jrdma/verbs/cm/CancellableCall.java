@@ -14,11 +14,12 @@ final class CancellableCall {
      * Starts a call. Canceling or completing the future interrupts the call before dependent
      * futures run.
      *
-     * @param disposer closes a result that is returned after the future was completed
+     * @param disposer closes the result of the call if the call returns after the future was
+     *     canceled or completed
      */
     static <T> CompletableFuture<T> start(String name, Callable<T> call, Consumer<T> disposer) {
         var future = new CallFuture<>(name, call, disposer);
-        // Handles methods that complete the future and are not overridden below.
+        // Interrupts the call if a method completes the future that is not overridden below.
         var _ = future.whenComplete((_, _) -> future.interruptCall());
         future.thread.start();
         return future;
@@ -30,7 +31,10 @@ final class CancellableCall {
         private final Consumer<T> disposer;
         private final Thread thread;
 
-        /** Set by the thread that completes this future: the thread of the call or another one. */
+        /**
+         * True if a thread has decided to complete this future. Only one thread can set the value:
+         * the thread of the call, or a thread that cancels or completes the future.
+         */
         private final AtomicBoolean decided = new AtomicBoolean();
 
         CallFuture(String name, Callable<T> call, Consumer<T> disposer) {
@@ -55,7 +59,7 @@ final class CancellableCall {
             }
         }
 
-        /** Interrupts the call unless it has returned. */
+        /** Interrupts the thread of the call, unless the call has already returned. */
         private void interruptCall() {
             if (decided.compareAndSet(false, true)) {
                 thread.interrupt();

@@ -4,11 +4,12 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when an {@link RdmaChannel} is used that has ended. {@link #termination()} returns the
- * cause.
+ * Thrown when a program uses an {@link RdmaChannel} that has ended. {@link #termination()} returns
+ * the cause.
  *
- * <p>A close by this program is also reported with this checked exception, as in {@code
- * java.nio.channels}, because a thread other than the user of the channel may close it.
+ * <p>This checked exception also reports that this program has closed the channel, because a thread
+ * other than the channel's thread may do so. The package {@code java.nio.channels} reports this in
+ * the same way.
  */
 public final class ChannelClosedException extends VerbsException {
 

@@ -12,7 +12,10 @@ import org.jrdma.verbs.cm.handle.PrivateDataSizes;
 import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Opens channels: allocates the rings, connects or accepts, and exchanges parameters. */
+/**
+ * Opens channels: allocates the ring buffers, connects or accepts, and exchanges the channel
+ * parameters.
+ */
 final class ChannelOpening {
 
     private ChannelOpening() {}
@@ -38,7 +41,7 @@ final class ChannelOpening {
             RdmaChannelOptions options,
             Duration timeout)
             throws FabricException, InterruptedIOException {
-        try (request) { // rejects the request after a failure
+        try (request) { // close() rejects the request unless it was accepted
             if (ChannelParameters.decode(request.privateData()).isEmpty()) {
                 throw new VerbsException(
                         "rdma_accept",

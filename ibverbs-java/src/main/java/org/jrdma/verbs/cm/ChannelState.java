@@ -11,8 +11,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a channel: open, or terminated for a cause. The first cause that is recorded is
- * kept, because later failures are its consequences.
+ * The state of a channel: open, or terminated with a cause. Only the first cause is recorded,
+ * because later failures are consequences of it.
  */
 final class ChannelState {
 
@@ -38,7 +38,7 @@ final class ChannelState {
         return recorded.get() != null;
     }
 
-    /** Returns how the channel was terminated; empty if it is open. */
+    /** Returns the cause and a description of the termination; empty if the channel is open. */
     Optional<ChannelTermination> termination() {
         var termination = recorded.get();
         return termination == null && !isOpen()
@@ -52,7 +52,7 @@ final class ChannelState {
                 null, new ChannelTermination(Cause.CLOSED_HERE, "this side closed the channel"));
     }
 
-    /** Records that a request has failed. */
+    /** Records that a request has completed with a failure status. */
     void requestFailed(CompletionStatus status) {
         if (!isTerminated()) {
             recorded.compareAndSet(
@@ -63,7 +63,10 @@ final class ChannelState {
         }
     }
 
-    /** Records that a request could not be posted, and returns the exception to throw. */
+    /**
+     * Records that the provider has rejected a request, and returns the exception for the caller to
+     * throw.
+     */
     ChannelClosedException postFailed(VerbsException cause) {
         return terminate(
                 connection
@@ -73,7 +76,8 @@ final class ChannelState {
     }
 
     /**
-     * Records a termination, and returns the exception to throw.
+     * Records a termination unless an earlier one is recorded, and returns the exception for the
+     * caller to throw.
      *
      * @throws IllegalStateException if the channel was terminated because the protection domain or
      *     the device is closed
@@ -82,7 +86,8 @@ final class ChannelState {
         var earlier = recorded.compareAndExchange(null, termination);
         var first = earlier == null ? termination : earlier;
         if (first.cause() == Cause.CLOSED_HERE) {
-            throwIfOwnerIsClosed(cause); // an iWARP device reports the end before it is closed
+            // On iWARP, closing an owner terminates the channel before the owner counts as closed.
+            throwIfOwnerIsClosed(cause);
         }
         return new ChannelClosedException(connection, first, cause);
     }
@@ -111,7 +116,8 @@ final class ChannelState {
     }
 
     /**
-     * Translates the exception of a call on an object of the channel that is closed.
+     * Translates the exception that a call on a native object of the channel has thrown because the
+     * object is closed.
      *
      * @throws IllegalStateException if the protection domain or the device is closed, or the
      *     exception is unrelated to the state of the channel
@@ -141,7 +147,7 @@ final class ChannelState {
                 });
     }
 
-    /** Returns the protection domain or the device if it is closed. */
+    /** Returns the device if it is closed, or the protection domain if only that is closed. */
     private Optional<NativeObject> closedOwner() {
         NativeObject owner = domain.device().isOpen() ? domain : domain.device();
         return owner.isOpen() ? Optional.empty() : Optional.of(owner);

@@ -3,22 +3,22 @@ package org.jrdma.verbs.cm;
 /**
  * The cause for which an {@link RdmaChannel} has ended.
  *
- * @param cause the cause, for programs
+ * @param cause the cause as a constant, for decisions of the program
  * @param reason a description of the cause, for messages
  */
 public record ChannelTermination(Cause cause, String reason) {
 
-    /** A cause of the end of a channel. */
+    /** A cause for which a channel ends. */
     public enum Cause {
         /**
-         * The peer closed the channel or disconnected. If the peer uses a kernel device, also: the
-         * peer's process has ended, because the kernel then disconnects.
+         * The peer closed the channel or disconnected. If the peer uses a kernel device, the end of
+         * the peer's process has the same effect, because the kernel then disconnects.
          */
         CLOSED_BY_PEER,
         /**
          * The connection failed: the peer does not acknowledge requests, the device was removed, or
-         * the device reported an error. If the peer uses the software fabric, also: the peer's
-         * process was killed, which is detected when this side sends.
+         * the device reported an error. If the peer uses the software fabric, this is also the
+         * cause after the peer's process was killed, which is detected when this side sends.
          */
         LOST,
         /**

@@ -28,7 +28,10 @@ public final class CmException extends VerbsException {
         this.event = event;
     }
 
-    /** The failure of a step that was probably caused by a timeout of the peer. */
+    /**
+     * Creates an exception for a step that failed, probably because the peer has timed out or
+     * withdrawn its request.
+     */
     CmException(String failure, VerbsException cause) {
         super(
                 cause.function(),
@@ -51,8 +54,8 @@ public final class CmException extends VerbsException {
 
     /**
      * The event that reported the failure. {@link ConnectionEvent.Rejected} contains the peer's
-     * private data. Empty if the peer withdrew its request, because the kernel reports no event for
-     * that, and after deserialization.
+     * private data. Empty after deserialization, and if the peer withdrew its request, because the
+     * kernel does not report an event in that case.
      */
     public Optional<ConnectionEvent.Failure> event() {
         return Optional.ofNullable(event);

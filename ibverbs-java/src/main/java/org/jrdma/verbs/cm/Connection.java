@@ -73,8 +73,9 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
     }
 
     /**
-     * Handles the end of a connection. The identifier keeps this object reachable, so this object
-     * must not refer to the connection: a leak is reported when the connection becomes unreachable.
+     * A handler for the end of a connection. The identifier keeps this object reachable. Therefore
+     * this object must not refer to the connection: otherwise a connection that was not closed
+     * would stay reachable and would not be reported as a leak.
      */
     private record EndHandler(
             Identifier identifier,
@@ -108,12 +109,17 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             BlockingCalls.start(this::confirmDisconnect);
         }
 
-        /** Records that this side ends the connection, before the queue pair is flushed. */
+        /**
+         * Records that this side ends the connection. Must be called before the queue pair is
+         * flushed.
+         */
         void terminateLocally() {
             termination.compareAndSet(null, DISCONNECTED_HERE);
         }
 
-        /** Runs when the identifier is being closed, after which no events arrive. */
+        /**
+         * Runs when the close of the identifier begins. The identifier receives no further events.
+         */
         void identifierClosed() {
             terminateLocally();
             if (disconnected.completeExceptionally(
@@ -122,7 +128,10 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             }
         }
 
-        /** Runs when the queue pair is closed by the program or with its protection domain. */
+        /**
+         * Runs when the close of the queue pair begins, by the program or because its protection
+         * domain is closed.
+         */
         void queuePairClosed() {
             terminateLocally();
             if (disconnected.completeExceptionally(
@@ -136,14 +145,17 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             }
         }
 
-        /** Confirms a disconnect. The peer would otherwise retransmit it for more than a minute. */
+        /**
+         * Confirms a disconnect, because the peer would otherwise retransmit its disconnect message
+         * for more than a minute. Then flushes the queue pair and completes {@code disconnected}.
+         */
         private void confirmDisconnect() {
             disconnect(identifier, name);
             flush();
             disconnected.complete(null);
         }
 
-        /** Flushes all requests in flight. */
+        /** Moves the queue pair to the error state, which flushes all requests in flight. */
         void flush() {
             try {
                 if (queuePair.state() != QueuePairState.ERROR) {
@@ -155,7 +167,10 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         }
     }
 
-    /** Sends or confirms a disconnect. Fails harmlessly if the connection has already ended. */
+    /**
+     * Sends or confirms a disconnect. If the connection has already ended, the call fails, which is
+     * only logged.
+     */
     private static void disconnect(Identifier identifier, Object name) {
         try {
             identifier.disconnect();
@@ -164,7 +179,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         }
     }
 
-    /** The local queue pair. */
+    /** The local queue pair of this connection. */
     public Q queuePair() {
         return queuePair;
     }
@@ -179,7 +194,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return peerAddress;
     }
 
-    /** The queue pair parameters of the peer. */
+    /** The queue pair parameters that the peer sent during the handshake. */
     public ConnectionParameters peerParameters() {
         return parameters;
     }
@@ -204,12 +219,14 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
     /**
      * Disconnects, and waits until the peer has confirmed the disconnect. Requests in flight
-     * complete with the status {@link org.jrdma.verbs.model.CompletionStatus#FLUSHED}, so await
-     * their completion first. In C: {@code rdma_disconnect}.
+     * complete with the status {@link org.jrdma.verbs.model.CompletionStatus#FLUSHED}. A program
+     * that needs their results must therefore wait for their completion before it disconnects. In
+     * C: {@code rdma_disconnect}.
      *
      * @throws org.jrdma.ffi.FabricTimeoutException if the peer does not confirm within the timeout
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this connection or its domain is or becomes closed
+     * @throws IllegalStateException if this connection or its protection domain is closed before or
+     *     during the wait
      */
     public void disconnect(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
@@ -229,7 +246,8 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
      *
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this connection or its domain is or becomes closed
+     * @throws IllegalStateException if this connection or its protection domain is closed before or
+     *     during the wait
      */
     public void awaitDisconnected(Duration timeout) throws FabricException, InterruptedIOException {
         await(Deadline.after(timeout));
@@ -256,12 +274,17 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return endHandler.disconnected.copy();
     }
 
-    /** Returns how the connection ended; empty if it has not ended. */
+    /**
+     * Returns the cause and a description of the end of the connection; empty if it has not ended.
+     */
     Optional<ChannelTermination> termination() {
         return Optional.ofNullable(endHandler.termination.get());
     }
 
-    /** Disconnects without waiting for the peer's confirmation, and closes the queue pair. */
+    /**
+     * Disconnects without waiting for the confirmation of the peer, and closes the queue pair and
+     * the identifier.
+     */
     @Override
     public void close() {
         endHandler.terminateLocally();

@@ -8,17 +8,21 @@ import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.cm.model.RejectReason;
 
 /**
- * An event of an {@link Identifier}: the outcome of a step, or a request of a peer.
+ * An event of an {@link Identifier}, for example the outcome of a step or the request of a peer.
  *
- * <p>An event is a value. The native event is acknowledged when it is taken, so the program need
- * not acknowledge it. In C: {@code struct rdma_cm_event}, with {@code rdma_ack_cm_event}.
+ * <p>An event is an immutable value. The SDK acknowledges the native event when it takes the event,
+ * so the program need not do so. In C: {@code struct rdma_cm_event}, with {@code
+ * rdma_ack_cm_event}.
  */
 public sealed interface ConnectionEvent {
 
-    /** The identifier of the event; for a request, the new identifier. */
+    /**
+     * The identifier that the event concerns. For a request, this is a new identifier for that
+     * request.
+     */
     Identifier identifier();
 
-    /** The failure of a step. No other event of the step follows. */
+    /** An event that reports the failure of a step. No other event follows for the same step. */
     sealed interface Failure extends ConnectionEvent {
         /** A description of the failure, as the end of a sentence. */
         String reason();
@@ -28,11 +32,11 @@ public sealed interface ConnectionEvent {
     }
 
     /**
-     * A request of a peer to a listener. The identifier of the event is new, and serves this
-     * request only.
+     * An event that reports a peer's request to a listener. The identifier of the event is new and
+     * serves only this request.
      */
     sealed interface Request extends ConnectionEvent {
-        /** The listening identifier. */
+        /** The identifier that listens and received the request. */
         Identifier listener();
 
         /** The private data that the peer's program sent, including padding. */
@@ -42,7 +46,7 @@ public sealed interface ConnectionEvent {
     /** The address was resolved, and the identifier is bound to a device. */
     record AddressResolved(Identifier identifier) implements ConnectionEvent {}
 
-    /** The address cannot be reached at all, or not through an RDMA device. */
+    /** The address is unreachable, or it is reachable but not through an RDMA device. */
     record AddressError(Identifier identifier, int code) implements Failure {
         @Override
         public String reason() {
@@ -54,11 +58,11 @@ public sealed interface ConnectionEvent {
         }
     }
 
-    /** The lookup succeeded; {@link Identifier#addressInfo} returns its result. */
+    /** The lookup of an address succeeded. {@link Identifier#addressInfo} returns the result. */
     record AddressInfoResolved(Identifier identifier) implements ConnectionEvent {}
 
     /**
-     * The lookup failed.
+     * The lookup of an address failed.
      *
      * @param code an errno, or a negative error code of {@code getaddrinfo}
      */
@@ -98,7 +102,7 @@ public sealed interface ConnectionEvent {
             PrivateData privateData)
             implements Request {}
 
-    /** A request for the queue pair number and queue key of a datagram service. */
+    /** A peer's request for the queue pair number and queue key of a datagram service. */
     record DatagramRequest(Identifier identifier, Identifier listener, PrivateData privateData)
             implements Request {}
 
@@ -146,9 +150,9 @@ public sealed interface ConnectionEvent {
     }
 
     /**
-     * The peer did not answer, or it rejected a request for a datagram service.
+     * The peer did not answer a request, or it rejected a request for a datagram service.
      *
-     * @param privateData the private data of the rejection; otherwise empty
+     * @param privateData the private data of the rejection; empty if the peer did not answer
      */
     record Unreachable(Identifier identifier, int code, PrivateData privateData)
             implements Failure {
@@ -178,13 +182,16 @@ public sealed interface ConnectionEvent {
         }
     }
 
-    /** Either side has disconnected. {@link Identifier#disconnect} confirms it to the peer. */
+    /**
+     * Either side has disconnected. If it was the peer, {@link Identifier#disconnect} confirms the
+     * disconnect.
+     */
     record Disconnected(Identifier identifier) implements ConnectionEvent {}
 
     /**
-     * A multicast group was joined. Datagrams can be sent to the group. Queue pairs that are {@link
-     * org.jrdma.verbs.DatagramQueuePair#attachMulticast attached} to the GID in the parameters
-     * receive its datagrams.
+     * A multicast group was joined. The program can send datagrams to the group. Queue pairs that
+     * are {@link org.jrdma.verbs.DatagramQueuePair#attachMulticast attached} to the GID in {@code
+     * parameters} receive the datagrams of the group.
      *
      * @param group the address of the group
      * @param parameters the destination for datagrams to the group
@@ -207,8 +214,8 @@ public sealed interface ConnectionEvent {
     record AddressChanged(Identifier identifier) implements ConnectionEvent {}
 
     /**
-     * The time-wait period of the connection has ended: none of its packets is in flight, and the
-     * queue pair can be reused.
+     * The time-wait period after a connection has ended. No packet of the connection is in flight,
+     * so the queue pair can be reused.
      */
     record TimeWaitExit(Identifier identifier) implements ConnectionEvent {}
 
@@ -221,6 +228,6 @@ public sealed interface ConnectionEvent {
     record UserDefined(Identifier identifier, int status, long argument)
             implements ConnectionEvent {}
 
-    /** An event of a type that this version of the library does not know. */
+    /** An event of a type that this version of the SDK does not know. */
     record Other(Identifier identifier, int type, int status) implements ConnectionEvent {}
 }

@@ -35,12 +35,12 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entry point for connections: a librdmacm, either the installed one or one from a library
- * provider.
+ * A connection manager, which is the entry point for connections. It uses the installed librdmacm,
+ * the software fabric, or a librdmacm that a library provider supplies.
  *
- * <p>One thread receives the events of all connections. Any number of platform or virtual threads
- * can therefore wait for a connection without blocking in native code. A connection manager is
- * never closed. Safe for use by multiple threads.
+ * <p>A single thread receives the events of all connections. Any number of platform or virtual
+ * threads can therefore wait for connections without blocking in native code. A connection manager
+ * is never closed. Safe for use by multiple threads.
  */
 public final class ConnectionManager {
 
@@ -107,8 +107,9 @@ public final class ConnectionManager {
     }
 
     /**
-     * Returns the connection manager of a librdmacm from a library provider. If the provider also
-     * has a libibverbs, its devices are those of {@link Verbs#from} for the same provider.
+     * Returns a connection manager that uses the librdmacm of a library provider. If the provider
+     * also supplies a libibverbs, {@link Verbs#from} with the same provider returns the devices of
+     * the connection manager.
      *
      * @throws LibraryNotFoundException if the library lacks a function that all versions of
      *     librdmacm have
@@ -119,8 +120,8 @@ public final class ConnectionManager {
     }
 
     /**
-     * Creates an event channel, for programs that take each step of a connection themselves with an
-     * {@link Identifier}. In C: {@code rdma_create_event_channel}.
+     * Creates an event channel, for programs that perform each step of a connection themselves by
+     * an {@link Identifier}. In C: {@code rdma_create_event_channel}.
      *
      * @throws VerbsException if this machine has no RDMA device, or the user lacks permission
      */
@@ -129,8 +130,8 @@ public final class ConnectionManager {
     }
 
     /**
-     * Resolves the route to a peer, for programs that open the local device only when they know
-     * through which device the peer is reachable.
+     * Resolves the route to a peer. Programs use this method if they open the local device only
+     * after they know through which device the peer is reachable.
      *
      * @throws CmException if the address is not reachable through an RDMA device, or no host
      *     answers to it
@@ -145,7 +146,7 @@ public final class ConnectionManager {
 
     /**
      * Resolves the route to a peer without blocking; see {@link #resolve(InetSocketAddress,
-     * Duration)}. Canceling the future aborts the attempt and leaves nothing open.
+     * Duration)}. Canceling the future aborts the attempt and closes all objects that it created.
      */
     public CompletableFuture<Route> resolveAsync(InetSocketAddress address, Duration timeout) {
         return CancellableCall.start(
@@ -153,7 +154,7 @@ public final class ConnectionManager {
     }
 
     /**
-     * Resolves the route to a service whose address was looked up.
+     * Resolves the route to a service whose address {@link #lookUp} returned.
      *
      * @throws IllegalArgumentException if the address is an address to listen at
      */
@@ -222,7 +223,10 @@ public final class ConnectionManager {
         }
     }
 
-    /** Returns an address of the device in the address family of the peer. */
+    /**
+     * Returns an address of the device in the address family of the peer's address; empty if none
+     * is known.
+     */
     private static Optional<InetSocketAddress> sourceAddress(InetSocketAddress peer, Device device)
             throws VerbsException {
         return LocalDevices.addresses(device).stream()
@@ -233,7 +237,7 @@ public final class ConnectionManager {
 
     /**
      * Connects to a peer without blocking; see {@link #connect}. Canceling the future aborts the
-     * attempt and leaves nothing open.
+     * attempt and closes all objects that it created.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> connectAsync(
             InetSocketAddress address,
@@ -246,14 +250,17 @@ public final class ConnectionManager {
                 Connection::close);
     }
 
-    /** Listens at an address with a backlog of 128 connect requests. */
+    /**
+     * Creates a listener at an address, with a backlog of 128 connect requests; see {@link
+     * #listen(InetSocketAddress, int)}.
+     */
     public Listener listen(InetSocketAddress address) throws VerbsException {
         return listen(address, BACKLOG);
     }
 
     /**
-     * Listens at an address. Port 0 selects a free port. The wildcard address selects all RDMA
-     * devices of this machine; see {@link Listener#localAddresses()}.
+     * Creates a listener at an address. Port 0 selects a free port. The wildcard address selects
+     * all RDMA devices of this machine; see {@link Listener#localAddresses()}.
      *
      * @param backlog the maximum number of connect requests that wait to be returned by {@link
      *     Listener#next}. If the backlog is full, further requests are dropped on RoCE and
@@ -267,7 +274,8 @@ public final class ConnectionManager {
     }
 
     /**
-     * Listens at the first IP address of a device with a backlog of 128 connect requests.
+     * Creates a listener at the first IP address of a device, with a backlog of 128 connect
+     * requests.
      *
      * @param port the port number; 0 for a free port
      * @throws VerbsException if the port is in use, or the IP address of the device is unknown, as
@@ -285,7 +293,7 @@ public final class ConnectionManager {
     }
 
     /**
-     * Listens at an address that was looked up.
+     * Creates a listener at an address that {@link #lookUp} returned.
      *
      * @throws IllegalArgumentException if the address is an address to connect to
      */
@@ -311,7 +319,8 @@ public final class ConnectionManager {
             throws VerbsException {
         var connections = channel();
         var incoming = EventChannel.waitable(library, devices);
-        // Keeps the channel reachable, so that a leak is reported for the listener only.
+        // Keeps the channel reachable. Otherwise, a listener that was not closed would be reported
+        // as two leaks.
         listenerChannels.add(incoming);
         incoming.ownLifetime().onClose(() -> listenerChannels.remove(incoming));
         try {
@@ -328,14 +337,14 @@ public final class ConnectionManager {
     }
 
     /**
-     * Asks a peer for the queue pair number and queue key of a datagram service, and waits for the
-     * answer. On the wire: service ID resolution (SIDR).
+     * Requests the queue pair number and queue key of a datagram service from a peer, and waits for
+     * the answer. The protocol is service ID resolution (SIDR).
      *
      * @param privateData private data for the service's program: at most 180 bytes
      * @throws CmException if there is no route to the peer, or the peer does not offer the service
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalArgumentException if the private data is longer
+     * @throws IllegalArgumentException if the private data is longer than this limit
      */
     public DatagramService findDatagramService(
             InetSocketAddress service, Duration timeout, byte... privateData)
@@ -361,9 +370,9 @@ public final class ConnectionManager {
     }
 
     /**
-     * Listens for {@linkplain DatagramServiceRequest requests} for a datagram service with a
-     * backlog of 128 requests. Port 0 selects a free port. The wildcard address selects all RDMA
-     * devices of this machine.
+     * Creates a listener for {@linkplain DatagramServiceRequest requests} for a datagram service,
+     * with a backlog of 128 requests. Port 0 selects a free port. The wildcard address selects all
+     * RDMA devices of this machine.
      *
      * @throws VerbsException if no RDMA device has the address, or the port is in use
      */
@@ -373,8 +382,8 @@ public final class ConnectionManager {
     }
 
     /**
-     * Looks up the address of a service. The best address is the first of the list; current
-     * versions of librdmacm return only one. In C: {@code rdma_getaddrinfo}, and {@code
+     * Looks up the addresses of a service. The best address is the first in the list; current
+     * versions of librdmacm return only one address. In C: {@code rdma_getaddrinfo}, and {@code
      * rdma_freeaddrinfo}.
      *
      * @throws VerbsException if the name is unknown; the exception's code is the negative error
@@ -415,7 +424,10 @@ public final class ConnectionManager {
         }
     }
 
-    /** Returns the event channel of all connections, which is created when first needed. */
+    /**
+     * Returns the event channel of all connections. Creates the channel on the first call, and
+     * again after it has failed.
+     */
     private synchronized EventChannel channel() throws VerbsException {
         if (channel == null || channel.isBroken()) {
             channel = EventChannel.dispatching(library, devices);
@@ -424,8 +436,8 @@ public final class ConnectionManager {
     }
 
     /**
-     * Returns the lifetimes of all open routes, requests, listeners and connections, for tests that
-     * check for leaks.
+     * The lifetimes of all open routes, requests, listeners and connections. Tests use this method
+     * to find objects that a program has not closed.
      */
     public synchronized List<Lifetime> openIdentifiers() {
         return Stream.concat(Stream.ofNullable(channel), listenerChannels.stream())

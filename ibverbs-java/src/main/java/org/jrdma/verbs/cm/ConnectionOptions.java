@@ -53,18 +53,19 @@ public final class ConnectionOptions<Q extends QueuePair> {
 
     /**
      * Returns options of a connection whose queue pair has the given options. The queue pair must
-     * be reliable unless the address was looked up for another queue pair type. The route to the
-     * peer determines the port of the queue pair.
+     * be reliable, unless the connection uses an {@link org.jrdma.verbs.cm.model.AddressInfo} for
+     * another queue pair type. The route to the peer determines the device port of the queue pair.
      */
     public static <Q extends QueuePair> ConnectionOptions<Q> of(QueuePairOptions<Q> queuePair) {
         return new ConnectionOptions<>((port, domain) -> domain.newQueuePair(queuePair.port(port)));
     }
 
     /**
-     * Returns options of a connection whose queue pair receives for the shared receive queues of an
-     * XRC domain. Valid for a listener whose address was looked up for {@link
-     * org.jrdma.verbs.model.QueuePairType#XRC_RECEIVE}. Only the peer sends. The programs exchange
-     * the numbers of the shared receive queues, for example in the private data.
+     * Returns options of a connection whose queue pair receives messages for the shared receive
+     * queues of an XRC domain. The options are valid only for requests to a listener whose address
+     * was looked up for {@link org.jrdma.verbs.model.QueuePairType#XRC_RECEIVE}. Only the peer can
+     * send. The programs exchange the numbers of the shared receive queues, for example in the
+     * private data.
      */
     public static ConnectionOptions<XrcReceiveQueuePair> xrcReceive(XrcDomain domain) {
         return new ConnectionOptions<>((port, protectionDomain) -> {
@@ -81,7 +82,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
 
     /**
      * Sets the private data for the peer's program: at most 56 bytes when connecting, 196 bytes
-     * when accepting, 248 bytes on iWARP. The private data may arrive padded.
+     * when accepting, 248 bytes on iWARP. The peer may receive the private data with padding; see
+     * {@link org.jrdma.verbs.cm.model.PrivateData}.
      */
     public ConnectionOptions<Q> privateData(byte... data) {
         this.privateData = data.clone();
@@ -89,9 +91,9 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the code that prepares the queue pair before the peer can send to it. A message that
-     * arrives when no receive is posted is retransmitted on RoCE and InfiniBand, and ends the
-     * connection on iWARP.
+     * Sets the code that prepares the queue pair before the peer can send to it. Typically, this
+     * code posts receives. If a message arrives when no receive is posted, the peer retransmits it
+     * on RoCE and InfiniBand, but the connection fails on iWARP.
      */
     public ConnectionOptions<Q> prepared(Preparation<Q> preparation) {
         this.preparation = preparation;
@@ -156,25 +158,26 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * <p>The timeout and the number of {@link #retries} determine how long it takes to detect a
      * peer that crashed: with 67 ms and 7 retries, half a second to two seconds.
      *
-     * <p>The timeout is rounded up to a value that the protocol can represent, 4.096 us times a
-     * power of two: 8.2 us, ..., 67.1 ms, 134 ms, ..., 8,796 s. A longer duration disables the
-     * timeout. On iWARP, this option has no effect because TCP determines the timeout. Connecting
-     * or accepting throws IllegalArgumentException if this option is set for an unreliable
-     * connection or for {@link #xrcReceive}, which receive no acknowledgements. In C: {@code
-     * rdma_set_option} with {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
+     * <p>The timeout is rounded up to a value that the protocol can represent: 4.096 us times a
+     * power of two, from 8.2 us to 8,796 s. A longer time disables the timeout. On iWARP, this
+     * option has no effect because TCP determines the timeout. Connecting or accepting throws
+     * IllegalArgumentException if this option is set for an unreliable connection or for {@link
+     * #xrcReceive}, which receive no acknowledgements. In C: {@code rdma_set_option} with {@code
+     * RDMA_OPTION_ID_ACK_TIMEOUT}.
      *
      * @throws IllegalArgumentException if the duration is zero or negative
      */
     public ConnectionOptions<Q> acknowledgeTimeout(Duration timeout) {
-        DurationCodes.acknowledgeTimeout(timeout); // rejects invalid durations
+        DurationCodes.acknowledgeTimeout(timeout); // throws if the timeout is invalid
         this.acknowledgeTimeout = Optional.of(timeout);
         return this;
     }
 
     /**
-     * Sets the IP type of service of the packets: 0 to 255. Valid only for {@link
-     * ConnectionManager#connect}, because a route already has a type of service and an accepting
-     * side uses that of its peer. In C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_TOS}.
+     * Sets the IP type of service of the packets: 0 to 255. This option is valid only for {@link
+     * ConnectionManager#connect}, because a {@link Route} already has a type of service, and the
+     * accepting side uses the type of service of its peer. In C: {@code rdma_set_option} with
+     * {@code RDMA_OPTION_ID_TOS}.
      *
      * @throws IllegalArgumentException if the value is out of range
      */
@@ -186,9 +189,10 @@ public final class ConnectionOptions<Q extends QueuePair> {
 
     /**
      * Sets the local address and port. The address determines the local device; port 0 selects a
-     * free port. Valid only for {@link ConnectionManager#connect}. By default, the system chooses
-     * the address; if that address belongs to a device other than that of the protection domain,
-     * {@link ConnectionManager#connect} uses an address of the domain's device if one is known.
+     * free port. This option is valid only for {@link ConnectionManager#connect}. By default, the
+     * system chooses the address; if that address belongs to a device other than that of the
+     * protection domain, {@link ConnectionManager#connect} uses an address of the domain's device
+     * if one is known.
      */
     public ConnectionOptions<Q> localAddress(InetSocketAddress address) {
         this.localAddress = Optional.of(address);
@@ -214,7 +218,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
     /**
      * Rejects options that take effect only before the path to the peer is resolved.
      *
-     * @param resolved the route or connect request, for the message
+     * @param resolved the route or connect request, which the exception message names
      */
     void rejectPathOptions(Object resolved) {
         if (typeOfService.isPresent() || localAddress.isPresent()) {

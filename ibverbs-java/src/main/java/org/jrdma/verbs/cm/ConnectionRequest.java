@@ -26,15 +26,17 @@ public final class ConnectionRequest extends PeerRequest {
     }
 
     /**
-     * Accepts the request, and waits until the peer has confirmed the connection. On iWARP the peer
-     * sends no confirmation, and must send the first message.
+     * Accepts the request, and waits until the peer has confirmed the connection. On iWARP, the
+     * peer does not send a confirmation, and the peer must send the first message on the
+     * connection.
      *
      * @param domain a protection domain of the request's device
      * @throws CmException if the peer has timed out or withdrawn its request
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this object or the domain is or becomes closed
-     * @throws IllegalArgumentException if the options have a local address or a type of service
+     * @throws IllegalStateException if this request or the protection domain is closed before or
+     *     during the call
+     * @throws IllegalArgumentException if the options specify a local address or a type of service
      */
     public <Q extends QueuePair> Connection<Q> accept(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
@@ -44,7 +46,8 @@ public final class ConnectionRequest extends PeerRequest {
 
     /**
      * Accepts the request without blocking; see {@link #accept(ProtectionDomain, ConnectionOptions,
-     * Duration)}. Canceling the future rejects the request and leaves nothing open.
+     * Duration)}. Canceling the future rejects the request and closes all objects that the call
+     * created.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> acceptAsync(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {

@@ -18,12 +18,13 @@ public final class DatagramServiceRequest extends PeerRequest {
     }
 
     /**
-     * Accepts the request and closes it: the peer sends its datagrams to the given queue pair.
+     * Accepts the request and closes it. The answer contains the number of the given queue pair, to
+     * which the peer then sends its datagrams.
      *
      * @param queuePair a queue pair of the request's device, active with {@link
      *     DatagramParameters#QUEUE_KEY}
      * @param privateData private data for the peer's program: at most 136 bytes
-     * @throws IllegalArgumentException if the private data is longer
+     * @throws IllegalArgumentException if the private data is longer than this limit
      */
     public void accept(DatagramQueuePair queuePair, byte... privateData) throws VerbsException {
         var number = queuePair.endpoint().queuePairNumber();

@@ -47,10 +47,16 @@ public final class EventChannel extends NativeObject {
 
     private static final Logger LOG = LoggerFactory.getLogger(EventChannel.class);
 
-    /** The maximum number of events that are dispatched before other channels are served. */
+    /**
+     * The maximum number of events of this channel that are dispatched before the polling thread
+     * serves other file descriptors.
+     */
     private static final int MAX_BATCH = 16;
 
-    /** The maximum number of consecutive retries of taking an event. All retries take 5 s. */
+    /**
+     * The maximum number of consecutive retries to take an event. The delays of all retries add up
+     * to about 5 s.
+     */
     private static final int MAX_RETRIES = 8;
 
     private static final long RETRY_DELAY_MILLIS = 10;
@@ -62,7 +68,7 @@ public final class EventChannel extends NativeObject {
 
     private final boolean dispatching;
 
-    /** Events that were added by this SDK rather than by librdmacm. */
+    /** Events that the SDK added, in contrast to the events of librdmacm. */
     private final Queue<ConnectionEvent> addedEvents = new ConcurrentLinkedQueue<>();
 
     /**
@@ -163,10 +169,12 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Creates an identifier for an address that was looked up. The identifier has the queue pair
-     * type of the query, and is bound to the local address. This is the only way to create an
-     * identifier for unreliable and extended connections. The peer's address must still be
-     * resolved, because doing so in this call would block. In C: {@code rdma_create_ep}.
+     * Creates an identifier for the result of an address lookup; see {@link
+     * ConnectionManager#lookUp}. The identifier has the queue pair type of the query, and is bound
+     * to the local address. Identifiers for unreliable connections and extended reliable
+     * connections can be created only by this method. The method does not resolve the peer's
+     * address, because that would block; the program must do so afterwards. In C: {@code
+     * rdma_create_ep}.
      *
      * @throws VerbsException if no RDMA device has the local address, or the port is in use
      */
@@ -196,7 +204,7 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Returns the wildcard address in the address family of the peer. */
+    /** Returns the wildcard address in the address family of the peer's address. */
     private static InetSocketAddress wildcard(InetSocketAddress peer) {
         return new InetSocketAddress(
                 InetAddress.ofLiteral(peer.getAddress() instanceof Inet6Address ? "::" : "0.0.0.0"),
@@ -217,8 +225,9 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Takes over an identifier of another channel. The identifier is registered with this channel
-     * before the native call, because its first event may arrive before the call returns.
+     * Moves an identifier of another channel to this channel. Registers the identifier with this
+     * channel before the native call, because the first event of the identifier may arrive at this
+     * channel before the call returns.
      */
     Identifier takeOver(NativeIdentifier source, PortSpace portSpace, CheckedCall attempt)
             throws VerbsException {
@@ -229,7 +238,8 @@ public final class EventChannel extends NativeObject {
         try {
             successor = source.successor(library, channel);
             identifier = register(successor, portSpace);
-            identifier.ownLifetime().hold(); // a thread that receives its event may close it
+            // A thread that receives an event of the identifier may close the identifier.
+            identifier.ownLifetime().hold();
         } finally {
             lifetime().release();
         }
@@ -239,7 +249,7 @@ public final class EventChannel extends NativeObject {
             done = true;
         } finally {
             if (!done) {
-                successor.handOver(); // the source keeps the ownership
+                successor.handOver(); // the source keeps the ownership of the native identifier
             }
             identifier.ownLifetime().release();
             if (!done) {
@@ -249,7 +259,10 @@ public final class EventChannel extends NativeObject {
         return identifier;
     }
 
-    /** Blocks until the events that the old channel has delivered are acknowledged. */
+    /**
+     * Moves a native identifier to this channel. Blocks until the events of the identifier that its
+     * previous channel has delivered are acknowledged.
+     */
     private void migrate(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
         BlockingCalls.call(() -> {
             library.identifiers().migrate(identifier, channel.address(), attempt);
@@ -258,9 +271,9 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Returns a task that unregisters an identifier. It must run before the identifier is
-     * destroyed, because its address may then be reused. The task does not keep this channel
-     * reachable, so that a leaked channel is reported.
+     * Returns a task that unregisters an identifier. The task must run before the identifier is
+     * destroyed, because the address of a destroyed identifier may be reused. The task does not
+     * keep this channel reachable, so that a channel that was not closed is reported as a leak.
      */
     Runnable removalTask(MemorySegment address) {
         var reference = new WeakReference<>(identifiers);
@@ -273,24 +286,25 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Waits for an event. Each event is returned to one caller. In C: {@code rdma_get_cm_event} and
-     * {@code rdma_ack_cm_event}.
+     * Waits for an event of any identifier of this channel. Each event is returned to only one
+     * caller. In C: {@code rdma_get_cm_event} and {@code rdma_ack_cm_event}.
      *
      * @throws FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if the channel is or becomes closed
+     * @throws IllegalStateException if the channel is closed before or during the wait
      */
     public ConnectionEvent next(Duration timeout) throws FabricException, InterruptedIOException {
         return next(Deadline.after(timeout), "No event arrived at " + this);
     }
 
     /**
-     * @param timedOut the start of the message in case of a timeout, which ends with "within ..."
+     * @param timedOut the start of the exception message for a timeout; the message ends with
+     *     "within" and the duration
      */
     ConnectionEvent next(Deadline deadline, String timedOut)
             throws FabricException, InterruptedIOException {
         while (true) {
-            if (Thread.currentThread().isInterrupted()) { // checked before an event is taken
+            if (Thread.currentThread().isInterrupted()) { // must not take an event
                 throw new InterruptedIOException("interrupted while waiting for " + this);
             }
             var ticket = waiter.ticket();
@@ -308,7 +322,10 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Dispatches events. Runs on the polling thread, so it must not block or call the program. */
+    /**
+     * Adds available events to the queues of their identifiers. Runs on the polling thread, so it
+     * must not block or call code of the program.
+     */
     private void dispatch() {
         try {
             for (var count = 0; count < MAX_BATCH; count++) {
@@ -329,8 +346,9 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Retries after a delay, because a failure to take an event can be temporary, for example a
-     * lack of memory. Fails all identifiers after {@link #MAX_RETRIES} consecutive retries.
+     * Schedules a retry after a delay, because the failure to take an event can be temporary, for
+     * example due to a lack of memory. After {@link #MAX_RETRIES} consecutive retries, fails all
+     * waiting calls on the identifiers of this channel.
      */
     private void retryLater(Exception e) {
         var failureCount = consecutiveFailures.incrementAndGet();
@@ -365,7 +383,7 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Returns true if this channel delivers no more events after repeated failures. */
+    /** Returns true if this channel has stopped delivering events because of repeated failures. */
     boolean isBroken() {
         return broken;
     }
@@ -375,7 +393,10 @@ public final class EventChannel extends NativeObject {
         return dispatching;
     }
 
-    /** Adds an event for a failure that the library reported as the result of a call. */
+    /**
+     * Adds an event for a failure that the library did not report as an event, but as the result of
+     * a call.
+     */
     void add(ConnectionEvent event) {
         if (dispatching) {
             event.identifier().events().add(event);
@@ -385,7 +406,7 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Takes an event without waiting. Returns empty if there is no event. */
+    /** Takes one event without waiting. Returns empty if no event is available. */
     private Optional<ConnectionEvent> take() throws VerbsException {
         lifetime().hold();
         try {
@@ -437,7 +458,7 @@ public final class EventChannel extends NativeObject {
         return Optional.ofNullable(identifiers.get(address.address()));
     }
 
-    /** Rejects a request to a listener that has been closed. */
+    /** Closes the identifier of a request to a closed listener, which rejects the request. */
     private void reject(MemorySegment address) {
         try {
             nativeIdentifier(address).close();

@@ -12,8 +12,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of one identifier, which are taken by waiting threads or passed to a handler. Adding
- * an event does not block.
+ * The queue of the events of one identifier. Waiting threads take the events, or a handler receives
+ * them. Adding an event does not block.
  */
 final class EventQueue {
 
@@ -29,7 +29,7 @@ final class EventQueue {
         this.owner = owner;
     }
 
-    /** Adds an event, or drops it if the queue is closed. */
+    /** Adds an event. Discards the event if the queue is closed. */
     void add(ConnectionEvent event) {
         lock.lock();
         try {
@@ -47,7 +47,7 @@ final class EventQueue {
         }
     }
 
-    /** Fails all current and future waits. */
+    /** Makes all current and future waits fail with an exception. */
     void fail(VerbsException e) {
         lock.lock();
         try {
@@ -61,8 +61,9 @@ final class EventQueue {
     /**
      * Waits for an event.
      *
-     * @param timedOut the start of the message in case of a timeout, which ends with "within ..."
-     * @throws IllegalStateException if the queue is or becomes closed
+     * @param timedOut the start of the exception message for a timeout; the message ends with
+     *     "within" and the duration
+     * @throws IllegalStateException if the queue is closed before or during the wait
      */
     private ConnectionEvent take(Deadline deadline, String timedOut)
             throws FabricException, InterruptedIOException {
@@ -93,8 +94,9 @@ final class EventQueue {
     /**
      * Waits for the outcome of a step.
      *
-     * @param failure the start of the message if the step fails
-     * @param timedOut the start of the message if the step times out, which ends with "within ..."
+     * @param failure the start of the exception message if the step fails
+     * @param timedOut the start of the exception message if the step times out; the message ends
+     *     with "within" and the duration
      * @throws CmException if the step failed
      */
     ConnectionEvent awaitOutcome(
@@ -111,7 +113,7 @@ final class EventQueue {
                 case ConnectionEvent.AddressChanged _,
                         ConnectionEvent.TimeWaitExit _,
                         ConnectionEvent.UserDefined _ -> {
-                    // not an outcome of the step
+                    // These events are not outcomes of a step.
                 }
                 default -> {
                     return event;
@@ -135,12 +137,16 @@ final class EventQueue {
         }
     }
 
-    /** Closes the queue: fails all waits and drops all events. */
+    /** Closes the queue: makes all waits fail and discards all events. */
     void close() {
         close(owner + " is closed");
     }
 
-    /** Closes the queue with a message for the exceptions of waiting threads. */
+    /**
+     * Closes the queue.
+     *
+     * @param reason the message of the exceptions that waiting threads get
+     */
     void close(String reason) {
         lock.lock();
         try {

@@ -14,7 +14,10 @@ import org.jrdma.verbs.internal.EventChannelFunctions.Event;
 /** Translates native events to {@link ConnectionEvent}s. */
 final class EventTranslation {
 
-    /** Translations by native event type, except requests, for which an identifier is created. */
+    /**
+     * The translations, by native event type. Requests are not included, because the event channel
+     * creates an identifier for each request.
+     */
     private static final Map<Integer, BiFunction<Identifier, Event, ConnectionEvent>> BY_TYPE =
             Map.ofEntries(
                     entry(
@@ -101,7 +104,10 @@ final class EventTranslation {
         return BY_TYPE.getOrDefault(event.type(), EventTranslation::other).apply(identifier, event);
     }
 
-    /** Returns the call whose outcome the event reports; it may not have returned yet. */
+    /**
+     * Returns the kind of call whose outcome the event reports; empty if the event is not the
+     * outcome of such a call. The call may still be running.
+     */
     static Optional<NativeIdentifier.Call> answeredCall(ConnectionEvent event) {
         return switch (event) {
             case ConnectionEvent.AddressInfoResolved _, ConnectionEvent.AddressInfoError _ ->

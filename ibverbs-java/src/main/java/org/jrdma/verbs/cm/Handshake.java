@@ -20,16 +20,19 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** Establishes a connection from a route or a connect request; a failure closes everything. */
+/**
+ * Establishes a connection from a route or a connect request. A failure closes the identifier and
+ * the queue pair.
+ */
 final class Handshake<Q extends QueuePair> {
 
     private static final int MAX_READS = 254; // 255 means the maximum of the device
 
-    /** The functions that fail if the peer has withdrawn its request or timed out. */
+    /** The C functions that fail with EINVAL if the peer has withdrawn its request or timed out. */
     private static final Set<String> STEPS =
             Set.of("rdma_init_qp_attr", "rdma_accept", "rdma_establish");
 
-    /** The maximum delay between the failure of a function and the event with the reason. */
+    /** The maximum time to wait for the event with the reason after a C function has failed. */
     private static final Duration REASON_DELAY = Duration.ofMillis(100);
 
     private final IdentifierOwnership ownership;
@@ -41,7 +44,7 @@ final class Handshake<Q extends QueuePair> {
     private final Runnable queuePairClosed = this::queuePairClosed;
     private @Nullable Q queuePair;
 
-    /** True if the connect request was sent or received. */
+    /** True after the connect request was sent or received. */
     private boolean requested;
 
     Handshake(
@@ -90,9 +93,9 @@ final class Handshake<Q extends QueuePair> {
     }
 
     /**
-     * Adds the reason to the failure of a function that was called after the peer had withdrawn its
-     * request or timed out. An event contains the reason. The kernel sends no such event if the
-     * request was withdrawn before it was accepted.
+     * Returns an exception that also contains the reason of a failure. If a function fails because
+     * the peer has withdrawn its request or timed out, an event contains the reason. However, the
+     * kernel does not send this event if the request was withdrawn before it was accepted.
      */
     private VerbsException explained(VerbsException e) throws InterruptedIOException {
         if (e instanceof CmException
@@ -109,7 +112,7 @@ final class Handshake<Q extends QueuePair> {
             reason.addSuppressed(e);
             return reason;
         } catch (FabricException | IllegalStateException _) {
-            // no event has arrived
+            // No event with the reason has arrived.
         }
         return new CmException(failure, e);
     }
@@ -185,8 +188,8 @@ final class Handshake<Q extends QueuePair> {
     }
 
     /**
-     * Sets the acknowledge timeout except on iWARP, where TCP determines it. The kernel rejects it
-     * for queue pairs that receive no acknowledgements.
+     * Sets the acknowledge timeout, except on iWARP, where TCP determines the timeout. Rejects the
+     * option for queue pairs that receive no acknowledgements, as the kernel would.
      */
     private void setAcknowledgeTimeout() throws VerbsException {
         var timeout = options.acknowledgeTimeout;
@@ -202,7 +205,9 @@ final class Handshake<Q extends QueuePair> {
         identifier.acknowledgeTimeout(timeout.get());
     }
 
-    /** Creates a queue pair in the state INIT, and runs the program's preparation. */
+    /**
+     * Creates a queue pair, moves it to the state INIT, and runs the preparation of the program.
+     */
     private Q prepare() throws IOException {
         var device = identifier.deviceName().orElse("no device");
         if (!device.equals(domain.device().name())) {
@@ -230,7 +235,7 @@ final class Handshake<Q extends QueuePair> {
         return created;
     }
 
-    /** Wakes up the thread that waits for the peer. */
+    /** Wakes up the thread that waits for the peer, because the queue pair is being closed. */
     private void queuePairClosed() {
         identifier
                 .events()
@@ -246,7 +251,8 @@ final class Handshake<Q extends QueuePair> {
     }
 
     /**
-     * Sends the connect request. On iWARP, a background thread sends it because the call blocks.
+     * Sends the connect request. On iWARP, a background thread sends the request, because the call
+     * blocks.
      */
     private void request(ConnectionParameters parameters) throws VerbsException {
         if (!isIwarp) {
@@ -260,7 +266,7 @@ final class Handshake<Q extends QueuePair> {
             } catch (VerbsException e) {
                 identifier.events().fail(e);
             } catch (IllegalStateException _) {
-                // closed; closing has woken up the waiting thread
+                // The identifier is closed, which has woken up the waiting thread.
             }
         });
     }
@@ -283,7 +289,10 @@ final class Handshake<Q extends QueuePair> {
         return limited(options.maxDestinationReads, limits.maxReadsAsDestination());
     }
 
-    /** Limits a number of reads, which is 0 for an unreliable connection. */
+    /**
+     * Limits a number of reads to the limit of the device and of the protocol. Returns 0 for an
+     * unreliable connection, which has no reads.
+     */
     private int limited(int count, int limit) {
         return identifier.queuePairType() == QueuePairType.UNRELIABLE_CONNECTION
                 ? 0

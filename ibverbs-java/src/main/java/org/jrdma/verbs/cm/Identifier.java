@@ -33,12 +33,12 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A communication identifier, the connection manager's counterpart of a socket.
+ * A communication identifier, which is the counterpart of a socket in the connection manager.
  *
- * <p>A method that involves a peer or a service only starts a step, whose outcome is reported as an
- * event of the {@link EventChannel}. The program creates the queue pair: {@link #queuePairChange}
- * returns the attributes of each state transition, and {@link ConnectionParameters} contain the
- * queue pair number.
+ * <p>A method that involves a peer or a name service only starts a step. The {@link EventChannel}
+ * reports the outcome of the step as an event. The program creates the queue pair itself: {@link
+ * #queuePairChange} returns the attributes for each state transition, and {@link
+ * ConnectionParameters} contain the queue pair number.
  *
  * <p>Owned by its event channel. Safe for use by multiple threads. In C: {@code struct rdma_cm_id};
  * {@link #close()} is {@code rdma_destroy_id}. Closing does not wait for the peer. On iWARP, where
@@ -75,7 +75,7 @@ public final class Identifier extends NativeObject {
                 });
     }
 
-    /** The port space of this identifier. */
+    /** The space of port numbers that the addresses of this identifier belong to. */
     public PortSpace portSpace() {
         return portSpace;
     }
@@ -111,7 +111,7 @@ public final class Identifier extends NativeObject {
         resolveAddress(null, to, timeout);
     }
 
-    /** Starts to resolve the address of a peer from a local address, or from any if it is null. */
+    /** Starts to resolve the address of a peer from a local address; null for any address. */
     public void resolveAddress(
             @Nullable InetSocketAddress from, InetSocketAddress to, Duration timeout)
             throws VerbsException {
@@ -130,8 +130,8 @@ public final class Identifier extends NativeObject {
      * ConnectionEvent.AddressInfoResolved}, after which {@link #addressInfo} returns the address,
      * or {@link ConnectionEvent.AddressInfoError}. In C: {@code rdma_resolve_addrinfo}.
      *
-     * <p>A background thread waits for the name service. It cannot be interrupted, and close() does
-     * not wait for it. The result of a lookup must be taken before the next lookup starts.
+     * <p>A background thread waits for the name service, even after {@link #close()}. The program
+     * must take the result of a lookup before it starts the next lookup.
      *
      * @throws VerbsException if a lookup is in progress; with EOPNOTSUPP if the library is older
      *     than rdma-core 60
@@ -157,8 +157,8 @@ public final class Identifier extends NativeObject {
     /**
      * Takes the result of a lookup. In C: {@code rdma_query_addrinfo}.
      *
-     * @throws VerbsException with ENOENT if there is no result or it was already taken; with
-     *     EOPNOTSUPP if the library is older than rdma-core 60
+     * @throws VerbsException with ENOENT if there is no result or the result was already taken;
+     *     with EOPNOTSUPP if the library is older than rdma-core 60
      */
     public List<AddressInfo> addressInfo() throws VerbsException {
         return calls.query(
@@ -180,24 +180,24 @@ public final class Identifier extends NativeObject {
      * Starts to listen. Each request is reported as a {@link ConnectionEvent.ConnectRequest} or
      * {@link ConnectionEvent.DatagramRequest}. In C: {@code rdma_listen}.
      *
-     * @param backlog the maximum number of unanswered requests
+     * @param backlog the maximum number of requests that the program has not yet answered
      */
     public void listen(int backlog) throws VerbsException {
         calls.run("rdma_listen", (id, attempt) -> functions.listen(id, backlog, attempt));
     }
 
     /**
-     * Sends a connect request to the peer. The outcome of success is {@link
+     * Sends a connect request to the peer. If the peer accepts the request, the outcome is {@link
      * ConnectionEvent.ConnectResponse}, on iWARP {@link ConnectionEvent.Established}, and for
-     * datagrams {@link ConnectionEvent.DatagramEstablished}. The outcome of failure is a {@link
+     * datagrams {@link ConnectionEvent.DatagramEstablished}. Otherwise the outcome is a {@link
      * ConnectionEvent.Failure}. In C: {@code rdma_connect}.
      *
      * <p>On an iWARP device, this method blocks until TCP has connected, and cannot be interrupted.
-     * Call it on a dedicated thread. close() does not wait for it.
+     * Call it on a dedicated thread. {@link #close()} does not wait for it.
      *
      * @param privateData the private data for the peer: at most 56 bytes for a connection, 180
      *     bytes for datagrams, 248 bytes on iWARP
-     * @throws IllegalArgumentException if the private data is longer
+     * @throws IllegalArgumentException if the private data is longer than this limit
      */
     public void connect(ConnectionParameters parameters, byte... privateData)
             throws VerbsException {
@@ -212,7 +212,7 @@ public final class Identifier extends NativeObject {
         });
     }
 
-    /** Checks the length of private data. */
+    /** Checks the length of private data against the limit of the message field. */
     void check(PrivateDataSizes field, byte[] data) {
         field.check(this, data.length, field.bytes(portSpace.isDatagram(), isIwarp()));
     }
@@ -223,7 +223,7 @@ public final class Identifier extends NativeObject {
      *
      * @param privateData the private data for the peer: at most 196 bytes for a connection, 136
      *     bytes for datagrams, 248 bytes on iWARP
-     * @throws IllegalArgumentException if the private data is longer
+     * @throws IllegalArgumentException if the private data is longer than this limit
      */
     public void accept(ConnectionParameters parameters, byte... privateData) throws VerbsException {
         check(PrivateDataSizes.REPLY, privateData);
@@ -237,7 +237,7 @@ public final class Identifier extends NativeObject {
      *
      * @param privateData the private data for the peer: at most 148 bytes for a connection, 136
      *     bytes for datagrams, 248 bytes on iWARP
-     * @throws IllegalArgumentException if the private data is longer
+     * @throws IllegalArgumentException if the private data is longer than this limit
      */
     public void reject(byte... privateData) throws VerbsException {
         check(PrivateDataSizes.REJECTION, privateData);
@@ -247,11 +247,11 @@ public final class Identifier extends NativeObject {
     /**
      * Rejects a request because this side does not support the {@link #peerEnhancedOptions}. The
      * peer gets {@link RejectReason#VENDOR_OPTION_NOT_SUPPORTED}, except on iWARP, where rejections
-     * carry no reason. In C: {@code rdma_reject_ece}.
+     * do not contain a reason. In C: {@code rdma_reject_ece}.
      *
      * @param privateData the private data for the peer: at most 148 bytes for a connection, 136
      *     bytes for datagrams, 248 bytes on iWARP
-     * @throws IllegalArgumentException if the private data is longer
+     * @throws IllegalArgumentException if the private data is longer than this limit
      * @throws VerbsException with EOPNOTSUPP if the library is older than rdma-core 31
      */
     public void rejectEnhancedOptions(byte... privateData) throws VerbsException {
@@ -270,17 +270,17 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Disconnects, or confirms a disconnect, which the peer would otherwise retransmit for minutes.
-     * Does not change the state of the queue pair. In C: {@code rdma_disconnect}.
+     * Disconnects, or confirms a disconnect, which the peer retransmits until it is confirmed. Does
+     * not change the state of the queue pair. In C: {@code rdma_disconnect}.
      */
     public void disconnect() throws VerbsException {
         calls.runOnDevice("rdma_disconnect", functions::disconnect);
     }
 
     /**
-     * Reports an event of the queue pair to the connection manager. {@link
-     * AsyncEventType#COMMUNICATION_ESTABLISHED} occurs if a message arrives before the peer's
-     * confirmation of the connection, and substitutes for it. In C: {@code rdma_notify}.
+     * Reports an event of the queue pair to the connection manager. If a message arrives before the
+     * peer's confirmation, reporting {@link AsyncEventType#COMMUNICATION_ESTABLISHED} replaces the
+     * confirmation. In C: {@code rdma_notify}.
      */
     public void notify(AsyncEventType event) throws VerbsException {
         calls.run("rdma_notify", (id, attempt) -> functions.notify(id, event, attempt));
@@ -292,8 +292,8 @@ public final class Identifier extends NativeObject {
      *
      * @throws VerbsException with EOPNOTSUPP if the library is older than rdma-core 60; with EINVAL
      *     if the kernel does not support user-defined events
-     * @throws IllegalStateException if this identifier belongs to a {@link Connection}, which
-     *     handles its events
+     * @throws IllegalStateException if this identifier belongs to a {@link Connection}, which would
+     *     ignore the event
      */
     public void writeEvent(int status, long argument) throws VerbsException {
         if (channel.isDispatching()) {
@@ -330,16 +330,16 @@ public final class Identifier extends NativeObject {
         joinMulticast(group, MulticastRole.FULL_MEMBER);
     }
 
-    /** Starts to join a multicast group in a role. In C: {@code rdma_join_multicast_ex}. */
+    /** Starts to join a multicast group in a given role. In C: {@code rdma_join_multicast_ex}. */
     public void joinMulticast(InetAddress group, MulticastRole role) throws VerbsException {
         identifier.groups().join(calls, group, role);
     }
 
     /**
-     * Leaves a multicast group. {@link #close()} leaves all groups. In C: {@code
+     * Leaves a multicast group. {@link #close()} leaves all groups that were joined. In C: {@code
      * rdma_leave_multicast}.
      *
-     * @throws VerbsException if the identifier is not a member of that group
+     * @throws VerbsException if the identifier is not a member of the group
      */
     public void leaveMulticast(InetAddress group) throws VerbsException {
         identifier.groups().leave(calls, group);
@@ -350,8 +350,8 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Moves the native identifier to another event channel, which then owns it and gets its events.
-     * This object is closed; the returned object replaces it. In C: {@code rdma_migrate_id}.
+     * Moves the native identifier to another event channel, which then owns it. Closes this object
+     * and returns the object that replaces it. In C: {@code rdma_migrate_id}.
      *
      * @throws IllegalStateException if a connect or lookup call on this identifier is in progress
      */
@@ -390,27 +390,27 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Enables or disables sharing of the port with other identifiers that enable this option. Must
-     * be called before the identifier is bound. In C: {@code rdma_set_option} with {@code
-     * RDMA_OPTION_ID_REUSEADDR}.
+     * Selects whether this identifier can share its port with other identifiers that have also
+     * enabled this option. Must be called before the identifier is bound. In C: {@code
+     * rdma_set_option} with {@code RDMA_OPTION_ID_REUSEADDR}.
      */
     public void reuseAddress(boolean enabled) throws VerbsException {
         setFlag(rdma_h.RDMA_OPTION_ID_REUSEADDR(), enabled);
     }
 
     /**
-     * Restricts an identifier that is bound to the IPv6 wildcard address to IPv6. Must be called
-     * before the identifier is bound. In C: {@code rdma_set_option} with {@code
-     * RDMA_OPTION_ID_AFONLY}.
+     * Selects whether an identifier that is bound to the IPv6 wildcard address uses only IPv6;
+     * otherwise it also uses IPv4. Must be called before the identifier is bound. In C: {@code
+     * rdma_set_option} with {@code RDMA_OPTION_ID_AFONLY}.
      */
     public void addressFamilyOnly(boolean enabled) throws VerbsException {
         setFlag(rdma_h.RDMA_OPTION_ID_AFONLY(), enabled);
     }
 
     /**
-     * Sets the time after which the queue pair retransmits an unacknowledged request, rounded up as
-     * in {@link ConnectionOptions#acknowledgeTimeout}. In C: {@code rdma_set_option} with {@code
-     * RDMA_OPTION_ID_ACK_TIMEOUT}.
+     * Sets the time after which the queue pair retransmits an unacknowledged request. The time is
+     * rounded up as described for {@link ConnectionOptions#acknowledgeTimeout}. In C: {@code
+     * rdma_set_option} with {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
      *
      * @throws IllegalArgumentException if the duration is zero or negative
      */
@@ -459,24 +459,24 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * The peer's address; empty before it is known. In C: {@code rdma_get_peer_addr}, and {@code
-     * rdma_get_dst_port}.
+     * The peer's address; empty if it is not known yet. In C: {@code rdma_get_peer_addr}, and
+     * {@code rdma_get_dst_port}.
      */
     public Optional<InetSocketAddress> peerAddress() {
         return calls.read(IdentifierReader::peer);
     }
 
-    /** The name of the device to which it is bound; see {@link org.jrdma.verbs.Verbs#open}. */
+    /** The name of the device to which this identifier is bound; empty if it is not bound. */
     public Optional<String> deviceName() {
         return calls.device().map(IdentifierReader.BoundDevice::name);
     }
 
-    /** The port number of the device to which it is bound, starting at 1. */
+    /** The device port to which this identifier is bound, from 1; empty if it is not bound. */
     public OptionalInt devicePort() {
         return calls.device().stream().mapToInt(IdentifierReader.BoundDevice::port).findFirst();
     }
 
-    /** The paths through the fabric; empty before the route is resolved, and on iWARP. */
+    /** The paths through the fabric; empty before the route is resolved, and always on iWARP. */
     public List<PathRecord> paths() {
         return calls.read(IdentifierReader::paths);
     }
@@ -485,7 +485,7 @@ public final class Identifier extends NativeObject {
         return channel;
     }
 
-    /** The event queue, which is used if the channel dispatches events to identifiers. */
+    /** The event queue of this identifier, which is used only if the channel dispatches events. */
     EventQueue events() {
         return events;
     }

@@ -6,8 +6,8 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * The ownership of an identifier by a route or a connect request, until a connection takes over the
- * identifier. Closing the owner closes an identifier that was not handed over.
+ * The ownership of an identifier by a route or a request of a peer. The ownership ends when a
+ * connection takes over the identifier, or when the owner is closed, which closes the identifier.
  */
 final class IdentifierOwnership {
 
@@ -16,7 +16,7 @@ final class IdentifierOwnership {
     private final Lifetime ownership;
 
     /**
-     * Starts the ownership.
+     * Creates the ownership, and registers the owner for leak detection.
      *
      * @param owner the object that is reported as a leak if it becomes unreachable without being
      *     closed
@@ -39,7 +39,10 @@ final class IdentifierOwnership {
         return identifier;
     }
 
-    /** Returns an exception that names the owner if the owner is closed; otherwise {@code e}. */
+    /**
+     * Returns an exception with the name of the owner if the owner is closed; otherwise returns
+     * {@code e}.
+     */
     IllegalStateException explained(IllegalStateException e) {
         return ownership.isClosed() || !identifier.isOpen()
                 ? new IllegalStateException(ownerName + " is closed", e)
@@ -47,8 +50,9 @@ final class IdentifierOwnership {
     }
 
     /**
-     * Hands the identifier over to a new owner.
+     * Transfers the identifier to a new owner.
      *
+     * @param newOwner creates the new owner, usually a connection
      * @throws IllegalStateException if the identifier is closed
      */
     synchronized <T> T handOver(Supplier<T> newOwner) {
@@ -63,7 +67,7 @@ final class IdentifierOwnership {
         return ownerName;
     }
 
-    /** Closes the identifier unless it was handed over. */
+    /** Closes the identifier, unless it was transferred to a new owner. */
     synchronized void close() {
         if (!ownership.isClosed()) {
             identifier.close();

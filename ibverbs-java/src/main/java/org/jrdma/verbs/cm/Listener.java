@@ -14,9 +14,10 @@ import org.jrdma.verbs.QueuePair;
  * A listener for connect requests. Any number of threads can wait for requests; each request is
  * returned to one thread.
  *
- * <p>Requests wait in a backlog until a thread takes them. A peer may have timed out in the
- * meantime. If the backlog is full, a request is dropped and its peer retransmits it, or, on iWARP,
- * it is rejected. Closing the listener rejects the requests in the backlog; connections stay open.
+ * <p>Requests wait in a backlog until a thread takes them. The peer of a request may have timed out
+ * before a thread takes the request. If the backlog is full, new requests are dropped and their
+ * peers retransmit them; on iWARP, new requests are rejected. Closing the listener rejects the
+ * requests in the backlog, but does not close connections.
  */
 public final class Listener implements AutoCloseable {
 
@@ -51,15 +52,15 @@ public final class Listener implements AutoCloseable {
      * @throws org.jrdma.verbs.model.VerbsException if the device is being removed
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this listener is or becomes closed
+     * @throws IllegalStateException if this listener is closed before or during the wait
      */
     public ConnectionRequest next(Duration timeout) throws FabricException, InterruptedIOException {
         return next(Deadline.after(timeout));
     }
 
     /**
-     * Takes a connect request without blocking; see {@link #next(Duration)}. A canceled future
-     * takes no request; a request that was already taken is rejected.
+     * Takes a connect request without blocking; see {@link #next(Duration)}. Canceling the future
+     * rejects a request that was already taken; otherwise no request is taken.
      */
     public CompletableFuture<ConnectionRequest> nextAsync(Duration timeout) {
         return CancellableCall.start(
@@ -84,7 +85,7 @@ public final class Listener implements AutoCloseable {
      * @throws CmException if the peer has timed out or withdrawn its request
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this listener is or becomes closed
+     * @throws IllegalStateException if this listener is closed before or during the wait
      */
     public <Q extends QueuePair> Connection<Q> accept(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
@@ -95,7 +96,8 @@ public final class Listener implements AutoCloseable {
 
     /**
      * Takes and accepts a connect request without blocking; see {@link #accept}. Canceling the
-     * future rejects a request that was already taken, and leaves nothing open.
+     * future rejects a request that was already taken, and closes all objects that the call
+     * created.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> acceptAsync(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {

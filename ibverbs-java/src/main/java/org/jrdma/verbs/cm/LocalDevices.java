@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** The local RDMA devices of a connection manager and their IP addresses. */
 final class LocalDevices {
 
-    /** Opens the libibverbs that a librdmacm uses. */
+    /** A supplier of the libibverbs that a librdmacm uses. */
     @FunctionalInterface
     interface Source {
         Verbs open() throws LibraryNotFoundException;
@@ -41,8 +41,8 @@ final class LocalDevices {
     }
 
     /**
-     * Returns a sentence for a message that lists the device names, or an empty string if the
-     * devices cannot be listed.
+     * Returns a sentence with the names of the devices, for an exception message. Returns an empty
+     * string if the devices cannot be listed.
      */
     String sentence() {
         try {
@@ -54,7 +54,7 @@ final class LocalDevices {
                     ? " This machine has no RDMA device."
                     : " The local RDMA devices are: %s.".formatted(names);
         } catch (LibraryNotFoundException | VerbsException | IllegalStateException e) {
-            return ""; // must not hide the failure that the message is about
+            return ""; // an exception here would hide the failure that the caller reports
         }
     }
 

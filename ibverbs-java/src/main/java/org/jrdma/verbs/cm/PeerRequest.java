@@ -4,7 +4,10 @@ import java.net.InetSocketAddress;
 import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.VerbsException;
 
-/** A request that a peer sent to a listener. Owns the identifier of the request. */
+/**
+ * A request that a peer sent to a listener. The request owns the identifier that was created for
+ * it.
+ */
 abstract sealed class PeerRequest implements AutoCloseable
         permits ConnectionRequest, DatagramServiceRequest {
 
@@ -30,7 +33,10 @@ abstract sealed class PeerRequest implements AutoCloseable
         return event.privateData();
     }
 
-    /** The name of the local device of the request; see {@link org.jrdma.verbs.Verbs#open}. */
+    /**
+     * The name of the local device through which the request arrived. {@link
+     * org.jrdma.verbs.Verbs#open} opens the device.
+     */
     public String deviceName() {
         return event.identifier().deviceName().orElseThrow();
     }
@@ -40,7 +46,7 @@ abstract sealed class PeerRequest implements AutoCloseable
      *
      * @param privateData private data for the peer's program: at most 148 bytes for a connection,
      *     136 bytes for a datagram service, 248 bytes on iWARP
-     * @throws IllegalArgumentException if the private data is longer
+     * @throws IllegalArgumentException if the private data is longer than this limit
      */
     public void reject(byte... privateData) throws VerbsException {
         try {
@@ -52,7 +58,9 @@ abstract sealed class PeerRequest implements AutoCloseable
         }
     }
 
-    /** Closes the request, and rejects it if it has not been answered. */
+    /**
+     * Closes the request. Rejects the request if the program has neither accepted nor rejected it.
+     */
     @Override
     public void close() {
         ownership.close();

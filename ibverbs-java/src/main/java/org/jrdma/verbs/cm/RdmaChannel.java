@@ -63,7 +63,7 @@ public final class RdmaChannel implements AutoCloseable {
          */
         void message(MemorySegment buffer, long length);
 
-        /** Handles the completion of the read or write that was started with this identifier. */
+        /** Handles the completion of the read or write that was started with this id. */
         default void done(long id) {}
     }
 
@@ -71,7 +71,7 @@ public final class RdmaChannel implements AutoCloseable {
     public enum WaitResult {
         /** At least one received message or completed operation was handled. */
         HANDLED,
-        /** Nothing was handled, but more messages can be sent than before. */
+        /** Nothing was handled, but more messages can be sent than before the call. */
         CAN_SEND,
         /** The timeout expired. The channel is open; the peer may be idle or busy. */
         TIMED_OUT
@@ -111,7 +111,7 @@ public final class RdmaChannel implements AutoCloseable {
         this.privateData = ChannelParameters.programData(connection.privateData());
         var completions = rings.completions();
         this.state = new ChannelState(toString(), domain, connection, completions);
-        // Wakes up a thread that waits for completions when the protection domain is closed.
+        // Wakes up a thread in await(), for example when the protection domain is closed.
         this.queuePairClosed = () -> BlockingCalls.start(completions::close);
         this.cursor = completions.newCursor(Math.min(MAX_BATCH, rings.capacity()));
         this.maxMessageBytes = Math.min(rings.parameters().messageBytes(), peer.messageBytes());
@@ -143,9 +143,9 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Accepts a connect request for a channel, and rejects any other request. The request is closed
-     * in every case. On iWARP, this side cannot send before the first header of the peer has
-     * arrived, which the peer sends automatically.
+     * Accepts a connect request for a channel, and rejects any other request. This method closes
+     * the request in every case. On iWARP, this side cannot send before a first header has arrived
+     * from the peer, which the channel at the peer sends automatically.
      *
      * @param domain a protection domain of the request's device
      * @throws IllegalArgumentException if the private data is too long
@@ -180,8 +180,8 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Returns the private data of a request that has not been accepted yet, or empty if the request
-     * is not for a channel.
+     * Returns the private data of a request before it is accepted; empty if the request is not for
+     * a channel.
      */
     public static Optional<PrivateData> privateData(ConnectionRequest request) {
         var all = request.privateData();
@@ -202,7 +202,7 @@ public final class RdmaChannel implements AutoCloseable {
         return maxMessageBytes;
     }
 
-    /** The number of messages that can be sent now. */
+    /** The number of messages that can be sent without waiting for the peer. */
     public int freeMessages() {
         checkThread();
         return rings.freeMessages();
@@ -268,7 +268,7 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             rings.send(bytes);
         } catch (VerbsException e) {
-            throw state.postFailed(e); // some devices post a request and still report a failure
+            throw state.postFailed(e); // some devices report a failure after posting
         } catch (IllegalStateException e) {
             throw state.explained(e);
         }
@@ -283,8 +283,8 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Starts to write remote memory. The local memory must not change until the write has
-     * completed. The peer is not notified; a message sent afterwards arrives after the data.
+     * Starts to write to remote memory. The local memory must not change until the write has
+     * completed. The peer is not notified; messages that are sent afterwards arrive after the data.
      *
      * @param id the identifier that is passed to {@link Handler#done}
      * @return false if too many operations are in flight: call {@link #await} or {@link #poll}
@@ -340,9 +340,9 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Waits until there is something to handle or more messages can be sent, and handles received
-     * messages and completed operations. A result other than {@link WaitResult#TIMED_OUT} does not
-     * mean that a message was received: call this method until the expected message has arrived.
+     * Waits until a message has arrived, an operation has completed, or more messages can be sent.
+     * Handles received messages and completed operations. To wait for a particular message, call
+     * this method until that message has been handled.
      *
      * @throws ChannelClosedException if the channel has ended, for example by {@link #close()}
      *     during the wait, and there is nothing left to handle
@@ -356,7 +356,7 @@ public final class RdmaChannel implements AutoCloseable {
         var deadline = Deadline.after(timeout);
         var freeBefore = rings.freeMessages();
         do {
-            if (state.isTerminated()) { // no more completions arrive
+            if (state.isTerminated()) { // no further completions arrive, so do not wait for them
                 poll(handler); // throws if there is nothing left to handle
                 return WaitResult.HANDLED;
             }
@@ -446,9 +446,9 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Posts the receive again.
+     * Posts the receive of a handled message again.
      *
-     * @param done true if the handler has returned; otherwise its exception is thrown
+     * @param done true if the handler has returned; false if it has thrown, so this method must not
      */
     private void release(int slot, boolean isMessage, boolean done) throws VerbsException {
         try {

@@ -29,8 +29,8 @@ public final class RdmaChannelOptions {
     public RdmaChannelOptions() {}
 
     /**
-     * Sets the maximum length of a message in bytes; 4096 by default. The smaller value of the two
-     * sides applies.
+     * Sets the maximum length of a message in bytes; 4096 by default. If the two sides have
+     * different values, the smaller value applies to both.
      */
     public RdmaChannelOptions messageBytes(int bytes) {
         messageBytes = atLeastOne(bytes, "message bytes");
@@ -39,15 +39,15 @@ public final class RdmaChannelOptions {
 
     /**
      * Sets the number of messages that can be in flight in each direction; 64 by default. A message
-     * is in flight until the receiver has handled it. Each message occupies registered memory for
-     * the maximum message length.
+     * is in flight until the receiver has handled it. For each message, the channel allocates
+     * registered memory of the maximum message length.
      */
     public RdmaChannelOptions window(int messages) {
         window = atLeastOne(messages, "messages");
         return this;
     }
 
-    /** Sets the maximum number of reads and writes in flight; 16 by default. */
+    /** Sets the maximum number of remote reads and writes in flight; 16 by default. */
     public RdmaChannelOptions operations(int count) {
         operations = atLeastOne(count, "operations");
         return this;
@@ -55,8 +55,8 @@ public final class RdmaChannelOptions {
 
     /**
      * Sets the private data for the peer's program: at most 44 bytes when connecting, 184 bytes
-     * when accepting, 236 bytes on iWARP. The peer gets it, possibly padded, from {@link
-     * RdmaChannel#privateData()} or {@link RdmaChannel#privateData(ConnectionRequest)}.
+     * when accepting, 236 bytes on iWARP. The peer receives the data, possibly with padding, from
+     * {@link RdmaChannel#privateData()} or {@link RdmaChannel#privateData(ConnectionRequest)}.
      */
     public RdmaChannelOptions privateData(byte... data) {
         privateData = data.clone();
@@ -68,7 +68,7 @@ public final class RdmaChannelOptions {
      * and the number of {@link #retries} determine how long it takes to detect a crashed peer.
      */
     public RdmaChannelOptions acknowledgeTimeout(Duration timeout) {
-        DurationCodes.acknowledgeTimeout(timeout); // rejects invalid durations
+        DurationCodes.acknowledgeTimeout(timeout); // throws if the timeout is invalid
         acknowledgeTimeout = timeout;
         return this;
     }
@@ -90,7 +90,10 @@ public final class RdmaChannelOptions {
         return this;
     }
 
-    /** Checks the length of the private data, which is sent after the channel parameters. */
+    /**
+     * Checks the length of the private data. The channel parameters precede the data in the same
+     * message field and reduce the limit.
+     */
     void checkPrivateData(PrivateDataSizes field, boolean isIwarp) {
         field.check(
                 "a channel",
@@ -102,7 +105,7 @@ public final class RdmaChannelOptions {
         return new MessageRings(domain, messageBytes, window, operations);
     }
 
-    /** The options of the underlying connection. */
+    /** Returns the options of the underlying connection. */
     ConnectionOptions<PolledQueuePair> connectionOptions(MessageRings rings) {
         var options =
                 ConnectionOptions.of(rings.queuePairOptions())

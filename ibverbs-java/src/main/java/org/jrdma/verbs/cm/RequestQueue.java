@@ -13,9 +13,10 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The requests of a listening identifier. They arrive at a dedicated event channel, where they
- * count against the backlog until a thread takes them. A taken request moves to the event channel
- * of all connections.
+ * The queue of the requests that a listening identifier receives. The requests arrive at an event
+ * channel that only this listener uses, where they count toward the backlog until a thread takes
+ * them. When a thread takes a request, the identifier of the request moves to the event channel of
+ * all connections.
  */
 final class RequestQueue {
 
@@ -25,7 +26,10 @@ final class RequestQueue {
     private final InetSocketAddress boundAddress;
     private final LocalDevices devices;
 
-    /** Held by the thread that waits at the channel, so that each request wakes up one thread. */
+    /**
+     * The lock of the thread that waits at the channel. Because only one thread waits there, each
+     * request wakes up only one thread.
+     */
     private final ReentrantLock takeLock = new ReentrantLock();
 
     /**
@@ -58,8 +62,9 @@ final class RequestQueue {
     }
 
     /**
-     * The addresses at which the listener can be reached: the bound address, or the addresses of
-     * all devices if that is the wildcard address and the addresses are known.
+     * The addresses at which peers can reach the listener: the bound address or, if that is the
+     * wildcard address, the addresses of all devices. If the latter are unknown, the result
+     * contains the wildcard address.
      */
     List<InetSocketAddress> localAddresses() {
         if (!boundAddress.getAddress().isAnyLocalAddress()) {
@@ -75,7 +80,11 @@ final class RequestQueue {
         return reachable.isEmpty() ? List.of(boundAddress) : reachable;
     }
 
-    /** Reports a leak if the owner becomes unreachable without being closed. */
+    /**
+     * Registers the listener object for leak detection.
+     *
+     * @param owner the listener that owns this queue
+     */
     void watch(Object owner, String name) {
         Leaks.watch(owner, name, channel.ownLifetime());
     }
@@ -83,8 +92,9 @@ final class RequestQueue {
     /**
      * Waits for a request of the given type, and rejects requests of other types.
      *
-     * @param timedOut the start of the message in case of a timeout, which ends with "within ..."
-     * @param name the name of the listener
+     * @param timedOut the start of the exception message for a timeout; the message ends with
+     *     "within" and the duration
+     * @param name the name of the listener in exception messages
      */
     <R extends ConnectionEvent.Request> R next(
             Class<R> type, Deadline deadline, String timedOut, String name)
@@ -100,7 +110,7 @@ final class RequestQueue {
                 close();
                 throw new VerbsException(
                         "rdma_listen", name + " was closed: its device is being removed");
-            } // other events are not requests
+            } // all other events are ignored
         }
     }
 

@@ -13,8 +13,8 @@ import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.cm.model.PathRecord;
 
 /**
- * A resolved route to a peer. It determines the local device, which the program opens before it
- * connects.
+ * A resolved route to a peer. The route determines the local device, which the program must open
+ * before it connects.
  *
  * <p>A route can be used for one connection, which takes ownership of the route. A failed attempt
  * to connect closes the route.
@@ -38,17 +38,17 @@ public final class Route implements AutoCloseable {
         return identifier.isIwarp();
     }
 
-    /** The name of the local device; see {@link org.jrdma.verbs.Verbs#open}. */
+    /** The name of the local device. {@link org.jrdma.verbs.Verbs#open} opens the device. */
     public String deviceName() {
         return deviceName;
     }
 
-    /** The port number of the local device, starting at 1. */
+    /** The number of the local device port, starting at 1. */
     public int devicePort() {
         return identifier.devicePort().orElseThrow();
     }
 
-    /** The local address of the route, which is the peer address that the peer sees. */
+    /** The local address of the route, which the peer sees as the address of its peer. */
     public InetSocketAddress localAddress() {
         return identifier.localAddress().orElseThrow();
     }
@@ -70,8 +70,9 @@ public final class Route implements AutoCloseable {
      * @throws CmException if the peer rejects the connection, or does not answer
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this object or the domain is or becomes closed
-     * @throws IllegalArgumentException if the options have a local address or a type of service
+     * @throws IllegalStateException if this route or the protection domain is closed before or
+     *     during the call
+     * @throws IllegalArgumentException if the options specify a local address or a type of service
      */
     public <Q extends QueuePair> Connection<Q> connect(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
@@ -82,8 +83,8 @@ public final class Route implements AutoCloseable {
 
     /**
      * Connects to the peer without blocking; see {@link #connect(ProtectionDomain,
-     * ConnectionOptions, Duration)}. Canceling the future aborts the attempt and leaves nothing
-     * open.
+     * ConnectionOptions, Duration)}. Canceling the future aborts the attempt and closes all objects
+     * that it created.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> connectAsync(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {
@@ -102,8 +103,8 @@ public final class Route implements AutoCloseable {
     }
 
     /**
-     * Closes the route and aborts an attempt to connect, even by another thread. An established
-     * connection stays open.
+     * Closes the route. Aborts an attempt to connect that is in progress, even on another thread.
+     * Does not close an established connection.
      */
     @Override
     public void close() {

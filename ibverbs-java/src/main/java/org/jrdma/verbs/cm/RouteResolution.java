@@ -14,9 +14,9 @@ final class RouteResolution {
     private RouteResolution() {}
 
     /**
-     * Resolves a route, which takes ownership of the identifier. A failure closes the identifier.
+     * Resolves a route. The returned route owns the identifier. A failure closes the identifier.
      *
-     * @param local the local address, or null to let the system choose it
+     * @param local the local address; null if the system chooses the address
      */
     static Route resolve(
             Identifier identifier,
@@ -36,7 +36,7 @@ final class RouteResolution {
     /**
      * Resolves the address and the route of an identifier, which stays open after a failure.
      *
-     * @param local the local address, or null to let the system choose it
+     * @param local the local address; null if the system chooses the address
      */
     static void resolveIdentifier(
             Identifier identifier,
@@ -68,16 +68,20 @@ final class RouteResolution {
                 "The route to %s was not resolved".formatted(peer));
     }
 
-    /** Returns a timeout for the kernel that expires after the caller's deadline. */
+    /**
+     * Returns a timeout for the kernel that expires one second after the caller's deadline, so that
+     * the SDK reports the timeout.
+     */
     private static Duration kernelTimeout(Deadline deadline) {
         return Duration.ofNanos(Math.max(0, deadline.remainingNanos())).plusSeconds(1);
     }
 
     /**
-     * Waits for the outcome of a step.
+     * Waits for the outcome of a step, and checks its type.
      *
-     * @param failure the start of the message if the step fails
-     * @param timedOut the start of the message if the step times out, which ends with "within ..."
+     * @param failure the start of the exception message if the step fails
+     * @param timedOut the start of the exception message if the step times out; the message ends
+     *     with "within" and the duration
      */
     static <E extends ConnectionEvent> E await(
             Class<E> expected,

@@ -11,12 +11,12 @@ import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * An active flow rule that delivers packets to a queue pair; see {@link
- * org.jrdma.verbs.QueuePair#newFlow}.
+ * A flow: a flow rule that the device applies, and that delivers packets to a queue pair; see
+ * {@link org.jrdma.verbs.QueuePair#newFlow}.
  *
- * <p>Owned by its queue pair and, if the rule has counters, by these counters; closed with either
- * of them. Safe for use by multiple threads. In C: {@code struct ibv_flow}; {@link #close()} is
- * {@code ibv_destroy_flow}.
+ * <p>Owned by its queue pair and, if the rule has counters, by these counters. Closed when the
+ * queue pair or the counters are closed. Safe for use by multiple threads. In C: {@code struct
+ * ibv_flow}; {@link #close()} is {@code ibv_destroy_flow}.
  */
 public final class Flow extends NativeObject {
 
@@ -26,7 +26,7 @@ public final class Flow extends NativeObject {
 
     static Flow create(DeviceHandle device, NativeResource queuePair, int port, FlowRule rule)
             throws VerbsException {
-        var attributes = rule.snapshot(); // another thread may change the rule
+        var attributes = rule.snapshot(); // a copy, because another thread may change the rule
         var functions = device.library().flows();
         var owners = new ArrayList<>(List.of(queuePair.lifetime()));
         rule.counters()

@@ -13,11 +13,11 @@ import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Hardware counters for the packets of {@linkplain FlowRule#countedBy flows}.
+ * An array of hardware counters for the packets of flows. {@link FlowRule#countedBy} assigns the
+ * counters to flows.
  *
- * <p>A counters object is an array of counters. The program first {@linkplain #count selects} the
- * quantity of each counter, then creates flows that use the counters, and then {@linkplain #read
- * reads} the values.
+ * <p>The program first {@linkplain #count selects} the quantity that each counter counts, then
+ * creates flows that use the counters, and then {@linkplain #read reads} the values.
  *
  * <p>Owned by its {@link org.jrdma.verbs.Device}. Safe for use by multiple threads. In C: {@code
  * struct ibv_counters}; {@link #close()} is {@code ibv_destroy_counters}.
@@ -70,11 +70,11 @@ public final class FlowCounters extends NativeObject {
     }
 
     /**
-     * Selects the quantity of a counter, for flows that are created afterwards. In C: {@code
-     * ibv_attach_counters_point_flow} without a flow.
+     * Selects the quantity that a counter counts. The selection applies to flows that are created
+     * after this call. In C: {@code ibv_attach_counters_point_flow} without a flow.
      *
      * @param index the index of the counter in the result of {@link #read}, starting at 0
-     * @throws VerbsException if the device does not support the quantity or so many counters
+     * @throws VerbsException if the device does not support the quantity or has fewer counters
      */
     public void count(FlowQuantity quantity, int index) throws VerbsException {
         RangeChecks.check("index", index, 0, Integer.MAX_VALUE);
@@ -91,7 +91,7 @@ public final class FlowCounters extends NativeObject {
     }
 
     /**
-     * Reads the values of the first counters. In C: {@code ibv_read_counters}.
+     * Reads the values of the first {@code count} counters. In C: {@code ibv_read_counters}.
      *
      * @param count the number of counters
      * @throws VerbsException if the device cannot read the counters
@@ -101,8 +101,8 @@ public final class FlowCounters extends NativeObject {
     }
 
     /**
-     * Reads the values of the first counters. If the device caches the values, this is faster than
-     * {@link #read}, but the result may be slightly outdated. In C: {@code
+     * Reads the values of the first {@code count} counters. If the device caches the values, this
+     * is faster than {@link #read}, but the result may be slightly outdated. In C: {@code
      * IBV_READ_COUNTERS_ATTR_PREFER_CACHED}.
      *
      * @param count the number of counters

@@ -14,14 +14,15 @@ import org.jrdma.verbs.internal.FlowFunctions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rule that selects packets of a port for a queue pair, with optional actions. Each method that
- * sets an option changes this object and returns it. In C: {@code struct ibv_flow_attr}.
+ * A flow rule, which selects packets that arrive at a port. By default, the device delivers these
+ * packets to a queue pair; a rule can also drop, tag or count them. Each method that sets an option
+ * changes this object and returns it. In C: {@code struct ibv_flow_attr}.
  */
 public final class FlowRule {
 
     /**
-     * The maximum number of layers in a rule. C counts layers and actions together in one byte.
-     * Devices support far fewer.
+     * The maximum number of layers in a rule. The limit follows from the C structure, which stores
+     * the total number of layers and actions in one byte. Devices support far fewer layers.
      */
     public static final int MAX_LAYERS = 0xff - 3;
 
@@ -39,7 +40,7 @@ public final class FlowRule {
     }
 
     /**
-     * Returns a rule for packets whose headers match.
+     * Returns a rule for packets whose headers match all given layers.
      *
      * @param layers the headers to match, starting with the outermost header
      * @throws IllegalArgumentException if there are more than {@link #MAX_LAYERS} layers
@@ -49,7 +50,11 @@ public final class FlowRule {
         return new FlowRule(FlowKind.MATCHING, List.of(layers));
     }
 
-    /** Returns a rule of a kind other than {@link FlowKind#MATCHING}, which has no layers. */
+    /**
+     * Returns a rule without layers, for all packets that the kind describes.
+     *
+     * @throws IllegalArgumentException if {@code kind} is {@link FlowKind#MATCHING}
+     */
     public static FlowRule all(FlowKind kind) {
         if (kind == FlowKind.MATCHING) {
             throw new IllegalArgumentException(
@@ -58,40 +63,40 @@ public final class FlowRule {
         return new FlowRule(kind, List.of());
     }
 
-    /** Sets the priority: 0, which is the default and the highest priority, to 65535. */
+    /** Sets the priority, from 0 to 65535. The default is 0, which is the highest priority. */
     public FlowRule priority(int number) {
         priority = RangeChecks.check("priority", number, 0, 0xffff);
         return this;
     }
 
-    /** Adds an option. */
+    /** Adds an option to this rule. */
     public FlowRule option(FlowOption option) {
         options.add(option);
         return this;
     }
 
     /**
-     * Tags packets with a 32-bit number, which {@link org.jrdma.verbs.CompletionCursor#flowTag}
-     * returns.
+     * Tags the packets that match this rule with a 32-bit number. For a received packet, {@link
+     * org.jrdma.verbs.CompletionCursor#flowTag} returns the number.
      */
     public FlowRule tagged(int number) {
         tag = OptionalInt.of(number);
         return this;
     }
 
-    /** Drops the packets. */
+    /** Drops the packets that match this rule instead of delivering them. */
     public FlowRule dropping() {
         dropping = true;
         return this;
     }
 
-    /** Counts the packets; see {@link FlowCounters#count}. */
+    /** Counts the packets that match this rule; see {@link FlowCounters#count}. */
     public FlowRule countedBy(FlowCounters newCounters) {
         counters = newCounters;
         return this;
     }
 
-    /** Returns a snapshot of this rule for the native call. */
+    /** Returns a snapshot of this rule, which the native call uses. */
     FlowFunctions.Specification snapshot() {
         return new FlowFunctions.Specification(
                 kind,
@@ -108,32 +113,35 @@ public final class FlowRule {
         return kind;
     }
 
-    /** The headers to match. */
+    /**
+     * The headers that packets must match, starting with the outermost header; empty for a kind
+     * other than MATCHING.
+     */
     public List<FlowLayer> layers() {
         return layers;
     }
 
-    /** The options. */
+    /** The options of this rule. */
     public Set<FlowOption> options() {
         return Set.copyOf(options);
     }
 
-    /** The priority; 0 is the highest. */
+    /** The priority of this rule; 0 is the highest priority. */
     public int priority() {
         return priority;
     }
 
-    /** The tag of the packets, if any. */
+    /** The tag of the packets that match this rule; empty if the rule does not tag them. */
     public OptionalInt tag() {
         return tag;
     }
 
-    /** Returns true if this rule drops the packets. */
+    /** Returns true if this rule drops the packets that match it. */
     public boolean isDropping() {
         return dropping;
     }
 
-    /** The counters of the packets, if any. */
+    /** The counters of the packets that match this rule; empty if the rule does not count them. */
     public Optional<FlowCounters> counters() {
         return Optional.ofNullable(counters);
     }

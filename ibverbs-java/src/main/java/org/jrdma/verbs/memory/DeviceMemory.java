@@ -20,13 +20,14 @@ import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Memory on the device itself. A {@linkplain
+ * Memory on the device itself. After a part of the memory has been {@linkplain
  * org.jrdma.verbs.ProtectionDomain#registerDeviceMemory(DeviceMemory, long, long, Access...)
- * registered} part is used by work requests and peers like any other region, and its data does not
- * cross the bus. This process can access the memory only by copying.
+ * registered}, work requests and peers can use the resulting region like any other region, and the
+ * data does not cross the bus between the device and the machine's memory. This process can access
+ * the memory only by {@link #write} and {@link #read}, which copy.
  *
- * <p>Owned by its {@link org.jrdma.verbs.Device}. Closing it closes its regions. Safe for use by
- * multiple threads. In C: {@code struct ibv_dm}; {@link #close()} is {@code ibv_free_dm}.
+ * <p>Owned by its {@link org.jrdma.verbs.Device}. Closing the memory closes its regions. Safe for
+ * use by multiple threads. In C: {@code struct ibv_dm}; {@link #close()} is {@code ibv_free_dm}.
  */
 public final class DeviceMemory extends NativeObject {
 
@@ -132,8 +133,8 @@ public final class DeviceMemory extends NativeObject {
     }
 
     /**
-     * The kernel's number of the memory, by which another process {@linkplain
-     * org.jrdma.verbs.Device#importDeviceMemory imports} it.
+     * The number of this memory in the kernel, which another process passes to {@link
+     * org.jrdma.verbs.Device#importDeviceMemory}.
      */
     public int handle() {
         lifetime().hold();
@@ -148,7 +149,8 @@ public final class DeviceMemory extends NativeObject {
      * Exports the memory as a dma-buf, which drivers of other devices can use. In C: {@code
      * ibv_dm_export_dmabuf_fd}.
      *
-     * @return the dma-buf, which the caller must close and which may outlive this object
+     * @return the dma-buf, which the caller must close. It remains valid after this object is
+     *     closed
      * @throws VerbsException with EOPNOTSUPP if the library or the device does not support dma-bufs
      */
     public DmaBuf exportDmaBuf() throws VerbsException {
@@ -169,17 +171,18 @@ public final class DeviceMemory extends NativeObject {
         }
     }
 
-    /** The length in bytes. */
+    /** The length of the memory in bytes. */
     public long length() {
         return length;
     }
 
     /**
-     * Copies bytes to the device without blocking. In C: {@code ibv_memcpy_to_dm}.
+     * Copies the bytes of {@code source} to this memory, starting at {@code offset}. Does not
+     * block. In C: {@code ibv_memcpy_to_dm}.
      *
-     * @throws IndexOutOfBoundsException if the bytes do not fit
-     * @throws VerbsException if the device rejects the copy; some devices copy only whole words at
-     *     multiples of 4
+     * @throws IndexOutOfBoundsException if the target range exceeds this memory
+     * @throws VerbsException if the device rejects the copy; on some devices, the offset and the
+     *     length must be multiples of 4
      */
     public void write(long offset, MemorySegment source) throws VerbsException {
         Objects.checkFromIndexSize(offset, source.byteSize(), length);
@@ -199,12 +202,13 @@ public final class DeviceMemory extends NativeObject {
     }
 
     /**
-     * Copies bytes from the device without blocking. In C: {@code ibv_memcpy_from_dm}.
+     * Copies bytes of this memory, starting at {@code offset}, until {@code target} is full. Does
+     * not block. In C: {@code ibv_memcpy_from_dm}.
      *
      * @throws IndexOutOfBoundsException if the range exceeds this memory
-     * @throws IllegalArgumentException if the segment is read-only
-     * @throws VerbsException if the device rejects the copy; some devices copy only whole words at
-     *     multiples of 4
+     * @throws IllegalArgumentException if {@code target} is read-only
+     * @throws VerbsException if the device rejects the copy; on some devices, the offset and the
+     *     length must be multiples of 4
      */
     public void read(long offset, MemorySegment target) throws VerbsException {
         Objects.checkFromIndexSize(offset, target.byteSize(), length);

@@ -3,10 +3,12 @@ package org.jrdma.verbs.memory;
 import org.jrdma.ffi.linkage.OpenFile;
 
 /**
- * Device memory that the kernel shares between drivers; see {@link DeviceMemory#exportDmaBuf()}.
- * The memory stays allocated while this object is open or a driver uses the memory.
+ * A dma-buf: a file descriptor for device memory that drivers of other devices can use; see {@link
+ * DeviceMemory#exportDmaBuf()}. The memory stays allocated as long as this object is open or a
+ * driver uses the memory.
  *
- * <p>Owned by the caller that exported it. Safe for use by multiple threads.
+ * <p>Owned by the caller of {@code exportDmaBuf}, which must close it. Safe for use by multiple
+ * threads.
  */
 public final class DmaBuf implements AutoCloseable {
 
@@ -18,8 +20,8 @@ public final class DmaBuf implements AutoCloseable {
 
     /**
      * The file descriptor, for a driver or for {@link
-     * org.jrdma.verbs.ProtectionDomain#registerDmaBuf} of another device. The caller must not close
-     * it.
+     * org.jrdma.verbs.ProtectionDomain#registerDmaBuf} on another device. The caller must not close
+     * the descriptor itself.
      *
      * @throws IllegalStateException if this object is closed
      */
@@ -27,7 +29,7 @@ public final class DmaBuf implements AutoCloseable {
         return file.number();
     }
 
-    /** Closes the descriptor without blocking. Closing again has no effect. */
+    /** Closes the file descriptor without blocking. Further calls have no effect. */
     @Override
     public void close() {
         file.close();

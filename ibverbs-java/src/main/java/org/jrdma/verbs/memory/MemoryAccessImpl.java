@@ -9,7 +9,7 @@ import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Implements the access of the other packages of this module to this package. */
+/** Gives the other packages of this module access to package-private members of this package. */
 final class MemoryAccessImpl extends MemoryAccess {
 
     @Override

@@ -13,14 +13,14 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Memory that an adapter may access, for local work requests and, within its access rights, for
- * peers.
+ * A registered memory region: memory that an adapter may access for local work requests and, within
+ * the access rights of the region, for peers.
  *
- * <p>Owned by the arena or the protection domain that created it. The memory itself lives as long
- * as its arena or buffer, even if the region is closed earlier. Closing a region ends the adapter's
- * access, and operations in flight then fail. Of a closed region, {@link #address()} and work
- * requests throw, while the keys and the length remain readable. Safe for use by multiple threads.
- * In C: {@code struct ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
+ * <p>Owned by the arena or the protection domain that created it. Closing a region ends the
+ * adapter's access, so operations in flight that use the region fail. Closing a region does not
+ * free the memory. After a region has been closed, {@link #address()} and posts of requests that
+ * use the region throw IllegalStateException. The keys and the length can still be read. Safe for
+ * use by multiple threads. In C: {@code struct ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
  */
 public final class MemoryRegion extends NativeObject {
 
@@ -39,22 +39,24 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * Changes the access rights. Every re-registration is faster than a new registration if the
-     * device supports it. It invalidates the keys that peers have, and it requires that no work
-     * request that names this region is in flight. In C: {@code ibv_rereg_mr}.
+     * Registers the memory again with other access rights. If the device supports this, it is
+     * faster than closing the region and creating a new region. No work request that uses this
+     * region may be in flight. The remote key that the program sent to peers becomes invalid. In C:
+     * {@code ibv_rereg_mr}.
      *
      * @return the new region, with its own keys; this region is closed
-     * @throws VerbsException if the device rejects the change. This region is then unchanged, or
-     *     closed if the device has made it unusable
+     * @throws VerbsException if the device rejects the change. In that case this region is
+     *     unchanged, or it is closed if the device has made it unusable
      */
     public MemoryRegion reregister(Access... access) throws VerbsException {
         return new MemoryRegion(registration.changeAccess(Access.setOf(access)));
     }
 
     /**
-     * Replaces the memory of the region; otherwise like {@link #reregister}. The caller keeps the
-     * memory alive as for {@link org.jrdma.verbs.ProtectionDomain#registerUnguarded}. In C: {@code
-     * ibv_rereg_mr}.
+     * Registers other memory in place of this region's memory. The requirements and effects are
+     * those of {@link #reregister}. In addition, the caller must not free the memory before the new
+     * region is closed, as for {@link org.jrdma.verbs.ProtectionDomain#registerUnguarded}. In C:
+     * {@code ibv_rereg_mr}.
      *
      * @throws IllegalArgumentException if the segment is on the heap or empty
      */
@@ -71,8 +73,8 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * The kernel's number of the region, by which another process {@linkplain
-     * org.jrdma.verbs.ProtectionDomain#importRegion imports} it.
+     * The number of this region in the kernel, which another process passes to {@link
+     * org.jrdma.verbs.ProtectionDomain#importRegion}.
      */
     public int handle() {
         lifetime().hold();
@@ -83,36 +85,36 @@ public final class MemoryRegion extends NativeObject {
         }
     }
 
-    /** The memory; empty if the region has no memory in this process. */
+    /** The memory of the region; an empty segment if the region has no memory in this process. */
     public MemorySegment segment() {
         return registration.memory();
     }
 
-    /** The length in bytes. */
+    /** The length of the region in bytes. */
     public long length() {
         return registration.length();
     }
 
     /**
-     * The address by which work requests and peers name the first byte. It is the address of the
-     * memory, unless the region is {@linkplain Access#ZERO_BASED zero-based} or was created with
-     * {@linkplain RegisteredArena#regionAt another address}.
+     * The address of the first byte in work requests and for peers. It is the virtual address of
+     * the memory, unless the region is {@linkplain Access#ZERO_BASED zero-based}, was created with
+     * {@linkplain RegisteredArena#regionAt another address}, or has no memory in this process.
      */
     public long startAddress() {
         return registration.start();
     }
 
-    /** The access rights. */
+    /** The access rights of the region. */
     public Set<Access> access() {
         return registration.access();
     }
 
-    /** The key by which local work requests name the region. In C: {@code lkey}. */
+    /** The key that identifies the region in local work requests. In C: {@code lkey}. */
     public int localKey() {
         return registration.localKey();
     }
 
-    /** The key by which peers name the region. In C: {@code rkey}. */
+    /** The key that identifies the region in the requests of peers. In C: {@code rkey}. */
     public int remoteKey() {
         return registration.remoteKey();
     }
@@ -132,7 +134,7 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * The address and key that a peer needs to access the region.
+     * The address, key and length that a peer needs to access the region.
      *
      * @throws IllegalStateException if this is a {@linkplain
      *     org.jrdma.verbs.ProtectionDomain#newNullRegion null region}
@@ -145,22 +147,27 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * Reads a number that a peer writes. Later reads of the region return data that is at least as
-     * new.
+     * Reads a long value that a peer writes, with acquire semantics: later reads by this thread are
+     * not executed before this read.
      *
-     * <p>This orders the reads of this processor. It does not order the writes of the adapter: the
-     * bytes of a single write of a peer may be placed in any order and, with {@link
-     * Access#RELAXED_ORDERING}, so may several writes. Most adapters place the bytes of one write
-     * in ascending order, but none guarantees it. A peer that needs a guarantee writes with
-     * immediate data, whose completion this side waits for.
+     * <p>Acquire semantics order the reads of this thread, but not the writes of the adapter. The
+     * adapter may store the bytes of a single RDMA write in any order and, with {@link
+     * Access#RELAXED_ORDERING}, also the bytes of several writes. Most adapters store the bytes of
+     * one write in ascending order; {@link org.jrdma.verbs.QueuePair#dataOrder} reports whether the
+     * adapter guarantees this order. Alternatively, the peer writes with immediate data, and this
+     * side waits for the completion before it reads the memory.
      *
-     * @param offset the offset in the region, a multiple of 8
+     * @param offset the offset of the value in the region, a multiple of 8
      */
     public long readLongAcquire(long offset) {
         return (long) LONG.getAcquire(registration.memory(), offset);
     }
 
-    /** Reads a number of 4 bytes at a multiple of 4; otherwise like {@link #readLongAcquire}. */
+    /**
+     * Reads an int value that a peer writes, with acquire semantics; see {@link #readLongAcquire}.
+     *
+     * @param offset the offset of the value in the region, a multiple of 4
+     */
     public int readIntAcquire(long offset) {
         return (int) INT.getAcquire(registration.memory(), offset);
     }

@@ -6,8 +6,8 @@ import java.util.Objects;
 import org.jrdma.verbs.model.RemoteMemory;
 
 /**
- * A part of a {@link MemoryRegion}, for use in work requests. Immutable. A slice does not keep its
- * region open. In C: {@code struct ibv_sge}.
+ * A part of a {@link MemoryRegion}, for use in work requests. Immutable. A slice becomes unusable
+ * when its region is closed. In C: {@code struct ibv_sge}.
  */
 public final class MemorySlice {
 
@@ -30,17 +30,20 @@ public final class MemorySlice {
         return region;
     }
 
-    /** The length in bytes. */
+    /** The length of the slice in bytes. */
     public int length() {
         return length;
     }
 
-    /** The offset in the region. */
+    /** The offset of the slice in its region, in bytes. */
     public long offset() {
         return offset;
     }
 
-    /** The memory of this slice. */
+    /**
+     * The memory of this slice, as a part of the {@linkplain MemoryRegion#segment() segment} of its
+     * region.
+     */
     public MemorySegment segment() {
         return region.segment().asSlice(offset, length);
     }
@@ -55,7 +58,7 @@ public final class MemorySlice {
         return new MemorySlice(region, this.offset + offset, length);
     }
 
-    /** The address and key that a peer needs to access this slice. */
+    /** The address, key and length that a peer needs to access this slice. */
     public RemoteMemory remote() {
         return region.remote().slice(offset, length);
     }

@@ -18,26 +18,27 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An arena of registered memory, which work requests and, within its access rights, peers can use.
+ * An arena whose segments are registered memory. Work requests and, within the access rights of the
+ * arena, peers can use the memory.
  *
- * <p>{@link #region} allocates a separate region for each call. {@link #allocate} takes small
- * pieces from larger regions that they share. Owned by its {@link
- * org.jrdma.verbs.ProtectionDomain}. Safe for use by multiple threads.
+ * <p>{@link #region} allocates memory with a registration of its own, as a {@link MemoryRegion}.
+ * {@link #allocate} allocates a segment as a part of a larger region that several segments share.
+ * Owned by its {@link org.jrdma.verbs.ProtectionDomain}. Safe for use by multiple threads.
  *
- * <p>Closing the arena deregisters the memory and then frees it; its segments become inaccessible.
- * If the system fails to deregister a region, its memory is never freed, because the adapter might
- * still write to it. Close waits up to ten seconds for I/O operations of other threads that use a
- * segment. Memory that is in use longer is never freed.
+ * <p>Closing the arena deregisters the memory and then frees it; the segments become inaccessible.
+ * If the system fails to deregister a region, the memory of the arena is never freed, because the
+ * adapter might still write to it. {@link #close()} waits up to ten seconds for I/O operations of
+ * other threads that use a segment. If such an operation takes longer, the memory is never freed.
  */
 public final class RegisteredArena extends NativeObject implements Arena {
 
     /** The page size of the memory of an arena. */
     public enum PageSize {
-        /** The machine's normal pages. */
+        /** The normal pages of the machine. */
         NORMAL,
         /**
-         * The machine's default huge pages, which must have been reserved. They need fewer entries
-         * in the adapter's translation tables.
+         * Huge pages of the machine's default size, which the administrator must have reserved.
+         * They require fewer entries in the adapter's translation tables.
          */
         HUGE
     }
@@ -50,15 +51,16 @@ public final class RegisteredArena extends NativeObject implements Arena {
     private final Set<Access> access;
     private final Memory memory;
 
-    /** The regions that {@link #allocate} divides, by address. */
+    /** The regions from which {@link #allocate} takes segments, by the address of the region. */
     private final TreeMap<Long, MemoryRegion> chunks = new TreeMap<>();
 
     private @Nullable MemoryRegion chunk;
     private long used;
 
     /**
-     * The regions to close with the arena. This reference also prevents a leak report for a region
-     * that the program no longer references.
+     * The regions of this arena, except for closed regions that were pruned. The references prevent
+     * leak reports for regions that the program no longer references, because closing the arena
+     * closes them.
      */
     private final ArrayList<MemoryRegion> regions = new ArrayList<>();
 
@@ -90,8 +92,8 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * Allocates page-aligned, zeroed memory of any length with its own registration. In C: {@code
-     * ibv_reg_mr}; with an optional right, {@code ibv_reg_mr_iova2}.
+     * Allocates memory with a registration of its own. The memory is page-aligned and filled with
+     * zeros. In C: {@code ibv_reg_mr}; with an optional right, {@code ibv_reg_mr_iova2}.
      *
      * @throws VerbsException if the registration fails; the message includes the limit of locked
      *     memory
@@ -107,11 +109,12 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * Allocates memory like {@link #region}, but with a given address by which work requests and
-     * peers name its first byte. For example, all processes of an application can use the same
-     * address. In C: {@code ibv_reg_mr_iova}.
+     * Allocates memory as {@link #region} does, but with a given address of its first byte in work
+     * requests and for peers. For example, all processes of an application can use the same address
+     * for their regions. In C: {@code ibv_reg_mr_iova}.
      *
-     * @param start the address, a multiple of the page size as the kernel requires
+     * @param start the address of the first byte in work requests and for peers. It must be a
+     *     multiple of the page size
      * @throws VerbsException if the registration fails, or the library is too old
      */
     public MemoryRegion regionAt(long start, long bytes) throws VerbsException {
@@ -155,8 +158,9 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * Allocates zeroed memory that shares a registration with other memory of this arena. Use
-     * {@link #slice(MemorySegment)} to name it in a work request.
+     * Allocates memory that shares a registration with other segments of this arena. The memory is
+     * filled with zeros. {@link #slice(MemorySegment)} returns the slice that represents the
+     * segment in work requests.
      *
      * @throws IllegalStateException if the memory cannot be registered; the cause is a {@link
      *     VerbsException}
@@ -194,9 +198,9 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * Returns the slice of a segment that {@link #allocate} returned, or of a part of such a
-     * segment, for a work request.
+     * Returns the slice that represents a segment in work requests.
      *
+     * @param segment a segment that {@link #allocate} returned, or a part of such a segment
      * @throws IllegalArgumentException if the segment was not allocated from this arena
      */
     public synchronized MemorySlice slice(MemorySegment segment) {
@@ -211,7 +215,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
         throw new IllegalArgumentException("The segment was not allocated from " + this);
     }
 
-    /** The scope of all segments of this arena; alive until the arena is closed. */
+    /** The scope of all segments of this arena. The scope is alive until the arena is closed. */
     @Override
     public MemorySegment.Scope scope() {
         return memory.arena.scope();
@@ -222,8 +226,9 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * The memory of the arena, which outlives the registrations. It does not refer to the arena
-     * object, so that a leaked arena can be detected.
+     * The memory of an arena, which is freed after all its registrations have been closed. It does
+     * not refer to the {@code RegisteredArena}, so that the leak detection can report an arena that
+     * was not closed.
      */
     private static final class Memory {
 

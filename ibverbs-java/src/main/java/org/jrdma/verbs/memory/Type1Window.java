@@ -5,9 +5,9 @@ import org.jrdma.verbs.handle.NativeWindow;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A memory window that can be bound again at any time, which invalidates its previous key. A bind
- * to zero bytes ends the access of peers. The peers of all queue pairs of the protection domain may
- * use the window. In C: {@code IBV_MW_TYPE_1}.
+ * A memory window that can be bound again at any time. Each bind invalidates the previous key of
+ * the window, and a bind to zero bytes ends the access of peers. The peers of all queue pairs in
+ * the protection domain can use the window. In C: {@code IBV_MW_TYPE_1}.
  */
 public final class Type1Window extends MemoryWindow {
 

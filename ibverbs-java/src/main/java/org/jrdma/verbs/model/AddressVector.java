@@ -4,14 +4,15 @@ import java.util.Optional;
 import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * The path to a peer. In C: {@code struct ibv_ah_attr}.
+ * The path to the port of a peer or to a multicast group. In C: {@code struct ibv_ah_attr}.
  *
- * @param port the local port, from 1; 0 in the attributes of a queue pair that has no port yet
+ * @param port the number of the local port, starting at 1; 0 in the attributes of a queue pair that
+ *     has no port yet
  * @param lid the peer's address in an InfiniBand subnet; 0 on RoCE
- * @param serviceLevel the priority in the subnet, 0 to 15
- * @param sourcePathBits the low bits of the local LID
+ * @param serviceLevel the priority within an InfiniBand subnet, 0 to 15
+ * @param sourcePathBits the low bits of the local LID, for a port with several LIDs
  * @param staticRate the maximum sending rate
- * @param route the route beyond the subnet; always present on RoCE
+ * @param route the route by GIDs, which is required beyond the subnet and on RoCE
  */
 public record AddressVector(
         int port,
@@ -45,13 +46,13 @@ public record AddressVector(
     }
 
     /**
-     * The route beyond a subnet. In C: {@code struct ibv_global_route}.
+     * A route by GIDs, which can lead beyond the subnet. In C: {@code struct ibv_global_route}.
      *
      * @param destination the peer's GID
-     * @param sourceGidIndex the index of the source address in the local GID table
-     * @param flowLabel a hint to routers, 20 bits
+     * @param sourceGidIndex the index of the source GID in the local GID table
+     * @param flowLabel a 20-bit hint to routers
      * @param hopLimit the maximum number of routers on the path
-     * @param trafficClass the priority, as in IP's type of service
+     * @param trafficClass the priority, which corresponds to the type of service in IP
      */
     public record GlobalRoute(
             Gid destination, int sourceGidIndex, int flowLabel, int hopLimit, int trafficClass) {
@@ -65,9 +66,9 @@ public record AddressVector(
         }
 
         /**
-         * The UDP source port of the route's RoCE v2 packets, by which routers distinguish flows.
-         * It is valid for devices that derive the port from the flow label as the specification
-         * recommends. In C: {@code ibv_flow_label_to_udp_sport}.
+         * The UDP source port of RoCE v2 packets on this route, by which routers distinguish flows.
+         * The result is correct for devices that compute the port from the flow label as the
+         * specification recommends. In C: {@code ibv_flow_label_to_udp_sport}.
          */
         public int udpSourcePort() {
             return 0xc000 | ((flowLabel & 0x3fff) ^ (flowLabel >>> 14));

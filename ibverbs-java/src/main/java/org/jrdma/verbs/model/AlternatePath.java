@@ -7,9 +7,10 @@ import org.jrdma.ffi.linkage.RangeChecks;
  * request. In C: the members of {@code struct ibv_qp_attr} that begin with {@code alt_}.
  *
  * @param address the path, whose port may differ from the port of the primary path
- * @param partitionKeyIndex the index into that port's partition table
- * @param timeout the acknowledgement timeout on this path: 4.096 us times 2 to this, 0 to 31; 0
- *     waits forever
+ * @param partitionKeyIndex the index of the P_Key in the partition table of the port of the
+ *     alternate path
+ * @param timeout the acknowledgement timeout on the alternate path, as the exponent e of 4.096 us *
+ *     2^e, 1 to 31; 0 disables the timeout
  */
 public record AlternatePath(AddressVector address, int partitionKeyIndex, int timeout) {
 

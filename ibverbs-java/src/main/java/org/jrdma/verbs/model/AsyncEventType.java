@@ -4,17 +4,23 @@ package org.jrdma.verbs.model;
  * The type of an asynchronous event. In C: {@code enum ibv_event_type}, {@code ibv_event_type_str}.
  */
 public enum AsyncEventType {
-    /** A completion queue overran. Its queue pairs can no longer be used. */
+    /** A completion queue overran. The queue pairs that complete into it can no longer be used. */
     COMPLETION_QUEUE_ERROR(Subject.OBJECT),
     /** A queue pair failed and cannot recover. */
     QUEUE_PAIR_FATAL(Subject.OBJECT),
-    /** A peer sent an invalid request. */
+    /** A queue pair received an invalid request from its peer. */
     QUEUE_PAIR_REQUEST_ERROR(Subject.OBJECT),
-    /** A peer attempted an access that its keys do not permit. */
+    /**
+     * A queue pair received a request from its peer for an access that the key in the request does
+     * not permit.
+     */
     QUEUE_PAIR_ACCESS_ERROR(Subject.OBJECT),
     /** The first packet arrived at a queue pair that is ready to receive. */
     COMMUNICATION_ESTABLISHED(Subject.OBJECT),
-    /** A send queue has drained. */
+    /**
+     * A queue pair in the state {@link QueuePairState#SEND_QUEUE_DRAINED} has completed its last
+     * send request in progress.
+     */
     SEND_QUEUE_DRAINED(Subject.OBJECT),
     /** A queue pair switched to its alternate path. */
     PATH_MIGRATED(Subject.OBJECT),
@@ -36,9 +42,15 @@ public enum AsyncEventType {
     SHARED_RECEIVE_QUEUE_ERROR(Subject.OBJECT),
     /** The number of receives in a shared receive queue fell below its limit. */
     SHARED_RECEIVE_QUEUE_LIMIT_REACHED(Subject.OBJECT),
-    /** A queue pair in the error state consumed its last receive from a shared receive queue. */
+    /**
+     * A queue pair in the error state will not consume any more receives of its shared receive
+     * queue.
+     */
     LAST_WORK_REQUEST_REACHED(Subject.OBJECT),
-    /** Clients must register with the subnet manager again. */
+    /**
+     * The subnet manager requests that programs register with it again, for example for multicast
+     * groups.
+     */
     CLIENT_REREGISTER(Subject.PORT),
     /** A port's GID table changed. */
     GID_CHANGE(Subject.PORT),
@@ -46,7 +58,7 @@ public enum AsyncEventType {
     WORK_QUEUE_FATAL(Subject.OBJECT),
     /** A port's speed changed. */
     SPEED_CHANGE(Subject.PORT),
-    /** An event type that this version does not know. */
+    /** An event type that this version of the SDK does not know. */
     UNKNOWN(Subject.DEVICE);
 
     /** The kind of object that an event concerns. */

@@ -5,12 +5,15 @@ public enum AtomicCapability {
     /** Atomic operations are not supported. */
     NONE,
     /**
-     * Atomic with respect to other operations through the same device, but not to this machine's
-     * processors.
+     * Atomic operations are atomic with respect to other operations through the same device, but
+     * not with respect to accesses by the processors of the machine.
      */
     DEVICE,
-    /** Atomic with respect to all accesses, including those of the processors. */
+    /**
+     * Atomic operations are atomic with respect to all accesses to the memory, including those by
+     * the processors of the machine.
+     */
     GLOBAL,
-    /** A value that this version does not know. */
+    /** A value that this version of the SDK does not know. */
     UNKNOWN
 }

@@ -7,17 +7,19 @@ import java.util.OptionalInt;
  * The result of a work request. In C: {@code struct ibv_wc}.
  *
  * @param status success, or the kind of failure
- * @param kind the completed operation; undefined unless {@code status} is success
- * @param bytes the number of bytes received, for receives, reads and atomics; for a datagram it
- *     includes the {@link GlobalRouteHeader#BYTES} bytes before the message
- * @param immediate the sender's immediate data, if the receive carried any
- * @param invalidatedKey the key of the memory window that the sender invalidated, if any
- * @param source the origin of a datagram, for a successful receive of one
- * @param goodChecksum true if the device verified the packet's checksums; see {@link
+ * @param kind the operation that completed; undefined unless {@code status} is SUCCESS
+ * @param bytes the number of bytes that a receive, a read or an atomic operation transferred;
+ *     undefined for other operations and for failures. For a datagram, the number includes the
+ *     {@link GlobalRouteHeader#BYTES} bytes before the message
+ * @param immediate the immediate data from the sender; empty if the completion has none
+ * @param invalidatedKey the remote key of the local memory window that the received message
+ *     invalidated; empty if it invalidated none
+ * @param source the origin of a datagram; present only for the successful receive of a datagram
+ * @param goodChecksum true if the device verified the checksums of the received packet; see {@link
  *     org.jrdma.verbs.CompletionCursor#hasGoodChecksum}
- * @param queuePairNumber the number of the queue pair; for a receive from a shared receive queue,
- *     the number of the queue pair that consumed the receive
- * @param vendorError the vendor-specific code of a failure
+ * @param queuePairNumber the number of the queue pair that the request was posted to or, for a
+ *     receive of a shared receive queue, of the queue pair that consumed it
+ * @param vendorError the vendor-specific error code of a failure
  */
 public record Completion(
         CompletionStatus status,

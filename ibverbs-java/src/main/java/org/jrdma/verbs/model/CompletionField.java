@@ -6,34 +6,44 @@ import java.util.Set;
 import org.jrdma.verbs.CompletionCursor;
 
 /**
- * An optional field of a completion, reported in addition to its request number, status and kind.
- * In C: {@code enum ibv_create_cq_wc_flags}.
+ * An optional field of completions. Each completion also has the number, status and kind of its
+ * request. In C: {@code enum ibv_create_cq_wc_flags}.
  */
 public enum CompletionField {
-    /** {@link CompletionCursor#bytes}. */
+    /** The field that {@link CompletionCursor#bytes} returns. */
     BYTES,
-    /** {@link CompletionCursor#immediate}, and {@link CompletionCursor#hasGoodChecksum}. */
+    /**
+     * The field that {@link CompletionCursor#immediate} and {@link CompletionCursor#invalidatedKey}
+     * return. Also required for the flags {@link CompletionCursor#hasImmediate}, {@link
+     * CompletionCursor#hasInvalidated} and {@link CompletionCursor#hasGoodChecksum}.
+     */
     IMMEDIATE,
-    /** {@link CompletionCursor#queuePairNumber}. */
+    /** The field that {@link CompletionCursor#queuePairNumber} returns. */
     QUEUE_PAIR,
-    /** {@link CompletionCursor#sourceQueuePairNumber}. */
+    /**
+     * The field that {@link CompletionCursor#sourceQueuePairNumber} returns. Also required for the
+     * flag {@link CompletionCursor#hasGlobalRoute}.
+     */
     SOURCE_QUEUE_PAIR,
-    /** {@link DatagramSource#lid}. */
+    /** The field that {@link DatagramSource#lid} returns. */
     SOURCE_LID,
-    /** {@link DatagramSource#serviceLevel}. */
+    /** The field that {@link DatagramSource#serviceLevel} returns. */
     SERVICE_LEVEL,
-    /** {@link DatagramSource#pathBits}. */
+    /** The field that {@link DatagramSource#pathBits} returns. */
     PATH_BITS,
-    /** {@link CompletionCursor#timestamp}. */
+    /** The field that {@link CompletionCursor#timestamp} returns. */
     TIMESTAMP,
-    /** {@link CompletionCursor#wallClockNanos}. */
+    /** The field that {@link CompletionCursor#wallClockNanos} returns. */
     WALL_CLOCK,
-    /** {@link CompletionCursor#vlanTag}. */
+    /** The field that {@link CompletionCursor#vlanTag} returns. */
     VLAN_TAG,
-    /** {@link CompletionCursor#flowTag}. */
+    /** The field that {@link CompletionCursor#flowTag} returns. */
     FLOW_TAG;
 
-    /** The fields that a completion queue reports unless it was created with a specific set. */
+    /**
+     * The fields that completions have unless the options of the completion queue select other
+     * fields. These are the fields {@link #BYTES} to {@link #PATH_BITS}.
+     */
     public static final Set<CompletionField> STANDARD =
             Collections.unmodifiableSet(EnumSet.range(BYTES, PATH_BITS));
 }

@@ -1,8 +1,8 @@
 package org.jrdma.verbs.model;
 
 /**
- * The operation that completed. Valid only for a successful completion. In C: {@code enum
- * ibv_wc_opcode}.
+ * The kind of an operation that completed. The kind of a failed request is undefined. In C: {@code
+ * enum ibv_wc_opcode}.
  */
 public enum CompletionKind {
     /** A message was sent. */
@@ -25,8 +25,11 @@ public enum CompletionKind {
     INVALIDATE,
     /** A message arrived. */
     RECEIVE,
-    /** A peer wrote to this side's memory with immediate data, which consumed a receive. */
+    /**
+     * A peer wrote to the memory of this side with immediate data, and the write consumed a
+     * receive.
+     */
     RECEIVE_WRITE_WITH_IMMEDIATE,
-    /** Another operation. */
+    /** An operation of another kind. */
     OTHER
 }

@@ -13,25 +13,28 @@ import java.util.Set;
  * @param hardwareVersion the vendor's hardware version
  * @param ports the number of ports
  * @param maxRegionBytes the maximum length of a memory region
- * @param pageSizes the supported page sizes, one bit for each
+ * @param pageSizes the supported page sizes, as a bit mask in which each page size in bytes is one
+ *     bit
  * @param maxQueuePairs the maximum number of queue pairs
- * @param maxQueuePairRequests the maximum number of work requests in a queue
+ * @param maxQueuePairRequests the maximum number of work requests in a send queue or a receive
+ *     queue
  * @param maxElements the maximum number of scatter/gather elements in a work request
- * @param maxReadElements the maximum number of elements in a read, if different
+ * @param maxReadElements the maximum number of scatter elements in a read, if it differs from
+ *     {@code maxElements}
  * @param maxCompletionQueues the maximum number of completion queues
- * @param maxCompletions the maximum number of completions in a queue
+ * @param maxCompletions the maximum number of completions in a completion queue
  * @param maxRegions the maximum number of memory regions
  * @param maxDomains the maximum number of protection domains
  * @param maxReadsAsDestination the maximum number of reads and atomics from a peer that a queue
  *     pair processes concurrently
- * @param maxReadsAsInitiator the maximum number of reads and atomics that a queue pair has in
- *     flight
- * @param maxReadsOfDevice the maximum number of peers' reads and atomics that the device processes
- *     concurrently
+ * @param maxReadsAsInitiator the maximum number of reads and atomics that a queue pair can have in
+ *     flight as requester
+ * @param maxReadsOfDevice the maximum number of reads and atomics from all peers that the device
+ *     processes concurrently
  * @param maxReliableDatagramReads the maximum number of reads and atomics from a peer that an
  *     end-to-end context processes concurrently
  * @param maxReliableDatagramReadsAsInitiator the maximum number of reads and atomics that an
- *     end-to-end context has in flight
+ *     end-to-end context can have in flight
  * @param atomicCapability the scope of atomic operations
  * @param maxMemoryWindows the maximum number of memory windows
  * @param maxEndToEndContexts the maximum number of end-to-end contexts, which reliable datagrams
@@ -51,11 +54,11 @@ import java.util.Set;
  * @param maxSharedReceiveElements the maximum number of scatter elements in a receive of a shared
  *     receive queue
  * @param maxPartitions the maximum number of partitions
- * @param acknowledgeDelay the device's acknowledgement delay, as an exponent: 4.096 us times 2 to
- *     this
+ * @param acknowledgeDelay the maximum delay of acknowledgements by the device, as the exponent e of
+ *     4.096 us * 2^e
  * @param capabilities the optional features of the device
- * @param capabilityFlags the same features as C's bits, including bits that have no name here; in C
- *     {@code device_cap_flags}
+ * @param capabilityFlags the same optional features as a bit mask, including bits that {@link
+ *     DeviceCapability} does not name; in C {@code device_cap_flags}
  */
 public record DeviceAttributes(
         String firmwareVersion,

@@ -2,52 +2,64 @@ package org.jrdma.verbs.model;
 
 /** An optional feature of a device. In C: {@code enum ibv_device_cap_flags}. */
 public enum DeviceCapability {
-    /** The queues of a queue pair can be resized. */
+    /** The send queue and the receive queue of a queue pair can be resized. */
     RESIZE_QUEUES,
-    /** Bad partition keys are counted. */
+    /** Ports count received packets with a wrong partition key. */
     BAD_PARTITION_KEY_COUNTER,
-    /** Bad queue keys are counted. */
+    /** Ports count received packets with a wrong queue key. */
     BAD_QUEUE_KEY_COUNTER,
-    /** Raw multicast. */
+    /** The device supports multicast for raw packets. */
     RAW_MULTICAST,
-    /** Queue pairs switch to their alternate path automatically. */
+    /** Queue pairs can switch to their alternate path automatically if the primary path fails. */
     AUTOMATIC_PATH_MIGRATION,
-    /** A queue pair's port can be changed. */
+    /** The port of a queue pair can be changed. */
     CHANGE_PORT,
-    /** The port in the address handle of a datagram is enforced. */
+    /**
+     * The device checks that the port in the address handle of a datagram is the port of the queue
+     * pair.
+     */
     ADDRESS_VECTOR_PORT_ENFORCED,
-    /** A modification of a queue pair can name the queue pair's current state. */
+    /**
+     * A modification of a queue pair can specify the state in which the program expects the queue
+     * pair to be.
+     */
     CURRENT_STATE_MODIFIER,
     /** A port can be shut down. */
     SHUTDOWN_PORT,
-    /** The type of a port's initialization can be set. */
+    /** The type of initialization that a port requests from the subnet manager can be set. */
     INITIALIZATION_TYPE,
-    /** An event reports that a port became active. */
+    /** The device raises an event when a port becomes active. */
     PORT_ACTIVE_EVENT,
-    /** The system that contains the device has a GUID. */
+    /** The device reports the GUID of the system that contains it. */
     SYSTEM_IMAGE_GUID,
-    /** A reliable queue pair without a receive sends a receiver-not-ready NAK to its peer. */
+    /**
+     * If a message arrives at a reliable queue pair that has no receive, the queue pair sends a
+     * receiver-not-ready NAK to its peer.
+     */
     RECEIVER_NOT_READY_NAK,
     /** Shared receive queues can be resized. */
     RESIZE_SHARED_RECEIVE_QUEUE,
-    /** A completion queue can notify after several completions. */
+    /** A completion queue can raise an event after several completions. */
     NOTIFY_AFTER_SEVERAL,
-    /** Memory windows. */
+    /** The device supports memory windows. */
     MEMORY_WINDOW,
-    /** Checksum offload for datagrams. */
+    /** The device supports checksum offload for datagram queue pairs. */
     DATAGRAM_CHECKSUM,
-    /** Extended reliable connections. */
+    /** The device supports extended reliable connections (XRC). */
     EXTENDED_RELIABLE_CONNECTION,
-    /** Send with invalidate, local invalidate, fast registration. */
+    /** The device supports sends with invalidation, local invalidation and fast registration. */
     MEMORY_MANAGEMENT_EXTENSIONS,
-    /** Memory windows of type 2A. */
+    /** The device supports memory windows of type 2A. */
     MEMORY_WINDOW_TYPE_2A,
-    /** Memory windows of type 2B. */
+    /** The device supports memory windows of type 2B. */
     MEMORY_WINDOW_TYPE_2B,
-    /** Checksum offload for reliable connections. */
+    /** The device supports checksum offload for reliable queue pairs. */
     RELIABLE_CONNECTION_CHECKSUM,
-    /** Checksum offload for raw packets. */
+    /**
+     * The device supports checksum offload for raw packet queue pairs: it computes and verifies the
+     * checksums of IPv4, TCP and UDP.
+     */
     RAW_CHECKSUM,
-    /** Flow steering. */
+    /** The device supports flow steering. */
     MANAGED_FLOW_STEERING
 }

@@ -4,17 +4,18 @@ import java.util.OptionalInt;
 import org.jrdma.verbs.Verbs;
 
 /**
- * A device of this machine at the time the devices were listed. The device may have been removed
- * since.
+ * An entry of the device list, which describes one device. The device may have been removed since
+ * the devices were listed.
  *
- * @param name the kernel's name of the device, such as {@code mlx5_0}; {@link Verbs#open} takes it.
- *     In C: {@code ibv_get_device_name}
- * @param verbsName the name of its character device, such as {@code uverbs0}
- * @param index the kernel's number of the device; empty if the kernel or the library is too old to
- *     report it. In C: {@code ibv_get_device_index}
- * @param guid its globally unique identifier; 0 if it has none. In C: {@code ibv_get_device_guid}
- * @param nodeType the kind of node
- * @param transportType the transport protocol
+ * @param name the name of the device in the kernel, such as {@code mlx5_0}, which is the argument
+ *     of {@link Verbs#open}. In C: {@code ibv_get_device_name}
+ * @param verbsName the name of the device's character device, such as {@code uverbs0}
+ * @param index the number of the device in the kernel; empty if the kernel or the library is too
+ *     old to report it. In C: {@code ibv_get_device_index}
+ * @param guid the globally unique identifier of the device; 0 if the device has none. In C: {@code
+ *     ibv_get_device_guid}
+ * @param nodeType the kind of node that the device is
+ * @param transportType the transport protocol of the device
  */
 public record DeviceDescription(
         String name,

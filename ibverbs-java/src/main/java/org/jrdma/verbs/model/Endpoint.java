@@ -4,12 +4,14 @@ import java.nio.ByteBuffer;
 import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * The address of a queue pair. Two peers exchange their endpoints out of band before they connect.
+ * The address of a queue pair. Two peers exchange their endpoints over another channel, such as a
+ * TCP connection, before they connect their queue pairs.
  *
  * @param lid the port's address in an InfiniBand subnet; 0 on RoCE
- * @param queuePairNumber the number of the queue pair, 24 bits
- * @param packetSequence the sequence number of its first packet, 24 bits
- * @param gid the source address of its packets; {@link Gid#NONE} if the LID suffices
+ * @param queuePairNumber the 24-bit number of the queue pair
+ * @param packetSequence the 24-bit sequence number of the first packet that the queue pair sends
+ * @param gid the source address of the packets that the queue pair sends; {@link Gid#NONE} if peers
+ *     can address the port by its LID alone
  */
 public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid) {
 
@@ -25,7 +27,7 @@ public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid
         RangeChecks.check("packet sequence number", packetSequence, 0, MAX_24_BITS);
     }
 
-    /** Encodes the endpoint in network byte order, to be sent to a peer. */
+    /** Encodes the endpoint in network byte order, for sending it to a peer. */
     public byte[] toBytes() {
         return ByteBuffer.allocate(BYTES)
                 .putShort((short) lid)
@@ -36,7 +38,10 @@ public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid
                 .array();
     }
 
-    /** Decodes the result of {@link #toBytes()} from the position of {@code bytes}. */
+    /**
+     * Decodes the result of {@link #toBytes()}, starting at the position of {@code bytes}, and
+     * advances the position.
+     */
     public static Endpoint from(ByteBuffer bytes) {
         return new Endpoint(
                 bytes.getShort() & 0xffff,
@@ -46,8 +51,8 @@ public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid
     }
 
     /**
-     * Parses the result of {@link #toString()}, which is also the text that the C examples
-     * exchange.
+     * Parses the result of {@link #toString()}, which is also the text that the example programs of
+     * libibverbs exchange.
      *
      * @throws IllegalArgumentException if {@code text} is not an endpoint
      */
@@ -65,8 +70,9 @@ public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid
     }
 
     /**
-     * The text form that the C examples use: {@code 0000:00001a:3ff0c2:} followed by 32 hexadecimal
-     * digits.
+     * Formats the endpoint as the example programs of libibverbs do: LID, queue pair number and
+     * packet sequence number, such as {@code 0000:00001a:3ff0c2:}, followed by the 32 hexadecimal
+     * digits of the GID.
      */
     @Override
     public String toString() {

@@ -1,9 +1,12 @@
 package org.jrdma.verbs.model;
 
-/** The guarantee that a flush gives for preceding writes. In C: {@code enum ibv_placement_type}. */
+/**
+ * A guarantee of a flush about the data of earlier writes to the flushed memory. In C: {@code enum
+ * ibv_placement_type}.
+ */
 public enum FlushPlacement {
-    /** The data is visible to everything in the peer's machine. */
+    /** The data is visible to all processors and devices of the peer's machine. */
     GLOBAL,
-    /** The data survives a loss of power. */
+    /** The data is persistent: it survives a loss of power. */
     PERSISTENT
 }

@@ -8,27 +8,28 @@ import java.util.HexFormat;
 import java.util.Optional;
 
 /**
- * A port's address on the fabric, 128 bits. On RoCE it is an IPv6 address, or an IPv4 address in
- * its IPv6-mapped form. In C: {@code union ibv_gid}.
+ * A GID: a 128-bit address of a port or of a multicast group. On RoCE, it is an IPv6 address, or an
+ * IPv4 address in IPv6-mapped form. In C: {@code union ibv_gid}.
  *
  * @param prefix the upper half, in C {@code global.subnet_prefix}
  * @param interfaceId the lower half, in C {@code global.interface_id}
  */
 public record Gid(long prefix, long interfaceId) {
 
-    /** The size in bytes. */
+    /** The length of a GID in bytes. */
     public static final int BYTES = 16;
 
     /**
-     * The absent address: a port without GIDs has it, and peers in the same InfiniBand subnet do
-     * not need a GID.
+     * The value 0, which represents the absence of a GID, for example in the endpoint of an
+     * InfiniBand port that peers in the same subnet address by its LID.
      */
     public static final Gid NONE = new Gid(0, 0);
 
     private static final long IPV4_MAPPED = 0xffffL;
 
     /**
-     * Parses 32 hexadecimal digits, the format that the C examples exchange.
+     * Parses a GID in the form of 32 hexadecimal digits, which the example programs of libibverbs
+     * exchange.
      *
      * @throws IllegalArgumentException if {@code digits} is not 32 hexadecimal digits
      */
@@ -42,8 +43,8 @@ public record Gid(long prefix, long interfaceId) {
     }
 
     /**
-     * Returns the GID of an IP address: an IPv6 address itself, or the IPv6-mapped form of an IPv4
-     * address.
+     * Returns the GID for an IP address: the address itself for IPv6, or the IPv6-mapped form for
+     * IPv4.
      */
     public static Gid of(InetAddress address) {
         var bytes = ByteBuffer.wrap(address.getAddress());
@@ -58,8 +59,8 @@ public record Gid(long prefix, long interfaceId) {
     }
 
     /**
-     * Returns true if this is a link-local IPv6 address, {@code fe80::}, which is also InfiniBand's
-     * default prefix.
+     * Returns true if this is a link-local IPv6 address, with the prefix {@code fe80::/10}. The
+     * default prefix of InfiniBand is within this range.
      */
     public boolean isLinkLocal() {
         return prefix >>> 54 == 0xfe80L >>> 6;
@@ -75,7 +76,7 @@ public record Gid(long prefix, long interfaceId) {
         return prefix == 0 && interfaceId == 0;
     }
 
-    /** The IPv4 address, if this is an IPv6-mapped IPv4 address. */
+    /** The IPv4 address in this GID; empty if this is not an IPv6-mapped IPv4 address. */
     public Optional<InetAddress> ipv4() {
         if (!isIpv4()) {
             return Optional.empty();

@@ -6,14 +6,15 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * A port's GID table, ranked by suitability as the source address, with reasons.
+ * A ranking of the entries of a port's GID table by their suitability as the source address, with
+ * the reason for each rank.
  *
- * <p>The best entry is the one most likely to reach a peer that chose by the same rules. RoCE v2
- * ranks before v1, which routers do not forward. An IPv4 address ranks before an IPv6 address whose
- * scope exceeds its link, which ranks before a link-local one. Within the same rank, the lower
- * index comes first.
+ * <p>The best entry is the entry that is most likely to reach a peer that uses the same ranking.
+ * RoCE v2 ranks before RoCE v1, because routers do not forward RoCE v1. IPv4 addresses rank before
+ * IPv6 addresses, and link-local IPv6 addresses rank last. Entries of the same rank are sorted by
+ * index.
  *
- * @param ranking the entries, best first
+ * @param ranking the entries in the order of their ranks, the best entry first
  */
 public record GidChoice(List<Ranked> ranking) {
 
@@ -21,8 +22,8 @@ public record GidChoice(List<Ranked> ranking) {
      * An entry and its rank.
      *
      * @param entry the entry of the GID table
-     * @param rank the rank; lower is better
-     * @param reason the reason for the rank, in words
+     * @param rank the rank of the entry; a lower rank is better
+     * @param reason the reason for the rank, as a phrase in English
      */
     public record Ranked(GidEntry entry, int rank, String reason) {}
 
@@ -37,12 +38,12 @@ public record GidChoice(List<Ranked> ranking) {
                         .toList());
     }
 
-    /** The best entry; empty if the table is empty. */
+    /** The best entry; empty if the GID table is empty. */
     public Optional<GidEntry> best() {
         return ranking.stream().findFirst().map(Ranked::entry);
     }
 
-    /** Formats the ranking for users, one entry per line. */
+    /** Formats the ranking for users, with one line for each entry and its reason. */
     public String explanation() {
         return ranking.isEmpty()
                 ? "the GID table is empty"

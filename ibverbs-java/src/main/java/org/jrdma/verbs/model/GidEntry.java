@@ -3,10 +3,11 @@ package org.jrdma.verbs.model;
 /**
  * An entry of a port's GID table. In C: {@code struct ibv_gid_entry}.
  *
- * @param port the port, from 1
- * @param index the index by which a queue pair selects the entry as its source address
- * @param gid the address
- * @param type the format of packets sent from the address
+ * @param port the number of the port, starting at 1
+ * @param index the index of the entry in the table, by which a queue pair selects its source
+ *     address
+ * @param gid the GID, which is the address
+ * @param type the format of the packets that are sent with this source address
  * @param netDevice the network interface of the entry, or an empty string if it has none
  */
 public record GidEntry(int port, int index, Gid gid, GidType type, String netDevice) {

@@ -5,23 +5,28 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The header that precedes the message in the receive buffer of a datagram, if the completion says
- * so. It names sender and destination.
+ * The header with the addresses of the sender and the destination that precedes a datagram in its
+ * receive buffer. {@link DatagramSource#hasGlobalRoute} reports whether a received datagram has
+ * this header.
  *
- * <p>The first 40 bytes of every datagram receive are reserved for the header. Their content is
- * undefined if the datagram has none. On RoCE v2 over IPv4, the last 20 of them hold the packet's
- * IPv4 header. In C: {@code struct ibv_grh}.
+ * <p>The first 40 bytes of the receive buffer of every datagram are reserved for the header. The
+ * content of these bytes is undefined if the datagram has no header. On RoCE v2 over IPv4, the last
+ * 20 of these bytes contain the IPv4 header of the packet. In C: {@code struct ibv_grh}.
  *
- * @param source the sender's address
+ * @param source the address of the sender
  * @param destination the address that the datagram was sent to, which may be a multicast address
- * @param trafficClass the priority, as in IP's type of service
- * @param flowLabel the sender's hint to routers; 0 over IPv4
- * @param hopLimit the number of further routers that the packet could have passed
+ * @param trafficClass the priority, which corresponds to the type of service in IP
+ * @param flowLabel the 20-bit hint to routers that the sender chose; 0 over IPv4
+ * @param hopLimit the remaining hop limit, which is the number of further routers that the packet
+ *     could have passed
  */
 public record GlobalRouteHeader(
         Gid source, Gid destination, int trafficClass, int flowLabel, int hopLimit) {
 
-    /** The size of the header, which is the offset of the message in the receive buffer. */
+    /**
+     * The length of the header in bytes, which is also the offset of the message in the receive
+     * buffer.
+     */
     public static final int BYTES = 40;
 
     private static final ValueLayout.OfInt INT =
@@ -36,7 +41,7 @@ public record GlobalRouteHeader(
     /**
      * Reads the header at the start of a receive buffer.
      *
-     * @throws IllegalArgumentException if there is no header
+     * @throws IllegalArgumentException if the buffer does not start with a header
      * @throws IndexOutOfBoundsException if the buffer is shorter than 40 bytes
      */
     public static GlobalRouteHeader of(MemorySegment received) {
@@ -45,7 +50,8 @@ public record GlobalRouteHeader(
         var isVersion6 = first >>> 28 == 6;
         var isVersion4 = header.get(ValueLayout.JAVA_BYTE, IPV4) == IPV4_WITHOUT_OPTIONS;
         if (isVersion4 && isVersion6) {
-            isVersion6 = sumOfIpv4(header) != 0xffff; // bytes before an IPv4 header are undefined
+            // The bytes before an IPv4 header are undefined and may look like an IPv6 header.
+            isVersion6 = sumOfIpv4(header) != 0xffff;
         }
         if (isVersion6) {
             return new GlobalRouteHeader(
@@ -71,8 +77,8 @@ public record GlobalRouteHeader(
     }
 
     /**
-     * The ones' complement sum of the IPv4 header including its checksum; 0xffff if the checksum is
-     * right.
+     * Returns the ones' complement sum of the IPv4 header including its checksum. The sum is 0xffff
+     * if the checksum is correct.
      */
     private static int sumOfIpv4(MemorySegment header) {
         var sum = 0;

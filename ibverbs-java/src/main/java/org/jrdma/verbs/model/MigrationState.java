@@ -2,12 +2,12 @@ package org.jrdma.verbs.model;
 
 /** The path migration state of a queue pair. In C: {@code enum ibv_mig_state}. */
 public enum MigrationState {
-    /** The queue pair uses its current path only. */
+    /** The queue pair uses only its current path. It does not switch to the alternate path. */
     MIGRATED,
-    /** The alternate path is to be armed. */
+    /** The queue pair waits for the peer, so that both sides arm the alternate path. */
     REARM,
     /** The queue pair switches to the alternate path if the current path fails. */
     ARMED,
-    /** A value that this version does not know. */
+    /** A value that this version of the SDK does not know. */
     UNKNOWN
 }

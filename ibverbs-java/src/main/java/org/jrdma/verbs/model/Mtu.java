@@ -1,6 +1,6 @@
 package org.jrdma.verbs.model;
 
-/** The maximum payload of a packet. In C: {@code enum ibv_mtu}. */
+/** An MTU: the maximum payload of a packet. In C: {@code enum ibv_mtu}. */
 public enum Mtu {
     /** 256 bytes. */
     BYTES_256(256),
@@ -19,7 +19,7 @@ public enum Mtu {
         this.bytes = bytes;
     }
 
-    /** The number of bytes. */
+    /** The MTU in bytes. */
     public int bytes() {
         return bytes;
     }

@@ -1,7 +1,8 @@
 package org.jrdma.verbs.model;
 
 /**
- * The kind of node that a device is. In C: {@code enum ibv_node_type}, {@code ibv_node_type_str}.
+ * The kind of node that a device is in its network. In C: {@code enum ibv_node_type}, {@code
+ * ibv_node_type_str}.
  */
 public enum NodeType {
     /** An InfiniBand or RoCE adapter. */
@@ -16,8 +17,8 @@ public enum NodeType {
     USNIC,
     /** A Cisco usNIC over UDP. */
     USNIC_UDP,
-    /** A vendor-specific kind, such as the adapter of a cloud provider. */
+    /** A vendor-specific kind of node, such as the adapter of a cloud provider. */
     UNSPECIFIED,
-    /** The kernel does not report the kind. */
+    /** The kernel does not report the kind of node. */
     UNKNOWN
 }

@@ -1,13 +1,20 @@
 package org.jrdma.verbs.model;
 
-/** A prefetch advice for pages of an on-demand region. In C: {@code enum ibv_advise_mr_advice}. */
+/**
+ * A kind of prefetch for the pages of a memory region with on-demand paging. In C: {@code enum
+ * ibv_advise_mr_advice}.
+ */
 public enum PageAdvice {
-    /** Prefetches pages for reading. */
+    /** Prefetches pages for requests that read the memory. */
     PREFETCH,
     /**
-     * Prefetches pages for reading and writing. Requires {@link Access#LOCAL_WRITE} on the region.
+     * Prefetches pages for requests that read or write the memory. Requires {@link
+     * Access#LOCAL_WRITE} on the region.
      */
     PREFETCH_FOR_WRITING,
-    /** Maps pages that are already in memory for the device, without faulting in others. */
+    /**
+     * Makes pages that are already in memory accessible to the device, and does not load other
+     * pages.
+     */
     PREFETCH_WITHOUT_FAULT
 }

@@ -6,22 +6,26 @@ import org.jrdma.verbs.ProtectionDomain;
 
 /**
  * An allocator of the memory in which a provider keeps its queues, for example from huge pages or
- * from a NUMA node. The methods that create and close objects of the {@linkplain
- * ProtectionDomain#newParentDomainUnguarded parent domain} call it, on any thread. In C: {@code
- * alloc} and {@code free} of {@code struct ibv_parent_domain_init_attr}.
+ * from a NUMA node. The provider calls the allocator on any thread, while the program creates or
+ * closes an object of the {@linkplain ProtectionDomain#newParentDomainUnguarded parent domain}. In
+ * C: {@code alloc} and {@code free} of {@code struct ibv_parent_domain_init_attr}.
  */
 public interface QueueMemory {
 
     /**
-     * Allocates memory. An exception is logged and makes the creation of the object fail.
+     * Allocates memory. If this method throws an exception, the exception is logged, and the
+     * creation of the object fails.
      *
      * @param alignment the required alignment of the address
      * @param resource the purpose of the memory, in the provider's numbering
-     * @return native memory that stays allocated until {@link #release}; empty to let the provider
-     *     allocate
+     * @return native memory that stays allocated until {@link #release} is called for it; empty if
+     *     the provider is to allocate the memory itself
      */
     Optional<MemorySegment> allocate(long bytes, long alignment, long resource);
 
-    /** Frees memory returned by {@link #allocate}. An exception is logged. */
+    /**
+     * Frees memory that {@link #allocate} returned. If this method throws an exception, the
+     * exception is logged.
+     */
     void release(MemorySegment memory, long resource);
 }

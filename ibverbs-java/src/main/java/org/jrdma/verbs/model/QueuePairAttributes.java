@@ -6,26 +6,29 @@ import java.util.Set;
 /**
  * The attributes of a queue pair, as the device reports them. In C: {@code struct ibv_qp_attr}.
  *
- * @param state the state
+ * @param state the state of the queue pair
  * @param pathMtu the maximum payload of a packet; empty before the queue pair is connected
  * @param migrationState the path migration state
  * @param receiveSequence the sequence number of the next packet to receive
  * @param sendSequence the sequence number of the next packet to send
- * @param destinationNumber the queue pair number of the peer
+ * @param destinationNumber the number of the peer's queue pair
  * @param access the access rights of the peer
  * @param address the path to the peer
- * @param alternatePath the alternate path to the peer, if there is one
- * @param partitionKeyIndex the index into the port's partition table
- * @param queueKey the key that datagrams must carry; meaningless for connections
- * @param port the port
- * @param maxReads the maximum number of reads and atomics in flight
+ * @param alternatePath the alternate path to the peer; empty if none is set
+ * @param partitionKeyIndex the index of the P_Key in the partition table of the port
+ * @param queueKey the queue key that received datagrams must contain; undefined for connected queue
+ *     pairs
+ * @param port the number of the device port
+ * @param maxReads the maximum number of reads and atomics that the queue pair can have in flight as
+ *     requester
  * @param maxDestinationReads the maximum number of reads and atomics from the peer that are
  *     processed concurrently
- * @param receiverNotReadyTimer the time that the peer must wait if no receive is posted, in the
- *     specification's encoding
- * @param timeout the acknowledgement timeout, as an exponent
- * @param retries the number of retries after a timeout
- * @param receiverNotReadyRetries the number of retries if the peer has no receive posted
+ * @param receiverNotReadyTimer the time that the peer must wait before it retries a message for
+ *     which this side had no receive, as a code of the InfiniBand specification
+ * @param timeout the acknowledgement timeout, as the exponent e of 4.096 us * 2^e
+ * @param retries the maximum number of retries after an acknowledgement timeout
+ * @param receiverNotReadyRetries the maximum number of retries of a message for which the peer has
+ *     no receive
  * @param sends the capacity of the send queue in requests
  * @param receives the capacity of the receive queue in requests
  * @param sendElements the maximum number of gather elements in a send request

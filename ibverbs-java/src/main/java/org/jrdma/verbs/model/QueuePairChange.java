@@ -7,10 +7,11 @@ import java.util.stream.Collectors;
 import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * A modification for {@link org.jrdma.verbs.QueuePair#modify}: a state to change to, and
- * attributes. Each of the builder methods sets one attribute. The getter of an absent attribute
- * returns 0 if the attribute is a number, returns false if it is a flag, and throws
- * IllegalStateException otherwise.
+ * A modification for {@link org.jrdma.verbs.QueuePair#modify}: a set of attributes with their new
+ * values, which may include the state. Each method with a parameter sets one attribute, and each
+ * method without parameters returns the value of one attribute. If the attribute is not set, the
+ * latter methods return 0 for a number, return false for a flag, and throw IllegalStateException
+ * for other types.
  */
 public final class QueuePairChange {
 
@@ -22,26 +23,29 @@ public final class QueuePairChange {
         this.fromConnectionManager = fromConnectionManager;
     }
 
-    /** Creates a change to another state. */
+    /** Creates a change that moves the queue pair to a state. */
     public static QueuePairChange to(QueuePairState state) {
         return ofAttributes().state(state);
     }
 
-    /** Creates a change of attributes without a state transition. */
+    /**
+     * Creates an empty change. Without {@link #state(QueuePairState)}, it changes attributes and
+     * leaves the queue pair in its current state.
+     */
     public static QueuePairChange ofAttributes() {
         return new QueuePairChange(false);
     }
 
     /**
-     * Creates a change whose attributes come from the connection manager. For an iWARP device it is
-     * not validated against InfiniBand's table of state transitions, because that table does not
-     * apply to iWARP.
+     * Creates an empty change for attributes that the connection manager supplies. For an iWARP
+     * device, the change is not checked against the InfiniBand table of state transitions, because
+     * that table does not apply to iWARP.
      */
     public static QueuePairChange fromConnectionManager() {
         return new QueuePairChange(true);
     }
 
-    /** Sets the state to change to. */
+    /** Sets the state to which the queue pair is moved. */
     public QueuePairChange state(QueuePairState state) {
         return with(QueuePairAttribute.STATE, state);
     }
@@ -51,7 +55,7 @@ public final class QueuePairChange {
         return with(QueuePairAttribute.CURRENT_STATE, state);
     }
 
-    /** Sets the option to report by an event that the send queue has drained. */
+    /** Selects whether the device raises an event when the send queue has drained. */
     public QueuePairChange drainNotification(boolean wanted) {
         return with(QueuePairAttribute.DRAIN_NOTIFICATION, wanted);
     }
@@ -66,19 +70,19 @@ public final class QueuePairChange {
         return with(QueuePairAttribute.ACCESS, Set.copyOf(access));
     }
 
-    /** Sets the index into the port's partition table. */
+    /** Sets the index of the P_Key in the partition table of the port. */
     public QueuePairChange partitionKeyIndex(int index) {
         return with(
                 QueuePairAttribute.PARTITION_KEY_INDEX,
                 RangeChecks.check("partition key index", index, 0, 65535));
     }
 
-    /** Sets the port, from 1. */
+    /** Sets the number of the device port, starting at 1. */
     public QueuePairChange port(int port) {
         return with(QueuePairAttribute.PORT, RangeChecks.check("port", port, 1, 255));
     }
 
-    /** Sets the key that datagrams must carry to be received, 32 bits. */
+    /** Sets the 32-bit queue key that received datagrams must contain. */
     public QueuePairChange queueKey(int key) {
         return with(QueuePairAttribute.QUEUE_KEY, key);
     }
@@ -101,7 +105,8 @@ public final class QueuePairChange {
     }
 
     /**
-     * Sets the sequence number of the first packet to receive, which is the peer's send sequence.
+     * Sets the sequence number of the first packet to receive, which is the peer's {@link
+     * #sendSequence}.
      */
     public QueuePairChange receiveSequence(int sequence) {
         return with(
@@ -116,7 +121,10 @@ public final class QueuePairChange {
                 RangeChecks.check("packet sequence", sequence, 0, 16777215));
     }
 
-    /** Sets the maximum number of reads and atomics from the peer to process concurrently. */
+    /**
+     * Sets the maximum number of reads and atomics from the peer that the queue pair processes
+     * concurrently.
+     */
     public QueuePairChange maxDestinationReads(int count) {
         return with(
                 QueuePairAttribute.MAX_DESTINATION_READS,
@@ -124,16 +132,17 @@ public final class QueuePairChange {
     }
 
     /**
-     * Sets the maximum number of reads and atomics in flight; at most the peer's {@link
-     * #maxDestinationReads}.
+     * Sets the maximum number of reads and atomics that the queue pair can have in flight as
+     * requester. The number must not exceed the peer's {@link #maxDestinationReads}.
      */
     public QueuePairChange maxReads(int count) {
         return with(QueuePairAttribute.MAX_READS, RangeChecks.check("reads", count, 0, 255));
     }
 
     /**
-     * Sets the time that the peer must wait if no receive is posted, as a code of the
-     * specification, 0 to 31; 12 is 0.64 ms.
+     * Sets the time that the peer must wait before it retries a message for which this side had no
+     * receive. The code is that of the InfiniBand specification, from 0 to 31; for example, 12
+     * means 0.64 ms.
      */
     public QueuePairChange receiverNotReadyTimer(int code) {
         return with(
@@ -141,18 +150,24 @@ public final class QueuePairChange {
                 RangeChecks.check("timer code", code, 0, 31));
     }
 
-    /** Sets the acknowledgement timeout: 4.096 us times 2 to this, 0 to 31; 0 waits forever. */
+    /**
+     * Sets the acknowledgement timeout to 4.096 us * 2^exponent. The exponent is from 1 to 31; 0
+     * disables the timeout.
+     */
     public QueuePairChange timeout(int exponent) {
         return with(
                 QueuePairAttribute.TIMEOUT, RangeChecks.check("timeout exponent", exponent, 0, 31));
     }
 
-    /** Sets the number of retries after a timeout, 0 to 7. */
+    /** Sets the maximum number of retries after an acknowledgement timeout, from 0 to 7. */
     public QueuePairChange retries(int count) {
         return with(QueuePairAttribute.RETRIES, RangeChecks.check("retries", count, 0, 7));
     }
 
-    /** Sets the number of retries if the peer has no receive posted, 0 to 6; 7 retries forever. */
+    /**
+     * Sets the maximum number of retries of a message for which the peer has no receive, from 0 to
+     * 6; 7 means no limit.
+     */
     public QueuePairChange receiverNotReadyRetries(int count) {
         return with(
                 QueuePairAttribute.RECEIVER_NOT_READY_RETRIES,
@@ -160,8 +175,9 @@ public final class QueuePairChange {
     }
 
     /**
-     * Sets an alternate path to the peer. It takes effect when both sides have an alternate path
-     * and have changed to {@link MigrationState#REARM}.
+     * Sets an alternate path to the peer. The queue pair can use the path only after both sides
+     * have set an alternate path and changed their path migration state to {@link
+     * MigrationState#REARM}.
      */
     public QueuePairChange alternatePath(AlternatePath path) {
         return with(QueuePairAttribute.ALTERNATE_PATH, path);
@@ -177,17 +193,17 @@ public final class QueuePairChange {
         return with(QueuePairAttribute.RATE_LIMIT, kilobits);
     }
 
-    /** The attributes that change, including the state. */
+    /** The attributes that this change sets, including the state. */
     public Set<QueuePairAttribute> attributes() {
         return Collections.unmodifiableSet(values.keySet());
     }
 
-    /** Returns true if the attributes come from the connection manager. */
+    /** Returns true if the connection manager supplied the attributes. */
     public boolean isFromConnectionManager() {
         return fromConnectionManager;
     }
 
-    /** The state to change to. */
+    /** The state to which the queue pair is moved. */
     public QueuePairState state() {
         return (QueuePairState) present(QueuePairAttribute.STATE);
     }
@@ -197,28 +213,31 @@ public final class QueuePairChange {
         return (QueuePairState) present(QueuePairAttribute.CURRENT_STATE);
     }
 
-    /** Returns true if an event reports that the send queue has drained; false if absent. */
+    /**
+     * Returns true if the device raises an event when the send queue has drained; false if the
+     * attribute is not set.
+     */
     public boolean drainNotification() {
         return Boolean.TRUE.equals(values.get(QueuePairAttribute.DRAIN_NOTIFICATION));
     }
 
     /** The access rights of the peer. */
-    @SuppressWarnings("unchecked") // set by access() only
+    @SuppressWarnings("unchecked") // only access() sets this attribute
     public Set<Access> accessRights() {
         return (Set<Access>) present(QueuePairAttribute.ACCESS);
     }
 
-    /** The index into the port's partition table; 0 if absent. */
+    /** The index of the P_Key in the partition table of the port; 0 if not set. */
     public int partitionKeyIndex() {
         return number(QueuePairAttribute.PARTITION_KEY_INDEX);
     }
 
-    /** The port; 0 if absent. */
+    /** The number of the device port; 0 if not set. */
     public int port() {
         return number(QueuePairAttribute.PORT);
     }
 
-    /** The key that datagrams must carry; 0 if absent. */
+    /** The queue key that received datagrams must contain; 0 if not set. */
     public int queueKey() {
         return number(QueuePairAttribute.QUEUE_KEY);
     }
@@ -233,49 +252,58 @@ public final class QueuePairChange {
         return (Mtu) present(QueuePairAttribute.PATH_MTU);
     }
 
-    /** The queue pair number of the peer; 0 if absent. */
+    /** The number of the peer's queue pair; 0 if not set. */
     public int destinationNumber() {
         return number(QueuePairAttribute.DESTINATION_NUMBER);
     }
 
-    /** The sequence number of the first packet to receive; 0 if absent. */
+    /** The sequence number of the first packet to receive; 0 if not set. */
     public int receiveSequence() {
         return number(QueuePairAttribute.RECEIVE_SEQUENCE);
     }
 
-    /** The sequence number of the first packet to send; 0 if absent. */
+    /** The sequence number of the first packet to send; 0 if not set. */
     public int sendSequence() {
         return number(QueuePairAttribute.SEND_SEQUENCE);
     }
 
     /**
-     * The maximum number of reads and atomics from the peer processed concurrently; 0 if absent.
+     * The maximum number of reads and atomics from the peer that the queue pair processes
+     * concurrently; 0 if not set.
      */
     public int maxDestinationReads() {
         return number(QueuePairAttribute.MAX_DESTINATION_READS);
     }
 
-    /** The maximum number of reads and atomics in flight; 0 if absent. */
+    /**
+     * The maximum number of reads and atomics that the queue pair can have in flight as requester;
+     * 0 if not set.
+     */
     public int maxReads() {
         return number(QueuePairAttribute.MAX_READS);
     }
 
-    /** The code of the time that the peer must wait if no receive is posted; 0 if absent. */
+    /**
+     * The code of the time that the peer must wait before it retries a message for which this side
+     * had no receive; 0 if not set.
+     */
     public int receiverNotReadyTimer() {
         return number(QueuePairAttribute.RECEIVER_NOT_READY_TIMER);
     }
 
-    /** The exponent of the acknowledgement timeout; 0 if absent. */
+    /** The exponent of the acknowledgement timeout; 0 if not set. */
     public int timeout() {
         return number(QueuePairAttribute.TIMEOUT);
     }
 
-    /** The number of retries after a timeout; 0 if absent. */
+    /** The maximum number of retries after an acknowledgement timeout; 0 if not set. */
     public int retries() {
         return number(QueuePairAttribute.RETRIES);
     }
 
-    /** The number of retries if the peer has no receive posted; 0 if absent. */
+    /**
+     * The maximum number of retries of a message for which the peer has no receive; 0 if not set.
+     */
     public int receiverNotReadyRetries() {
         return number(QueuePairAttribute.RECEIVER_NOT_READY_RETRIES);
     }
@@ -290,7 +318,7 @@ public final class QueuePairChange {
         return (MigrationState) present(QueuePairAttribute.PATH_MIGRATION_STATE);
     }
 
-    /** The rate limit in kbit/s; 0 if absent. */
+    /** The maximum sending rate in kbit/s; 0 if not set. */
     public int rateLimit() {
         return number(QueuePairAttribute.RATE_LIMIT);
     }

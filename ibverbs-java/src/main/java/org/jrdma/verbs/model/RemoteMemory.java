@@ -4,13 +4,15 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * A range of remote memory, as described by the peer: the target of an RDMA operation.
+ * A range of a peer's memory, which is the target of an RDMA operation. The peer sends this
+ * description to the program.
  *
- * <p>The description does not keep the memory registered. If the peer has closed the region, an
- * operation completes with {@link CompletionStatus#REMOTE_ACCESS_ERROR}.
+ * <p>The description does not keep the memory registered. If the peer has closed the memory region,
+ * operations on the range complete with {@link CompletionStatus#REMOTE_ACCESS_ERROR}.
  *
- * @param address the start of the range in the peer's address space
- * @param key the peer's key of the memory, called rkey in C
+ * @param address the address of the first byte, as the peer registered it: usually its virtual
+ *     address at the peer
+ * @param key the remote key of the peer's memory region or memory window. In C: {@code rkey}
  * @param length the length in bytes
  */
 public record RemoteMemory(long address, int key, long length) {
@@ -36,7 +38,7 @@ public record RemoteMemory(long address, int key, long length) {
     }
 
     /**
-     * Returns the part of this range that starts at {@code offset}.
+     * Returns the part of this range from {@code offset} to the end.
      *
      * @throws IndexOutOfBoundsException if the offset is not within this range
      */
@@ -44,12 +46,18 @@ public record RemoteMemory(long address, int key, long length) {
         return slice(offset, length - offset);
     }
 
-    /** Encodes address, key and length in network byte order, to be sent to a peer. */
+    /**
+     * Encodes the address, the key and the length in network byte order, for sending them to a
+     * peer.
+     */
     public byte[] toBytes() {
         return ByteBuffer.allocate(BYTES).putLong(address).putInt(key).putLong(length).array();
     }
 
-    /** Decodes the result of {@link #toBytes()} from the position of {@code bytes}. */
+    /**
+     * Decodes the result of {@link #toBytes()}, starting at the position of {@code bytes}, and
+     * advances the position.
+     */
     public static RemoteMemory from(ByteBuffer bytes) {
         return new RemoteMemory(bytes.getLong(), bytes.getInt(), bytes.getLong());
     }
@@ -72,7 +80,8 @@ public record RemoteMemory(long address, int key, long length) {
     }
 
     /**
-     * Formats the range as {@code address:key:length} in hexadecimal digits, to be sent to a peer.
+     * Formats the range as {@code address:key:length} in hexadecimal digits, for sending it to a
+     * peer as text.
      */
     @Override
     public String toString() {

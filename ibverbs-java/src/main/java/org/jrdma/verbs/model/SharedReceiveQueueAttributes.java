@@ -6,7 +6,7 @@ package org.jrdma.verbs.model;
  *
  * @param receives the capacity in receives, which may exceed the requested number
  * @param elements the maximum number of scatter elements in a receive
- * @param limit the number of remaining receives below which an event is raised; 0 for none, and
- *     after the event
+ * @param limit the number of remaining receives below which the device raises an event; 0 if no
+ *     limit is set, and after the event
  */
 public record SharedReceiveQueueAttributes(int receives, int elements, int limit) {}

@@ -5,11 +5,11 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * A maximum sending rate to a destination, from the rates that an address vector can encode. In C:
+ * A maximum sending rate to a destination. Address vectors can contain only these rates. In C:
  * {@code enum ibv_rate}.
  */
 public enum StaticRate {
-    /** The speed of the port. */
+    /** No limit below the speed of the port. */
     UNLIMITED,
     /** 2.5 Gbit/s. */
     GIGABITS_2_5(2_500, 1),
@@ -57,7 +57,10 @@ public enum StaticRate {
     GIGABITS_800(850_000, 320),
     /** 1275 Gbit/s. */
     GIGABITS_1200(1_275_000, 480),
-    /** A reported rate that this version does not know; treated as no limit when requested. */
+    /**
+     * A rate that this version of the SDK does not know. In an address vector that the program
+     * passes to the SDK, it has the same effect as {@link #UNLIMITED}.
+     */
     UNKNOWN;
 
     private final int megabits;
@@ -82,16 +85,16 @@ public enum StaticRate {
     }
 
     /**
-     * The rate as a multiple of 2.5 Gbit/s, rounded for some newer rates; empty if the rate has
-     * none. In C: {@code ibv_rate_to_mult}.
+     * The rate as a multiple of 2.5 Gbit/s, rounded for some newer rates; empty if C defines no
+     * multiple for the rate. In C: {@code ibv_rate_to_mult}.
      */
     public OptionalInt multiple() {
         return multiple < 0 ? OptionalInt.empty() : OptionalInt.of(multiple);
     }
 
     /**
-     * Returns the rate of exactly the given number of Mbit/s, if there is one. In C: {@code
-     * mbps_to_ibv_rate}.
+     * Returns the rate of exactly the given number of Mbit/s; empty if there is no such rate. In C:
+     * {@code mbps_to_ibv_rate}.
      */
     public static Optional<StaticRate> ofMegabits(int megabits) {
         return Arrays.stream(values())
@@ -100,8 +103,8 @@ public enum StaticRate {
     }
 
     /**
-     * Returns the rate that is the given multiple of 2.5 Gbit/s, if there is one. In C: {@code
-     * mult_to_ibv_rate}.
+     * Returns the rate whose {@link #multiple()} is the given number; empty if there is no such
+     * rate. In C: {@code mult_to_ibv_rate}.
      */
     public static Optional<StaticRate> ofMultiple(int multiple) {
         return Arrays.stream(values())

@@ -2,16 +2,16 @@ package org.jrdma.verbs.model;
 
 /** The transport protocol of a device. In C: {@code enum ibv_transport_type}. */
 public enum TransportType {
-    /** InfiniBand's transport, over InfiniBand links or over Ethernet as RoCE. */
+    /** The InfiniBand transport protocol, over InfiniBand links or, as RoCE, over Ethernet. */
     INFINIBAND,
-    /** RDMA over TCP. */
+    /** iWARP: RDMA over TCP. */
     IWARP,
-    /** A Cisco protocol. */
+    /** The protocol of Cisco usNIC. */
     USNIC,
-    /** A Cisco protocol over UDP. */
+    /** The protocol of Cisco usNIC over UDP. */
     USNIC_UDP,
     /** A vendor-specific protocol. */
     UNSPECIFIED,
-    /** The kernel does not report the protocol. */
+    /** The kernel does not report the transport protocol. */
     UNKNOWN
 }

@@ -4,8 +4,9 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * Thrown if a verb fails. The message contains the name of the C function, what was attempted, the
- * errno, and advice if there is any.
+ * Thrown if a function of libibverbs fails, or if the SDK rejects a call of the function. If the
+ * function failed, the message contains its name, the attempted operation, the errno and, for some
+ * errors, a remedy.
  */
 public class VerbsException extends FabricException {
 
@@ -35,7 +36,12 @@ public class VerbsException extends FabricException {
         this.function = function;
     }
 
-    /** Creates an exception for a request that the SDK rejects without calling the C function. */
+    /**
+     * Creates an exception for an operation that the SDK rejects without calling the C function.
+     *
+     * @param function the name of the C function
+     * @param refusal the message, with the reason of the rejection
+     */
     public VerbsException(String function, String refusal) {
         super(refusal);
         this.function = function;
@@ -53,7 +59,7 @@ public class VerbsException extends FabricException {
         this.function = function;
     }
 
-    /** The name of the C function, such as {@code ibv_reg_mr}. */
+    /** The name of the C function that failed or was not called, such as {@code ibv_reg_mr}. */
     public final String function() {
         return function;
     }

@@ -29,14 +29,16 @@ import org.jrdma.verbs.queue.WorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An XRC domain, which associates extended reliable connections with shared receive queues.
+ * An XRC domain: a group of shared receive queues that extended reliable connections can deliver
+ * messages to.
  *
- * <p>A receiving queue pair of the domain delivers messages to every shared receive queue of the
- * domain, regardless of which process created the queue. Processes share a domain by opening it
- * with the same file. One connection to a machine then serves all of these processes.
+ * <p>A receiving queue pair of the domain can deliver messages to each shared receive queue of the
+ * domain, even if another process created the queue. Processes share a domain by opening it with
+ * the same file. A sender then needs only one connection to the machine in order to reach all of
+ * these processes.
  *
- * <p>Owned by its {@link Device}. Safe for use by multiple threads. The domain exists until the
- * last process has closed it. In C: {@code struct ibv_xrcd}; {@link #close()} is {@code
+ * <p>Owned by its {@link Device}. Safe for use by multiple threads. The domain in the kernel exists
+ * until the last process has closed it. In C: {@code struct ibv_xrcd}; {@link #close()} is {@code
  * ibv_close_xrcd}.
  */
 public final class XrcDomain extends NativeObject {
@@ -68,8 +70,8 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Creates an XRC domain that no other process can open. In C: {@code ibv_open_xrcd} without a
-     * file.
+     * Creates an XRC domain that is not associated with a file, so that other processes cannot open
+     * it. In C: {@code ibv_open_xrcd} without a file.
      *
      * @throws VerbsException with EOPNOTSUPP if the device does not support XRC; see {@link
      *     org.jrdma.verbs.model.DeviceCapability#EXTENDED_RELIABLE_CONNECTION}
@@ -81,8 +83,8 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Creates the XRC domain of a file. The file only identifies the domain, and its content is
-     * irrelevant. Every process that can read the file can open the domain. In C: {@code
+     * Creates the XRC domain of a file. The file only identifies the domain; its content is
+     * ignored. Every process that can read the file can open the domain. In C: {@code
      * ibv_open_xrcd} with {@code O_CREAT} and {@code O_EXCL}.
      *
      * @throws VerbsException if the file cannot be read, or the file already has a domain on this
@@ -93,8 +95,8 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Opens the XRC domain of a file, or creates it if it does not exist. In C: {@code
-     * ibv_open_xrcd} with {@code O_CREAT}.
+     * Opens the XRC domain of a file, or creates the domain if the file has none on this device. In
+     * C: {@code ibv_open_xrcd} with {@code O_CREAT}.
      *
      * @throws VerbsException if the file cannot be read
      */
@@ -103,7 +105,7 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Opens the existing XRC domain of a file. In C: {@code ibv_open_xrcd}.
+     * Opens the XRC domain of a file if the domain already exists. In C: {@code ibv_open_xrcd}.
      *
      * @throws VerbsException if the file cannot be read; with EAGAIN if the file has no domain on
      *     this device
@@ -130,7 +132,7 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Opens or creates a domain, which owns the file.
+     * Opens or creates a domain. Closing the returned resource also closes the file.
      *
      * @param file the file, or null for a domain without a file
      * @param ofFile the description of the file in messages; empty for a domain without a file
@@ -193,27 +195,27 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Creates a queue pair that receives for the shared receive queues of this domain at port 1. In
-     * C: {@code ibv_create_qp_ex} with {@code IBV_QPT_XRC_RECV}.
+     * Creates a queue pair at port 1 that receives messages for the shared receive queues of this
+     * domain. In C: {@code ibv_create_qp_ex} with {@code IBV_QPT_XRC_RECV}.
      */
     public XrcReceiveQueuePair newReceiveQueuePair() throws VerbsException {
         return newReceiveQueuePair(1);
     }
 
     /**
-     * Creates a queue pair that receives for the shared receive queues of this domain.
+     * Creates a queue pair that receives messages for the shared receive queues of this domain.
      *
-     * @param port the port number, starting at 1
+     * @param port the number of the device port, starting at 1
      */
     public XrcReceiveQueuePair newReceiveQueuePair(int port) throws VerbsException {
         return XrcReceiveQueuePair.create(this, port, OptionalInt.empty());
     }
 
     /**
-     * Creates a queue pair that receives for the shared receive queues of this domain.
+     * Creates a queue pair that receives messages for the shared receive queues of this domain.
      *
-     * @param port the port number, starting at 1
-     * @param gidIndex the index of the local GID in the GID table of the port
+     * @param port the number of the device port, starting at 1
+     * @param gidIndex the index of the GID table entry whose GID is the source address
      */
     public XrcReceiveQueuePair newReceiveQueuePair(int port, int gidIndex) throws VerbsException {
         return XrcReceiveQueuePair.create(this, port, OptionalInt.of(gidIndex));
@@ -221,25 +223,26 @@ public final class XrcDomain extends NativeObject {
 
     /**
      * Opens a queue pair that another process created in this domain. The queue pair then continues
-     * to exist when the other process closes it, and its events are also delivered to this process.
-     * In C: {@code ibv_open_qp}.
+     * to exist after the other process has closed it, and its asynchronous events are also
+     * delivered to this process. In C: {@code ibv_open_qp}.
      *
      * @param number the number of the queue pair
-     * @throws VerbsException if this domain has no such queue pair
+     * @throws VerbsException if this domain has no receiving queue pair with this number
      */
     public XrcReceiveQueuePair openReceiveQueuePair(int number) throws VerbsException {
         return XrcReceiveQueuePair.open(this, number);
     }
 
     /**
-     * Creates a polled shared receive queue of this domain. Senders specify the queue by its
+     * Creates a polled shared receive queue of this domain. Senders select the queue by its
      * {@linkplain org.jrdma.verbs.SharedReceiveQueue#number number}. The queue is closed with its
      * protection domain, this XRC domain or its completion queue, whichever is closed first. In C:
      * {@code ibv_create_srq_ex} with {@code IBV_SRQT_XRC}.
      *
-     * @param protectionDomain the protection domain of the memory that senders can access
-     * @param completions the completion queue of the receives
-     * @param capacity the minimum number of receives that can be posted
+     * @param protectionDomain the protection domain of the queue. Senders that select the queue can
+     *     access memory in this protection domain
+     * @param completions the completion queue in which the receives complete
+     * @param capacity the number of receives that the queue must be able to hold
      * @throws VerbsException if the device cannot create the queue, or the queue could overrun its
      *     completion queue
      */
@@ -250,10 +253,10 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Creates a polled shared receive queue of this domain for scattering receives; see {@link
-     * #newSharedReceiveQueue(ProtectionDomain, CompletionQueue, int)}.
+     * Creates a polled shared receive queue as {@link #newSharedReceiveQueue(ProtectionDomain,
+     * CompletionQueue, int)} does, for receives that scatter a message to several slices.
      *
-     * @param elements the maximum number of memory slices to which a receive can scatter
+     * @param elements the maximum number of slices of a receive
      */
     public PolledSharedReceiveQueue newSharedReceiveQueue(
             ProtectionDomain protectionDomain,
@@ -263,13 +266,14 @@ public final class XrcDomain extends NativeObject {
             throws VerbsException {
         var access = VerbsAccess.get();
         var owner = access.handle(protectionDomain);
-        var named = named(owner, access.nativeQueue(completions), completions);
-        return access.sharedReceiveQueue(owner, capacity, elements, named);
+        var binding = binding(owner, access.nativeQueue(completions), completions);
+        return access.sharedReceiveQueue(owner, capacity, elements, binding);
     }
 
     /**
-     * Creates an async shared receive queue of this domain; see {@link
-     * #newSharedReceiveQueue(ProtectionDomain, CompletionQueue, int)}.
+     * Creates an asynchronous shared receive queue of this domain; see {@link
+     * #newSharedReceiveQueue(ProtectionDomain, CompletionQueue, int)}. A receive waits up to 10
+     * seconds for a free slot.
      */
     public AsyncSharedReceiveQueue newSharedReceiveQueue(
             ProtectionDomain protectionDomain, CompletionDispatcher completions, int capacity)
@@ -278,11 +282,12 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Creates an async shared receive queue of this domain for scattering receives; see {@link
-     * #newSharedReceiveQueue(ProtectionDomain, CompletionQueue, int)}.
+     * Creates an asynchronous shared receive queue of this domain, for receives that scatter a
+     * message to several slices; see {@link #newSharedReceiveQueue(ProtectionDomain,
+     * CompletionQueue, int)}.
      *
-     * @param elements the maximum number of memory slices to which a receive can scatter
-     * @param slotTimeout the maximum time that posting a receive waits for a free slot
+     * @param elements the maximum number of slices of a receive
+     * @param slotTimeout the maximum time that a receive waits for a free slot
      */
     public AsyncSharedReceiveQueue newSharedReceiveQueue(
             ProtectionDomain protectionDomain,
@@ -293,11 +298,11 @@ public final class XrcDomain extends NativeObject {
             throws VerbsException {
         var access = VerbsAccess.get();
         var owner = access.handle(protectionDomain);
-        var named = named(owner, access.nativeQueue(completions), completions);
-        return access.sharedReceiveQueue(owner, capacity, elements, slotTimeout, named);
+        var binding = binding(owner, access.nativeQueue(completions), completions);
+        return access.sharedReceiveQueue(owner, capacity, elements, slotTimeout, binding);
     }
 
-    private <W extends WorkQueue> NativeSharedReceiveQueue.XrcBinding<W> named(
+    private <W extends WorkQueue> NativeSharedReceiveQueue.XrcBinding<W> binding(
             DomainHandle owner, NativeCompletionQueue<W> queue, NativeObject completions) {
         var device = owner.device();
         if (handle != device || !queue.isOf(device)) {

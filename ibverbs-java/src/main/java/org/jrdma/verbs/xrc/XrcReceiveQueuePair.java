@@ -23,12 +23,12 @@ import org.jrdma.verbs.queue.SourceAddress;
 /**
  * The receiving queue pair of an extended reliable connection.
  *
- * <p>Each message specifies the shared receive queue of the {@link XrcDomain} that receives it. The
- * queue pair itself has no receives and no completions. Its peer is a queue pair that was created
- * with {@link org.jrdma.verbs.QueuePairOptions#xrcSend}.
+ * <p>Each message specifies a shared receive queue of the {@link XrcDomain}, which receives the
+ * message. The queue pair itself has no receive queue, no send queue and no completion queue. Its
+ * peer is a queue pair that was created with {@link org.jrdma.verbs.QueuePairOptions#xrcSend}.
  *
  * <p>Owned by its XRC domain. Other processes that share the domain can {@linkplain
- * XrcDomain#openReceiveQueuePair open} the queue pair, which exists until the last process has
+ * XrcDomain#openReceiveQueuePair open} the queue pair. It then exists until the last process has
  * closed it. In C: {@code IBV_QPT_XRC_RECV}.
  */
 public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQueuePair {
@@ -78,7 +78,7 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
                                                 false,
                                                 CheckedCall.to("ibv_query_qp", () -> name))));
         try {
-            opened.query(); // other processes may have changed the state
+            opened.query(); // updates the state, which other processes may have changed
             return opened;
         } catch (VerbsException | RuntimeException e) {
             opened.close();
@@ -88,7 +88,10 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
 
     private record PortAndGid(int port, OptionalInt gidIndex) {
 
-        /** A queue pair in the state RESET has no port; it gets port 1 like a new queue pair. */
+        /**
+         * Returns the port and the GID index in the attributes of a queue pair. A queue pair in the
+         * state RESET has no port; in that case, the result contains port 1, which is the default.
+         */
         static PortAndGid of(QueuePairAttributes attributes) {
             return new PortAndGid(
                     Math.max(1, attributes.port()),

@@ -1,6 +1,6 @@
 /**
- * Extended reliable connections (XRC): one connection to a machine delivers messages to all shared
- * receive queues of an XRC domain, which several processes can share.
+ * Extended reliable connections (XRC): one connection to a machine can deliver messages to all
+ * shared receive queues of an XRC domain. Several processes can share an XRC domain.
  *
  * <p>An {@link org.jrdma.verbs.xrc.XrcDomain} creates the receiving queue pairs and the shared
  * receive queues. The sending queue pairs are created with {@link

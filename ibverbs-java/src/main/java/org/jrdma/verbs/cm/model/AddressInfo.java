@@ -5,13 +5,13 @@ import java.util.Optional;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * The address of a service and the type of connection to it, as found by a lookup. In C: {@code
- * struct rdma_addrinfo}.
+ * The result of an address lookup: the address of a service, and the type of queue pairs that use
+ * the address. In C: {@code struct rdma_addrinfo}.
  *
  * @param type the type of the queue pair
  * @param portSpace the port space of the addresses
  * @param local the address to listen at or to connect from; empty for any local address
- * @param peer the address to connect to; empty if the address is to listen at
+ * @param peer the address to connect to; empty for an address to listen at
  */
 public record AddressInfo(
         QueuePairType type,

@@ -11,8 +11,8 @@ import org.jrdma.verbs.model.QueuePairType;
  * @param service a port number, or a name in this machine's services table
  * @param passive true for an address to listen at, false for an address to connect to. In C: {@code
  *     RAI_PASSIVE}
- * @param numeric true if the host is an IP address, which is not passed to a name service. In C:
- *     {@code RAI_NUMERICHOST}
+ * @param numeric true if the host is an IP address, so that no name service is used. In C: {@code
+ *     RAI_NUMERICHOST}
  * @param type the type of the queue pair
  * @param portSpace the port space of the address
  */
@@ -29,12 +29,19 @@ public record AddressQuery(
         return reliable(Optional.of(host), service, false);
     }
 
-    /** Returns a query for an address to listen at, at one host address of this machine. */
+    /**
+     * Returns a query for an address to listen at, for a reliable connection.
+     *
+     * @param host the host name or IP address of this machine to listen at
+     */
     public static AddressQuery at(String host, String service) {
         return reliable(Optional.of(host), service, true);
     }
 
-    /** Returns a query for an address to listen at, at all host addresses of this machine. */
+    /**
+     * Returns a query for an address to listen at on all IP addresses of this machine, for a
+     * reliable connection.
+     */
     public static AddressQuery at(String service) {
         return reliable(Optional.empty(), service, true);
     }

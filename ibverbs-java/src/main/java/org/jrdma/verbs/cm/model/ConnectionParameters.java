@@ -6,10 +6,11 @@ import java.util.Locale;
  * The queue pair parameters that the two sides of a connection exchange, as transferred on the
  * wire. In C: {@code struct rdma_conn_param}.
  *
- * @param queuePairNumber the queue pair number of the sender
- * @param sharedReceives true if that queue pair uses a shared receive queue
- * @param maxDestinationReads the maximum number of reads and atomics to process at a time as the
- *     responder; in an event, the number that the peer requests. In C: {@code responder_resources}
+ * @param queuePairNumber the number of the sender's queue pair
+ * @param sharedReceives true if the sender's queue pair uses a shared receive queue
+ * @param maxDestinationReads the maximum number of reads and atomics that the queue pair processes
+ *     at a time as the responder; in an event, the number that the peer requests this side to
+ *     process. In C: {@code responder_resources}
  * @param maxReads the maximum number of reads and atomics in flight as the requester; in an event,
  *     the number that the peer can process. In C: {@code initiator_depth}
  * @param retries the number of retransmissions after a timeout, 0 to 7
@@ -62,7 +63,7 @@ public record ConnectionParameters(
     }
 
     /**
-     * Returns a copy of these parameters.
+     * Returns a copy of these parameters with another value of {@link #sharedReceives}.
      *
      * @param shared true if the queue pair uses a shared receive queue
      */

@@ -8,13 +8,13 @@ import org.jrdma.verbs.model.AddressVector;
  * @param address the address vector of the destination, see {@link
  *     org.jrdma.verbs.ProtectionDomain#newAddressHandle}
  * @param queuePairNumber the number of the destination queue pair
- * @param queueKey the queue key that datagrams to that queue pair must carry
+ * @param queueKey the queue key that datagrams to the destination queue pair must contain
  */
 public record DatagramParameters(AddressVector address, int queuePairNumber, int queueKey) {
 
     /**
-     * The queue key of queue pairs that accept datagrams through the connection manager. In C:
-     * {@code RDMA_UDP_QKEY}.
+     * The queue key of queue pairs for datagram services of the connection manager. In C: {@code
+     * RDMA_UDP_QKEY}.
      */
     public static final int QUEUE_KEY = 0x0123_4567;
 

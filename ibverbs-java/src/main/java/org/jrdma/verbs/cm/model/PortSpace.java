@@ -2,13 +2,19 @@ package org.jrdma.verbs.cm.model;
 
 /** A space of port numbers, which determines the type of queue pairs that use a port. */
 public enum PortSpace {
-    /** Reliable connections. In C: {@code RDMA_PS_TCP}. */
+    /** The port space of reliable connections. In C: {@code RDMA_PS_TCP}. */
     TCP(false),
-    /** Datagrams. In C: {@code RDMA_PS_UDP}. */
+    /** The port space of datagrams. In C: {@code RDMA_PS_UDP}. */
     UDP(true),
-    /** Datagrams that interoperate with IP over InfiniBand. In C: {@code RDMA_PS_IPOIB}. */
+    /**
+     * The port space of datagrams that interoperate with IP over InfiniBand. In C: {@code
+     * RDMA_PS_IPOIB}.
+     */
     IPOIB(true),
-    /** Connections of any type, addressed by service IDs. In C: {@code RDMA_PS_IB}. */
+    /**
+     * The port space of connections of any type, which service IDs address. In C: {@code
+     * RDMA_PS_IB}.
+     */
     IB(false);
 
     private final boolean datagrams;

@@ -6,10 +6,10 @@ import java.util.HexFormat;
 /**
  * Application data that a peer's program sent with a message of the connection manager.
  *
- * <p>On RoCE and InfiniBand, the length is not transferred. The data arrives padded with zeros to
- * the size of the private data field: 56 bytes in a connect request, 196 in a reply and 148 in a
- * rejection; 180 bytes in a request for a datagram service and 136 in its answer. A program that
- * needs the length includes it in the data. On iWARP, the length is preserved.
+ * <p>On RoCE and InfiniBand, the messages do not contain the length of the data. The data arrives
+ * padded with zeros to the size of the message field: 56 bytes in a connect request, 196 in a reply
+ * and 148 in a rejection; 180 bytes in a request for a datagram service and 136 in its answer. A
+ * program that needs the length must include it in the data. On iWARP, the length is preserved.
  */
 public final class PrivateData {
 

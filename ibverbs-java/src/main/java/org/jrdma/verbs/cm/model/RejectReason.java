@@ -45,9 +45,12 @@ public enum RejectReason {
     INVALID_FLOW_LABEL(32, "the flow label is not supported"),
     INVALID_ALTERNATE_FLOW_LABEL(33, "the alternate flow label is not supported"),
     VENDOR_OPTION_NOT_SUPPORTED(35, "the vendor-specific options are not supported"),
-    /** On iWARP. Some drivers also report it when the peer's program rejected the connection. */
+    /**
+     * The TCP connection was reset, on iWARP. Some iWARP drivers also report this reason if the
+     * peer's program rejected the connection.
+     */
     RESET(-Errno.ECONNRESET, "its program rejected the request, or the TCP connection was reset"),
-    /** A code that this version of the library does not know. */
+    /** A code that this version of the SDK does not know. */
     UNKNOWN(0, "the reason is unknown");
 
     private static final Map<Integer, RejectReason> BY_STATUS =
@@ -63,7 +66,7 @@ public enum RejectReason {
     }
 
     /**
-     * A description of the reason, as the end of the sentence "the peer rejected the request: ".
+     * A description of the reason that completes the sentence "the peer rejected the request: ...".
      */
     public String meaning() {
         return meaning;

@@ -20,7 +20,7 @@ public enum FlowField {
     IPV4_TYPE_OF_SERVICE(8),
     /** The IPv4 time to live. */
     IPV4_TIME_TO_LIVE(8),
-    /** The IPv4 flags about fragmentation. */
+    /** The IPv4 fragmentation flags. */
     IPV4_FLAGS(8),
     /** The IPv6 source address. */
     IPV6_SOURCE(128),
@@ -61,14 +61,15 @@ public enum FlowField {
     }
 
     /**
-     * @param bytes the length of the field in the C structure, in which the value is right-aligned
+     * @param bytes the length of the field in the C structure in bytes, which can exceed the length
+     *     of the value. The value is right-aligned in the field
      */
     FlowField(int bits, int bytes) {
         this.bits = bits;
         this.bytes = bytes;
     }
 
-    /** The length of the field in bits. */
+    /** The length of the field's value in bits. */
     public int bits() {
         return bits;
     }

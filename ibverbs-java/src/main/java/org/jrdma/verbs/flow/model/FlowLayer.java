@@ -12,13 +12,13 @@ import java.util.Set;
 import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
- * A protocol header that a flow rule matches, with conditions on its fields. Fields without a
- * condition match any value. Immutable: each {@code match} method returns a copy with one more
- * condition. In C: {@code struct ibv_flow_spec} and its members.
+ * A part of a flow rule: a protocol header that packets must have, with conditions on the fields of
+ * the header. Fields without a condition match any value. Immutable: each {@code match} method
+ * returns a copy with an additional condition. In C: {@code struct ibv_flow_spec} and its members.
  */
 public final class FlowLayer {
 
-    /** A protocol header. */
+    /** A kind of protocol header. */
     @SuppressWarnings("ImmutableEnumChecker") // the sets are immutable
     public enum Kind {
         /** Ethernet, with or without a VLAN tag. */
@@ -74,25 +74,25 @@ public final class FlowLayer {
         this.matches = Collections.unmodifiableMap(matches);
     }
 
-    /** Returns a layer that matches any header of a kind. */
+    /** Returns a layer that matches every header of a kind. */
     public static FlowLayer of(Kind kind) {
         return new FlowLayer(kind, false, new EnumMap<>(FlowField.class));
     }
 
-    /** Returns a layer that matches any header of a kind inside a tunnel. */
+    /** Returns a layer that matches every header of a kind inside a tunnel, such as VXLAN. */
     public static FlowLayer inTunnel(Kind kind) {
         return new FlowLayer(kind, true, new EnumMap<>(FlowField.class));
     }
 
-    /** Returns a layer that also requires a value of a field. */
+    /** Returns a copy of this layer that also requires that a field has a given value. */
     public FlowLayer match(FlowField field, long value) {
         return match(field, value, -1L >>> Math.max(0, Long.SIZE - field.bits()));
     }
 
     /**
-     * Returns a layer that also requires a value of some bits of a field.
+     * Returns a copy of this layer that also requires that some bits of a field have given values.
      *
-     * @param mask the mask of the bits to compare
+     * @param mask a mask whose bits are 1 for the bits to compare
      * @throws IllegalArgumentException if the header has no such field, the field is an address of
      *     more than 64 bits, or the value or mask exceeds the length of the field
      */
@@ -107,17 +107,18 @@ public final class FlowLayer {
         return put(field, new FlowMatch(bytes(field, value), bytes(field, mask)));
     }
 
-    /** Returns a layer that also requires an address. */
+    /** Returns a copy of this layer that also requires that a field has a given IP address. */
     public FlowLayer match(FlowField field, InetAddress address) {
         return match(field, address, field.bits());
     }
 
     /**
-     * Returns a layer that also requires an address prefix.
+     * Returns a copy of this layer that also requires that the address in a field has a given
+     * prefix.
      *
      * @param prefixBits the number of leading bits to compare
-     * @throws IllegalArgumentException if the header has no such field, or the field has another
-     *     type
+     * @throws IllegalArgumentException if the header has no such field, or the field cannot contain
+     *     this kind of address
      */
     public FlowLayer match(FlowField field, InetAddress address, int prefixBits) {
         var value = address.getAddress();
@@ -150,22 +151,22 @@ public final class FlowLayer {
         return Arrays.copyOfRange(all, Long.BYTES - field.bytes(), Long.BYTES);
     }
 
-    /** The protocol header. */
+    /** The kind of protocol header that this layer matches. */
     public Kind kind() {
         return kind;
     }
 
-    /** Returns true if the header is inside a tunnel. */
+    /** Returns true if this layer matches a header inside a tunnel. */
     public boolean isInTunnel() {
         return inner;
     }
 
-    /** The fields that are matched. */
+    /** The fields on which this layer has conditions. */
     public Set<FlowField> fields() {
         return matches.keySet();
     }
 
-    /** The fields that are matched, with their values. */
+    /** The conditions of this layer, by field. */
     public Map<FlowField, FlowMatch> matches() {
         return matches;
     }

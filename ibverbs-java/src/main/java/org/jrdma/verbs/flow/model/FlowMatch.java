@@ -1,13 +1,13 @@
 package org.jrdma.verbs.flow.model;
 
 /**
- * The value that a header field must have. Both arrays have the length of the field in the C
- * structure.
+ * A condition on a header field: the field must have the given value in the bits that the mask
+ * selects. Both arrays have the length of the field in the C structure.
  *
  * @param value the value, in network byte order
- * @param mask the mask of the bits to compare, in network byte order
+ * @param mask the mask, whose bits are 1 for the bits to compare, in network byte order
  */
-@SuppressWarnings("ArrayRecordComponent") // copied when read
+@SuppressWarnings("ArrayRecordComponent") // the accessors return copies
 public record FlowMatch(byte[] value, byte[] mask) {
 
     /** Creates a match with copies of the arrays. */
