@@ -697,7 +697,6 @@ class LifetimeTest {
     }
 
     /** Runs the action at every depth of the stack, until the stack overflows. */
-    @SuppressWarnings("InfiniteRecursion") // until the stack is full
     private static void overflow(Runnable action) {
         for (var round = 0; round < 100; round++) {
             try {
@@ -708,6 +707,7 @@ class LifetimeTest {
         }
     }
 
+    @SuppressWarnings("InfiniteRecursion") // until the stack is full
     private static void descend(Runnable action) {
         action.run();
         descend(action);
