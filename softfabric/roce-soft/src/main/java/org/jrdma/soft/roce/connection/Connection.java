@@ -124,37 +124,37 @@ public final class Connection extends TimedExchange {
         receiver = newReceiver;
     }
 
-    /** The peer's address. */
+    /** Returns the peer's address. */
     public Address remote() {
         return remote;
     }
 
-    /** The peer's ID of the connection; 0 until it is known. */
+    /** Returns the peer's ID of the connection; 0 until it is known. */
     int remoteId() {
         return messages.remoteId();
     }
 
-    /** The request that was sent or received. */
+    /** Returns the request that was sent or received. */
     public ConnectRequest request() {
         return request;
     }
 
-    /** The first packet sequence number that this side's queue pair expects. */
+    /** Returns the first packet sequence number that this side's queue pair expects. */
     public int sequence() {
         return sequence;
     }
 
-    /** The parameters that either side has stated so far. */
+    /** Returns the parameters that either side has stated so far. */
     public NegotiatedParameters negotiated() {
         return negotiated;
     }
 
-    /** Whether this connection still uses the queue pair of the peer. */
+    /** Returns true if this connection still uses the queue pair of the peer. */
     boolean holdsQueuePair() {
         return state != State.TIME_WAIT && state != State.ENDED;
     }
 
-    /** Whether this side sent the request. */
+    /** Returns true if this side sent the request. */
     public boolean isActive() {
         return active;
     }
@@ -262,7 +262,7 @@ public final class Connection extends TimedExchange {
         };
     }
 
-    /** The response timeout that applies to the peer. */
+    /** Returns the response timeout that applies to the peer. */
     private int ownTimeout() {
         return active ? request.peerResponseTimeout() : request.ownResponseTimeout();
     }

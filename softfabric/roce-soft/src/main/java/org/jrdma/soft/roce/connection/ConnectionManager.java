@@ -71,7 +71,7 @@ public final class ConnectionManager implements ManagementAgent {
         return address;
     }
 
-    /** The code of the maximum path MTU, as in {@code enum ibv_mtu}. */
+    /** Returns the code of the maximum path MTU, as in {@code enum ibv_mtu}. */
     public int mtu() {
         return mtu;
     }
@@ -141,7 +141,7 @@ public final class ConnectionManager implements ManagementAgent {
         return random.nextInt() & LOW_24_BITS;
     }
 
-    /** The number of connections and SIDR requests, including abandoned ones. */
+    /** Returns the number of connections and SIDR requests, including abandoned ones. */
     int size() {
         return byId.size();
     }

@@ -38,7 +38,7 @@ public sealed interface Message
     /** Empty private data. */
     MemorySegment NO_DATA = MemorySegment.ofArray(new byte[0]);
 
-    /** The attribute ID of the message. */
+    /** Returns the attribute ID of the message. */
     default int attribute() {
         return switch (this) {
             case ConnectRequest _ -> ConnectRequest.ATTRIBUTE;
@@ -53,12 +53,14 @@ public sealed interface Message
         };
     }
 
-    /** The {@link EceOptions} that the header adds, if present. */
+    /** Returns the {@link EceOptions} that the header adds, if present. */
     default int modifier() {
         return 0;
     }
 
-    /** The transaction ID, which identifies an exchange of the sender. Answers repeat it. */
+    /**
+     * Returns the transaction ID, which identifies an exchange of the sender. Answers repeat it.
+     */
     long transaction();
 
     /** Encodes the message after the header into memory that is all zeros. */

@@ -25,7 +25,7 @@ public final class NegotiatedParameters {
         }
     }
 
-    /** The parameters of this side's queue pair; null until they are stated. */
+    /** Returns the parameters of this side's queue pair; null until they are stated. */
     @Nullable EndpointParameters own() {
         return own;
     }
@@ -34,7 +34,7 @@ public final class NegotiatedParameters {
         own = stated;
     }
 
-    /** The queue pair parameters of the peer; null until they are stated. */
+    /** Returns the queue pair parameters of the peer; null until they are stated. */
     public @Nullable EndpointParameters peers() {
         return peers;
     }
@@ -51,7 +51,7 @@ public final class NegotiatedParameters {
         return Math.min(sum, 31);
     }
 
-    /** The number of READs and atomics that this side's queue pair accepts at a time. */
+    /** Returns the number of READs and atomics that this side's queue pair accepts at a time. */
     public int responderResources() {
         if (own != null && (peers == null || !active)) {
             return own.responderResources();
@@ -59,7 +59,7 @@ public final class NegotiatedParameters {
         return peers == null ? 0 : peers.initiatorDepth();
     }
 
-    /** The number of READs and atomics that this side's queue pair may have outstanding. */
+    /** Returns the number of READs and atomics that this side's queue pair may have outstanding. */
     public int initiatorDepth() {
         if (own != null && (peers == null || !active)) {
             return own.initiatorDepth();
@@ -67,12 +67,14 @@ public final class NegotiatedParameters {
         return peers == null ? 0 : peers.responderResources();
     }
 
-    /** The number of retries of this side's queue pair after RNR NAKs. */
+    /** Returns the number of retries of this side's queue pair after RNR NAKs. */
     public int notReadyRetries() {
         return peers == null ? request.offer().notReadyRetries() : peers.notReadyRetries();
     }
 
-    /** The exponent of the acknowledgement timeout of the queue pairs, in units of 4.096 us. */
+    /**
+     * Returns the exponent of the acknowledgement timeout of the queue pairs, in units of 4.096 us.
+     */
     public int acknowledgeTimeout() {
         return acknowledgeTimeout;
     }

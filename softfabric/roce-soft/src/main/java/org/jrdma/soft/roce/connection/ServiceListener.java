@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ServiceListener {
 
-    /** The transport that the service accepts, as in {@link ConnectRequest}; negative for none. */
+    /**
+     * Returns the transport that the service accepts, as in {@link ConnectRequest}; negative for
+     * none.
+     */
     int transport();
 
     /**

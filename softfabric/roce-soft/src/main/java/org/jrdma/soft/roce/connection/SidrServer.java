@@ -22,7 +22,7 @@ public final class SidrServer extends TimedExchange {
         this.request = request;
     }
 
-    /** The address of the peer. */
+    /** Returns the address of the peer. */
     public Address remote() {
         return remote;
     }

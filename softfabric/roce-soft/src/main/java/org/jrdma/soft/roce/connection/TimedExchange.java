@@ -35,7 +35,7 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         return UNIT_NANOS << exponent;
     }
 
-    /** The timeout that a peer has requested, limited because it might be hours. */
+    /** Returns the timeout that a peer has requested, limited because it might be hours. */
     static long nanosAtMost(int exponent) {
         return nanos(Math.min(exponent, MAX_EXPONENT));
     }

@@ -70,7 +70,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         }
     }
 
-    /** The queue pair number (QPN). */
+    /** Returns the queue pair number (QPN). */
     @Override
     public int number() {
         return number;
@@ -80,12 +80,12 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         return state;
     }
 
-    /** The send queue. */
+    /** Returns the send queue. */
     public SendQueue sends() {
         return sends;
     }
 
-    /** The receive queue, which may be shared. */
+    /** Returns the receive queue, which may be shared. */
     public ReceiveQueue receives() {
         return receives;
     }
@@ -168,7 +168,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         }
     }
 
-    /** The path of a reliable connection. */
+    /** Returns the path of a reliable connection. */
     CongestionWindow path() {
         if (path == null) {
             throw new IllegalStateException("Queue pair " + number + " is not connected.");
@@ -351,7 +351,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         return new RequestWriter(link, engine.memory(), domain, transport);
     }
 
-    /** The XRC domain of the receiving end of an extended connection; otherwise null. */
+    /** Returns the XRC domain of the receiving end of an extended connection; otherwise null. */
     @Nullable ExtendedDomain extendedDomain() {
         return extendedDomain;
     }

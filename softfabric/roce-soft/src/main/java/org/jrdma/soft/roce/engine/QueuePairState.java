@@ -20,12 +20,12 @@ public enum QueuePairState {
         return code;
     }
 
-    /** Whether requests of the peer are executed. */
+    /** Returns true if requests of the peer are executed. */
     boolean receives() {
         return this != RESET && this != INITIALIZED && this != ERROR;
     }
 
-    /** Whether work requests that have started are processed. */
+    /** Returns true if work requests that have started are processed. */
     boolean sends() {
         return this == READY_TO_SEND || this == SEND_QUEUE_DRAINED;
     }

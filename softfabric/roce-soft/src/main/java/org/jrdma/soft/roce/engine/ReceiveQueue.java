@@ -34,7 +34,7 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
         limit = receives;
     }
 
-    /** The limit, or 0 if there is none or it was reached. For the engine's thread. */
+    /** Returns the limit, or 0 if there is none or it was reached. For the engine's thread. */
     public int limit() {
         return limit;
     }

@@ -115,7 +115,10 @@ final class ReliableRequester implements Requester {
         return usage.requestIfNoneRequested() && !work.operation.needsResponse();
     }
 
-    /** The bytes that the packet at the cursor, or the response to it, is charged to the path. */
+    /**
+     * Returns the bytes that the packet at the cursor, or the response to it, is charged to the
+     * path.
+     */
     private long charge(SendWork work) {
         var pathMtu = queuePair.link().pathMtu();
         var first = window.cursorPacket;

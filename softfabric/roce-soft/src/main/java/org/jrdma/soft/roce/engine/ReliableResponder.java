@@ -47,13 +47,13 @@ final class ReliableResponder implements Responder {
     /** The number of messages executed (MSN). */
     private int messages;
 
-    /** Whether a NAK requested retransmission. No further NAK is sent until the peer resumes. */
+    /** True if a NAK requested retransmission. No further NAK is sent until the peer resumes. */
     private boolean gapReported;
 
     /** The operation of the message that is arriving; null between messages. */
     private @Nullable Operation inProgress;
 
-    /** Whether {@code receive} was taken from the queue and is not complete. */
+    /** True if {@code receive} was taken from the queue and is not complete. */
     private boolean receiveTaken;
 
     /** How many bytes of the message have arrived. */
@@ -61,7 +61,7 @@ final class ReliableResponder implements Responder {
 
     private final IncomingWrite write;
 
-    /** Whether a request was rejected. Queued responses are still sent then. */
+    /** True if a request was rejected. Queued responses are still sent then. */
     private boolean rejected;
 
     ReliableResponder(Engine engine, QueuePair queuePair) {
@@ -246,7 +246,7 @@ final class ReliableResponder implements Responder {
         accept(packet);
     }
 
-    /** Whether a packet at {@code position} may follow the previous packet. */
+    /** Returns true if a packet at {@code position} may follow the previous packet. */
     private boolean continues(Operation operation, Position position) {
         return position.begins() ? inProgress == null : inProgress == operation;
     }

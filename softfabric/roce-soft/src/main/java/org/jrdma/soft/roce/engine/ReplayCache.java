@@ -22,7 +22,7 @@ final class ReplayCache {
     private int next;
 
     /**
-     * Whether the acknowledgement of a repeated request was withheld, and the sequence number of
+     * True if the acknowledgement of a repeated request was withheld, and the sequence number of
      * that request.
      */
     private boolean withheld;
@@ -41,12 +41,12 @@ final class ReplayCache {
         }
     }
 
-    /** Whether the peer has the maximum number of READs and atomics outstanding. */
+    /** Returns true if the peer has the maximum number of READs and atomics outstanding. */
     boolean isFull() {
         return responses.originalResponses() >= executed.length;
     }
 
-    /** The entry for the response to the next READ or atomic. */
+    /** Returns the entry for the response to the next READ or atomic. */
     Response next() {
         return executed[next];
     }
@@ -62,7 +62,8 @@ final class ReplayCache {
     }
 
     /**
-     * The response to the READ or atomic that is {@code age} operations old; the last has age 1.
+     * Returns the response to the READ or atomic that is {@code age} operations old; the last has
+     * age 1.
      */
     private Response executed(int age) {
         return executed[(next + executed.length - age) % executed.length];

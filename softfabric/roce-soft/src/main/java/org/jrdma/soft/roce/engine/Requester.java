@@ -30,6 +30,6 @@ interface Requester {
     /** Drops all work without completions. */
     void reset();
 
-    /** Whether all work that was started is complete. */
+    /** Returns true if all work that was started is complete. */
     boolean isDrained();
 }

@@ -38,7 +38,7 @@ final class ResponseQueue {
         long bytes;
         long original;
 
-        /** Whether this response was sent before, completely or in part. */
+        /** True if this response was sent before, completely or in part. */
         boolean repeated;
 
         void acknowledge(int sequence, int syndrome, int messages) {
@@ -116,7 +116,7 @@ final class ResponseQueue {
             return nextPacket == packets;
         }
 
-        /** The identity that a READ accesses memory with. */
+        /** Returns the identity that a READ accesses memory with. */
         AccessIdentity accessor() {
             return Objects.requireNonNull(accessor, "The response is not a READ response.");
         }
@@ -137,12 +137,12 @@ final class ResponseQueue {
         }
     }
 
-    /** The number of queued responses to READs and atomics that are not repetitions. */
+    /** Returns the number of queued responses to READs and atomics that are not repetitions. */
     int originalResponses() {
         return originalResponses;
     }
 
-    /** Whether the free entries are reserved for responses that are not repetitions. */
+    /** Returns true if the free entries are reserved for responses that are not repetitions. */
     boolean isHalfFull() {
         return size >= ring.length / 2;
     }

@@ -17,13 +17,13 @@ final class Retransmission {
     private int retriesLeft;
     private int notReadyRetriesLeft;
 
-    /** Whether a loss was detected and no progress was made since. Further losses are ignored. */
+    /** True if a loss was detected and no progress was made since. Further losses are ignored. */
     private boolean recovering;
 
-    /** Whether the timer expired and no answer was received since. */
+    /** True if the timer expired and no answer was received since. */
     private boolean unanswered;
 
-    /** Whether the requester waits after an RNR NAK. The timer then measures this wait. */
+    /** True if the requester waits after an RNR NAK. The timer then measures this wait. */
     private boolean waitingForReceiver;
 
     Retransmission(Engine engine, QueuePair queuePair, SendWindow window, WindowShare usage) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class Schedulable {
 
-    /** Whether a turn to send is scheduled. Used by {@link Engine}. */
+    /** True if a turn to send is scheduled. Used by {@link Engine}. */
     boolean active;
 
     /** When the timer expires. Set by {@link TimerQueue}. */
@@ -19,10 +19,10 @@ abstract class Schedulable {
 
     int timerIndex = -1;
 
-    /** Whether this waits for free capacity. Used by {@link CongestionWindow}. */
+    /** True if this waits for free capacity. Used by {@link CongestionWindow}. */
     boolean waitsForPath;
 
-    /** Whether this is on the stack of {@link Doorbells}, and the next entry below. */
+    /** True if this is on the stack of {@link Doorbells}, and the next entry below. */
     @SuppressWarnings("unused") // through a VarHandle
     boolean queued;
 
@@ -40,6 +40,6 @@ abstract class Schedulable {
     /** Enters the error state, unless already in it, and flushes all work. */
     abstract void failOnce();
 
-    /** The number of the queue pair. */
+    /** Returns the number of the queue pair. */
     public abstract int number();
 }

@@ -17,13 +17,14 @@ public enum SendOperation {
     INVALIDATE;
 
     /**
-     * Whether the operation has its own response, which a later acknowledgement cannot substitute.
+     * Returns true if the operation has its own response, which a later acknowledgement cannot
+     * substitute.
      */
     public boolean needsResponse() {
         return returnsData() || hasEmptyResponse();
     }
 
-    /** Whether the response carries data. */
+    /** Returns true if the response carries data. */
     public boolean returnsData() {
         return switch (this) {
             case SEND, WRITE, BIND, INVALIDATE, ATOMIC_WRITE, FLUSH -> false;
@@ -31,12 +32,12 @@ public enum SendOperation {
         };
     }
 
-    /** Whether the response is that of a READ of 0 bytes. */
+    /** Returns true if the response is that of a READ of 0 bytes. */
     boolean hasEmptyResponse() {
         return this == ATOMIC_WRITE || this == FLUSH;
     }
 
-    /** Whether the operation is executed locally and sends no packet. */
+    /** Returns true if the operation is executed locally and sends no packet. */
     boolean isLocal() {
         return this == BIND || this == INVALIDATE;
     }

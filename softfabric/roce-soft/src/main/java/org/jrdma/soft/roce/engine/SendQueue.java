@@ -15,8 +15,8 @@ public final class SendQueue extends WorkRing<SendWork> {
     }
 
     /**
-     * A supplier of slots whose inline buffers share one allocation, because separate ones would
-     * take long.
+     * Returns a supplier of slots whose inline buffers share one allocation, because separate ones
+     * would take long.
      */
     private static Supplier<SendWork> slots(int capacity, int maxBuffers, int maxInline) {
         var memory =

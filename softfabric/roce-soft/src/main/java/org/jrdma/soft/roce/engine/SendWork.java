@@ -185,7 +185,7 @@ public final class SendWork {
         return this;
     }
 
-    /** The end of the part, exclusive, that packet {@code index} of a READ belongs to. */
+    /** Returns the end of the part, exclusive, that packet {@code index} of a READ belongs to. */
     int endOfPart(int index, int partPackets) {
         return Math.min(packets, (index / partPackets + 1) * partPackets);
     }
@@ -194,7 +194,7 @@ public final class SendWork {
         return inlineBytes >= 0 ? inlineBytes : buffers.bytes();
     }
 
-    /** Whether the local buffers permit the operation. */
+    /** Returns true if the local buffers permit the operation. */
     boolean permitted(MemoryRegistry registry, ProtectionDomain domain) {
         var rights = operation.returnsData() ? Access.LOCAL_WRITE : Access.LOCAL_READ;
         return inlineBytes >= 0 || buffers.permits(registry, domain, rights);

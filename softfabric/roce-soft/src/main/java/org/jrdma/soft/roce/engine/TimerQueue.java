@@ -15,7 +15,7 @@ final class TimerQueue {
     private @Nullable Schedulable[] heap = new @Nullable Schedulable[16];
     private int size;
 
-    /** The time of the next {@link #poll}. It may be too early, but never too late. */
+    /** Returns the time of the next {@link #poll}. It may be too early, but never too late. */
     long next() {
         return size == 0 ? NEVER : heap[0].timerKey;
     }

@@ -17,7 +17,7 @@ final class UnreliableResponder implements Responder {
     private final CompletionReporter reporter;
     private final ReceiveWork receive;
 
-    /** Whether {@code receive} was taken from the queue and not completed. */
+    /** True if {@code receive} was taken from the queue and not completed. */
     private boolean receiveTaken;
 
     private int expected;

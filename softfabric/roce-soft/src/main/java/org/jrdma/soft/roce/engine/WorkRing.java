@@ -46,12 +46,12 @@ abstract class WorkRing<W> {
         this.capacity = capacity;
     }
 
-    /** The number of slots: a power of two. */
+    /** Returns the number of slots: a power of two. */
     static int length(int capacity) {
         return Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
     }
 
-    /** The maximum number of slots in use. */
+    /** Returns the maximum number of slots in use. */
     public final int capacity() {
         return capacity;
     }

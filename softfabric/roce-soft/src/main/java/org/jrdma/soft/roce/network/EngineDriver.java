@@ -28,14 +28,14 @@ final class EngineDriver {
     private final PacketReceiver incoming;
     private final long start = System.nanoTime();
 
-    /** Whether the engine has more packets to send than a round permits. */
+    /** True if the engine has more packets to send than a round permits. */
     private boolean unfinished;
 
     private long timersExpired;
     private long completionsSeen;
 
     /**
-     * Whether sending was deferred, so that acknowledgements are sent with the caller's next post.
+     * True if sending was deferred, so that acknowledgements are sent with the caller's next post.
      */
     private boolean deferred;
 
@@ -93,7 +93,7 @@ final class EngineDriver {
         } while (unfinished && !outgoing.isBlocked() && rounds < MAX_SEND_ROUNDS);
     }
 
-    /** The time of the next action if no packet arrives and no thread posts. */
+    /** Returns the time of the next action if no packet arrives and no thread posts. */
     long nextDeadline() {
         if (unfinished || outgoing.isBlocked()) {
             return engine.now();

@@ -68,7 +68,7 @@ final class FaultInjector {
         random = new SplittableRandom(newFaults.seed());
     }
 
-    /** Whether no fault is configured and no packet is held back. */
+    /** Returns true if no fault is configured and no packet is held back. */
     boolean isDone() {
         return faults.isNone() && held.isEmpty();
     }
@@ -141,7 +141,7 @@ final class FaultInjector {
         free.addLast(packet);
     }
 
-    /** The time when the next packet is due if no other packet is sent. */
+    /** Returns the time when the next packet is due if no other packet is sent. */
     long nextDeadline() {
         var next = NEVER;
         for (var heldPacket : held) {

@@ -57,7 +57,7 @@ record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
         }
     }
 
-    /** The maximum path MTU whose packets fit the interface. */
+    /** Returns the maximum path MTU whose packets fit the interface. */
     int pathMtu() {
         var pathMtu = MAX_PATH_MTU;
         while (pathMtu > MIN_PATH_MTU && pathMtu + HEADERS > mtu) {

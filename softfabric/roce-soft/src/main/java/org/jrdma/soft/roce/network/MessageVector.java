@@ -100,7 +100,7 @@ final class MessageVector {
         return buffers[index];
     }
 
-    /** The array of {@code mmsghdr}. */
+    /** Returns the array of {@code mmsghdr}. */
     MemorySegment headers() {
         return headers;
     }
@@ -214,7 +214,9 @@ final class MessageVector {
                 && buffers[one].destinationHigh() == buffers[other].destinationHigh();
     }
 
-    /** The index of the buffer after the last one of a message that {@link #combine} built. */
+    /**
+     * Returns the index of the buffer after the last one of a message that {@link #combine} built.
+     */
     int end(int message) {
         return ends[message];
     }

@@ -27,14 +27,14 @@ final class PacketTransmitter implements PacketLink {
     private int allowance;
     private boolean blocked;
 
-    /** Whether a message may carry several packets. */
+    /** True if a message may carry several packets. */
     private boolean combining;
 
     private boolean up = true;
     private long now;
     private final FaultInjector faultInjector = new FaultInjector(NetworkFaults.NONE);
 
-    /** Whether packets go through the {@link #faultInjector}. */
+    /** True if packets go through the {@link #faultInjector}. */
     private boolean injecting;
 
     private @Nullable PacketTracer tracer;
@@ -74,7 +74,7 @@ final class PacketTransmitter implements PacketLink {
         up = isUp;
     }
 
-    /** Whether the socket accepts no more packets for now. */
+    /** Returns true if the socket accepts no more packets for now. */
     boolean isBlocked() {
         return blocked;
     }
@@ -142,7 +142,7 @@ final class PacketTransmitter implements PacketLink {
         }
     }
 
-    /** The time of the next {@link #release}. */
+    /** Returns the time of the next {@link #release}. */
     long nextDeadline() {
         return injecting ? faultInjector.nextDeadline() : FaultInjector.NEVER;
     }

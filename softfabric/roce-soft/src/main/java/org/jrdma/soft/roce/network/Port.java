@@ -173,17 +173,17 @@ public final class Port implements AutoCloseable {
         return address;
     }
 
-    /** The maximum path MTU that fits the interface: 256 to 4096. */
+    /** Returns the maximum path MTU that fits the interface: 256 to 4096. */
     public int pathMtu() {
         return localInterface.pathMtu();
     }
 
-    /** The index of the interface that the address belongs to. */
+    /** Returns the index of the interface that the address belongs to. */
     public int interfaceIndex() {
         return localInterface.index();
     }
 
-    /** The name of the interface that the address belongs to. */
+    /** Returns the name of the interface that the address belongs to. */
     public String interfaceName() {
         return localInterface.name();
     }
@@ -279,7 +279,7 @@ public final class Port implements AutoCloseable {
         run(_ -> outgoing.faults(faults));
     }
 
-    /** The network faults injected so far. May be called after {@link #close}. */
+    /** Returns the network faults injected so far. May be called after {@link #close}. */
     public NetworkFaultCounts faultCounts() {
         lock.lock();
         try {

@@ -32,7 +32,7 @@ final class PortSockets {
         this.sockets = new UdpSocket[] {own};
     }
 
-    /** All sockets, in an array that never changes. */
+    /** Returns all sockets, in an array that never changes. */
     UdpSocket[] all() {
         return sockets;
     }

@@ -55,12 +55,12 @@ final class SocketAddress {
         return (first & 0xffc0) == 0xfe80 || ((first & 0xff00) == 0xff00 && (first & 0xf) <= 2);
     }
 
-    /** The first half of the GID at {@code offset}. */
+    /** Returns the first half of the GID at {@code offset}. */
     static long high(MemorySegment memory, long offset) {
         return isIpv4(memory, offset) ? 0 : memory.get(LONG, offset + 8);
     }
 
-    /** The second half of the GID at {@code offset}. */
+    /** Returns the second half of the GID at {@code offset}. */
     static long low(MemorySegment memory, long offset) {
         return isIpv4(memory, offset)
                 ? MAPPED | Integer.toUnsignedLong(memory.get(INT, offset + 4))

@@ -71,7 +71,7 @@ final class SystemCalls {
     private final MemorySegment captured =
             Arena.ofAuto().allocate(Linker.Option.captureStateLayout());
 
-    /** The errno of the last call that failed. */
+    /** Returns the errno of the last call that failed. */
     int errno() {
         return (int) ERRNO.get(captured, 0L);
     }

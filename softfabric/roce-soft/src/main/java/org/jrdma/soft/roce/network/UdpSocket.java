@@ -210,8 +210,8 @@ final class UdpSocket {
     }
 
     /**
-     * The size of the receive buffer in bytes, which includes the kernel's bookkeeping; 0 if it is
-     * unknown.
+     * Returns the size of the receive buffer in bytes, which includes the kernel's bookkeeping; 0
+     * if it is unknown.
      */
     int receiveBuffer() {
         try (var arena = Arena.ofConfined()) {

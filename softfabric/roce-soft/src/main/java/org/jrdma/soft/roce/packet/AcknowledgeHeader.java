@@ -46,7 +46,7 @@ public record AcknowledgeHeader(int syndrome, int messages) {
         return syndrome >> 5 == RECEIVER_NOT_READY >> 5;
     }
 
-    /** The timer code of {@link #isReceiverNotReady()}. */
+    /** Returns the timer code of {@link #isReceiverNotReady()}. */
     public int timerCode() {
         return syndrome & 0x1f;
     }

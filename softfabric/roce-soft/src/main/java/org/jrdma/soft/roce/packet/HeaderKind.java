@@ -27,7 +27,7 @@ public enum HeaderKind {
         this.bytes = bytes;
     }
 
-    /** The length of the header in bytes. */
+    /** Returns the length of the header in bytes. */
     public int bytes() {
         return bytes;
     }

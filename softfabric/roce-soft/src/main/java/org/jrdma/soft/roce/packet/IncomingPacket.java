@@ -58,7 +58,7 @@ public final class IncomingPacket {
         payloadBytes = payload;
     }
 
-    /** The buffer that contains the packet. */
+    /** Returns the buffer that contains the packet. */
     public PacketBuffer buffer() {
         if (buffer == null) {
             throw new IllegalStateException("No packet was decoded.");
@@ -74,7 +74,7 @@ public final class IncomingPacket {
         return opCode;
     }
 
-    /** Whether the receiver's completion raises a solicited event. */
+    /** Returns true if the receiver's completion raises a solicited event. */
     public boolean solicited() {
         return solicited;
     }
@@ -87,7 +87,7 @@ public final class IncomingPacket {
         return destinationQueuePair;
     }
 
-    /** Whether the requester requests an acknowledgement. */
+    /** Returns true if the requester requests an acknowledgement. */
     public boolean acknowledge() {
         return acknowledge;
     }
@@ -96,12 +96,12 @@ public final class IncomingPacket {
         return sequence;
     }
 
-    /** The offset of the payload in the buffer's memory. */
+    /** Returns the offset of the payload in the buffer's memory. */
     public int payloadOffset() {
         return payloadOffset;
     }
 
-    /** The length of the payload without padding. */
+    /** Returns the length of the payload without padding. */
     public int payloadBytes() {
         return payloadBytes;
     }
@@ -158,7 +158,7 @@ public final class IncomingPacket {
         return ExtendedHeader.decode(memory(), PacketBuffer.START + BaseTransportHeader.BYTES);
     }
 
-    /** The offset of the first header after the extended header, if there is one. */
+    /** Returns the offset of the first header after the extended header, if there is one. */
     private int firstHeader() {
         return PacketBuffer.START
                 + BaseTransportHeader.BYTES

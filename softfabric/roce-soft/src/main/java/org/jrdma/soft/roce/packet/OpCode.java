@@ -202,7 +202,7 @@ public enum OpCode {
                 + (immediate ? 1 : 0);
     }
 
-    /** The code on the wire. */
+    /** Returns the code on the wire. */
     public int code() {
         return code;
     }
@@ -219,37 +219,37 @@ public enum OpCode {
         return position;
     }
 
-    /** Whether a payload follows the headers. */
+    /** Returns true if a payload follows the headers. */
     public boolean hasPayload() {
         return payload;
     }
 
-    /** The headers that follow the base transport header, in order. */
+    /** Returns the headers that follow the base transport header, in order. */
     public List<HeaderKind> headers() {
         return headers;
     }
 
-    /** The total length of {@link #headers()} in bytes. */
+    /** Returns the total length of {@link #headers()} in bytes. */
     public int headerBytes() {
         return headerBytes;
     }
 
-    /** Whether {@link HeaderKind#IMMEDIATE} is the last header. */
+    /** Returns true if {@link HeaderKind#IMMEDIATE} is the last header. */
     public boolean hasImmediate() {
         return immediate;
     }
 
-    /** Whether {@link HeaderKind#INVALIDATE} is the last header. */
+    /** Returns true if {@link HeaderKind#INVALIDATE} is the last header. */
     public boolean hasInvalidate() {
         return invalidate;
     }
 
-    /** Whether {@link HeaderKind#EXTENDED} is the first header. */
+    /** Returns true if {@link HeaderKind#EXTENDED} is the first header. */
     public boolean hasExtended() {
         return extended;
     }
 
-    /** Whether a header follows the base transport header. */
+    /** Returns true if a header follows the base transport header. */
     public boolean has(HeaderKind header) {
         return headers.contains(header);
     }

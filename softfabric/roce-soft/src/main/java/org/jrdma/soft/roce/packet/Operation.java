@@ -13,7 +13,7 @@ public enum Operation {
     ATOMIC_WRITE,
     FLUSH;
 
-    /** Whether packets of this kind are sent by a requester to a responder. */
+    /** Returns true if packets of this kind are sent by a requester to a responder. */
     public boolean isRequest() {
         return switch (this) {
             case SEND, WRITE, READ_REQUEST, COMPARE_AND_SWAP, FETCH_AND_ADD, ATOMIC_WRITE, FLUSH ->

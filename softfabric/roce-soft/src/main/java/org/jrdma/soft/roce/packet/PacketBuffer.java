@@ -52,17 +52,17 @@ public final class PacketBuffer {
         this(Arena.ofAuto().allocate(MEMORY_BYTES, 64));
     }
 
-    /** The memory of the buffer; the packet is at {@link #START}. */
+    /** Returns the memory of the buffer; the packet is at {@link #START}. */
     public MemorySegment memory() {
         return memory;
     }
 
-    /** The memory of the buffer as {@link java.util.zip.CRC32} needs it. */
+    /** Returns the memory of the buffer as {@link java.util.zip.CRC32} needs it. */
     ByteBuffer bytes() {
         return bytes;
     }
 
-    /** The length of the packet, including the checksum. */
+    /** Returns the length of the packet, including the checksum. */
     public int length() {
         return length;
     }
@@ -100,7 +100,7 @@ public final class PacketBuffer {
         return destinationLow;
     }
 
-    /** The source UDP port. */
+    /** Returns the source UDP port. */
     public int sourcePort() {
         return sourcePort;
     }
@@ -109,7 +109,7 @@ public final class PacketBuffer {
         sourcePort = port;
     }
 
-    /** Whether the packet is transferred over IPv4. */
+    /** Returns true if the packet is transferred over IPv4. */
     public boolean isIpv4() {
         return destinationHigh == 0 && destinationLow >>> 32 == 0xffff;
     }

@@ -15,12 +15,12 @@ public enum Position {
         return index == 0 ? FIRST : index == count - 1 ? LAST : MIDDLE;
     }
 
-    /** Whether a packet at this position begins a message. */
+    /** Returns true if a packet at this position begins a message. */
     public boolean begins() {
         return this == FIRST || this == ONLY;
     }
 
-    /** Whether a packet at this position ends a message. */
+    /** Returns true if a packet at this position ends a message. */
     public boolean ends() {
         return this == LAST || this == ONLY;
     }

@@ -53,12 +53,12 @@ public final class RouteHeader {
         BigEndian.putShort(target, IPV4_OFFSET + 10, ~sum);
     }
 
-    /** The first half of the source GID. */
+    /** Returns the first half of the source GID. */
     public static long sourceHigh(MemorySegment header) {
         return isIpv4(header) ? 0 : BigEndian.longInteger(header, 8);
     }
 
-    /** The second half. */
+    /** Returns the second half. */
     public static long sourceLow(MemorySegment header) {
         return isIpv4(header)
                 ? 0xffffL << 32
@@ -66,12 +66,12 @@ public final class RouteHeader {
                 : BigEndian.longInteger(header, 16);
     }
 
-    /** The first half of the destination GID. */
+    /** Returns the first half of the destination GID. */
     public static long destinationHigh(MemorySegment header) {
         return isIpv4(header) ? 0 : BigEndian.longInteger(header, 24);
     }
 
-    /** The second half. */
+    /** Returns the second half. */
     public static long destinationLow(MemorySegment header) {
         return isIpv4(header)
                 ? 0xffffL << 32

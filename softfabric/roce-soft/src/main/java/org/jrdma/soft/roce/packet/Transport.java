@@ -21,7 +21,7 @@ public enum Transport {
         return bits;
     }
 
-    /** Whether messages arrive exactly once and in order, unless the connection fails. */
+    /** Returns true if messages arrive exactly once and in order, unless the connection fails. */
     public boolean isReliable() {
         return this == RELIABLE || this == EXTENDED;
     }
