@@ -44,7 +44,7 @@ final class CongestionWindows {
         return path;
     }
 
-/** Removes a user from a path, and the path itself if this was its last user. */
+    /** Removes a user from a path, and the path itself if this was its last user. */
     void leave(Schedulable user, CongestionWindow path) {
         if (path.leave(user)) {
             paths.remove(path);

@@ -221,7 +221,7 @@ public final class Engine {
             try {
                 management.receive(incoming);
             } catch (Throwable e) {
-                LOG.error("The management agent threw an exception; it continues to receive datagrams", e);
+                LOG.error("The management agent threw an exception and continues", e);
             }
         }
     }
@@ -324,7 +324,7 @@ public final class Engine {
         try {
             due.expire(now);
         } catch (Throwable e) {
-            LOG.error("The management agent threw an exception; it continues to receive datagrams", e);
+            LOG.error("The management agent threw an exception and continues", e);
         }
     }
 

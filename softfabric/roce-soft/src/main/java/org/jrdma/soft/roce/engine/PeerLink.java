@@ -68,7 +68,7 @@ final class PeerLink {
                 && ((key | partitionKey) & FULL_MEMBER) != 0;
     }
 
-/** Returns true if a packet was sent from the peer's address to the local address. */
+    /** Returns true if a packet was sent from the peer's address to the local address. */
     boolean isFromPeer(PacketBuffer buffer) {
         return buffer.sourceHigh() == remote.high()
                 && buffer.sourceLow() == remote.low()

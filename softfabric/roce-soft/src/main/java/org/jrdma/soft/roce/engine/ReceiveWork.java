@@ -22,7 +22,7 @@ public final class ReceiveWork {
         return this;
     }
 
-    /** Appends a buffer. */
+    /** Appends a buffer to the receive. */
     public ReceiveWork buffer(long address, int length, int key) {
         buffers.add(address, length, key);
         return this;
@@ -34,8 +34,8 @@ public final class ReceiveWork {
     }
 
     /**
-     * Copies the payload of a packet to the buffers, beginning at {@code offset}. Returns false if
-     * a buffer may not be written.
+     * Copies the payload of a packet to the buffers, beginning {@code offset} bytes after the start
+     * of the first buffer. Returns false if a buffer may not be written.
      */
     boolean scatter(
             MemoryRegistry memory, ProtectionDomain domain, long offset, IncomingPacket packet) {
