@@ -33,8 +33,10 @@ public sealed interface Message
 
     /** The offset of the transaction ID in the common header. */
     int TRANSACTION_OFFSET = 8;
+
     /** The offset of the attribute ID in the common header. */
     int ATTRIBUTE_OFFSET = 16;
+
     /** The offset of the attribute modifier in the common header. */
     int MODIFIER_OFFSET = 20;
 
@@ -65,7 +67,8 @@ public sealed interface Message
     }
 
     /**
-     * Returns the transaction ID, which identifies an exchange of the sender. Answers repeat it.
+     * Returns the transaction ID. The sender of a request chooses it, and the answers to the
+     * request repeat it.
      */
     long transaction();
 

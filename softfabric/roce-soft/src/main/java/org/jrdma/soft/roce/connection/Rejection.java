@@ -4,16 +4,16 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that rejects or abandons a connection (REJ). When a rejection is received, its
- * additional information is ignored, except a GUID.
+ * The message that rejects or abandons a connection (REJ). Additional information other than a GUID
+ * is ignored when a rejection is received.
  *
  * @param localId the ID that the sender has assigned to the connection; 0 if there is none
  * @param remoteId the ID that the receiver has assigned to the connection; 0 if the sender does not
  *     know it
  * @param reason the code of the reason, see {@link RejectionReason}
  * @param adapter the GUID of the sending device if the reason is {@link RejectionReason#TIMEOUT},
- *     otherwise 0. With the GUID and {@code localId}, the receiver finds the connection although
- *     the sender does not know {@code remoteId}
+ *     otherwise 0. A receiver can find the connection by the GUID and {@code localId}, although the
+ *     sender does not know {@code remoteId}
  */
 public record Rejection(
         long transaction,

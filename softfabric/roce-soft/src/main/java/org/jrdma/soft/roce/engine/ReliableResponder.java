@@ -36,6 +36,7 @@ final class ReliableResponder implements Responder {
 
     /** The completion queue for receives that are taken from {@link #receives}. */
     private CompletionSink completions;
+
     /** The identity with which the requests of the peer access memory. */
     private AccessIdentity accessor;
 

@@ -35,6 +35,7 @@ final class UnreliableResponder implements Responder {
 
     /** The number of bytes of the current message that have arrived. */
     private long received;
+
     private final IncomingWrite write;
 
     UnreliableResponder(Engine engine, QueuePair queuePair) {

@@ -2,7 +2,7 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** The value in memory before an atomic operation (AtomicAckETH). */
+/** The header with the value that was in memory before an atomic operation (AtomicAckETH). */
 public record AtomicResultHeader(long original) {
 
     public static final int BYTES = 8;

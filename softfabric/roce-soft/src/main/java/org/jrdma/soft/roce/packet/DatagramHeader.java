@@ -2,7 +2,12 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** The queue key that the receiver demands and the queue pair that sends (DETH). */
+/**
+ * The header of a datagram (DETH).
+ *
+ * @param queueKey the queue key, which must be equal to that of the receiving queue pair
+ * @param sourceQueuePair the number of the sending queue pair
+ */
 public record DatagramHeader(int queueKey, int sourceQueuePair) {
 
     public static final int BYTES = 8;

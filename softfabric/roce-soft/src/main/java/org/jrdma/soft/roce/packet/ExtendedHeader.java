@@ -3,7 +3,8 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The receive queue that a request is for (XRCETH). The first header of each request.
+ * The header that names the receive queue to which a request is addressed (XRCETH). It is the first
+ * header after the base transport header of each request over an extended connection.
  *
  * @param receiveQueue the number of the receive queue, 24 bits
  */

@@ -2,7 +2,9 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** Four bytes of immediate data for the receiver's completion (ImmDt). */
+/**
+ * The header with four bytes of immediate data, which the receiver reports in a completion (ImmDt).
+ */
 public record ImmediateHeader(int data) {
 
     public static final int BYTES = 4;

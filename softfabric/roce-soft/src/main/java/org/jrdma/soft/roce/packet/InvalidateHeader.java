@@ -2,7 +2,7 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** The key to invalidate (IETH). */
+/** The header with the key that the receiver must invalidate (IETH). */
 public record InvalidateHeader(int key) {
 
     public static final int BYTES = 4;

@@ -7,7 +7,7 @@ public enum Position {
     LAST,
     ONLY;
 
-    /** Returns the position of packet {@code index} of {@code count}. */
+    /** Returns the position of the packet with an index in a message of {@code count} packets. */
     public static Position of(int index, int count) {
         if (count == 1) {
             return ONLY;

@@ -2,7 +2,11 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** The remote memory of a WRITE or READ (RETH). The length is unsigned. */
+/**
+ * The header with the remote memory of a WRITE, READ, ATOMIC WRITE or FLUSH (RETH).
+ *
+ * @param length the length in bytes, an unsigned number
+ */
 public record RdmaHeader(long address, int key, int length) {
 
     public static final int BYTES = 16;
