@@ -12,7 +12,7 @@ final class CongestionWindows {
 
     private final long pathBytes;
 
-    /** The paths in use. A list is sufficient because there are few of them. */
+    /** The paths in use. A list is sufficient because programs rarely have many peers. */
     private final List<CongestionWindow> paths = new ArrayList<>();
 
     /** The paths on which queue pairs may be waiting for free capacity. */

@@ -9,8 +9,8 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The link through which the engine of a port sends: collects packets and sends many of them with
- * one system call. Confined to one thread at a time.
+ * The link through which the engine of a port sends: collects packets, and sends several of them
+ * with one system call. Confined to one thread at a time.
  */
 final class PacketTransmitter implements PacketLink {
 

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * The 40 bytes that are written before the payload into the buffer of a received datagram (GRH).
  * They contain the IPv6 header of the packet, or 20 zeros and its IPv4 header. A UDP socket reports
- * only the addresses and the length of a packet, so the other fields of the header are set to
- * plausible values.
+ * only the addresses and the length of a packet, so the other fields of the header are constants or
+ * computed.
  */
 public final class RouteHeader {
 
