@@ -178,7 +178,7 @@ public final class Engine {
         groups.add(new GroupMember(group, queuePair));
     }
 
-    /** Reverts one {@link #joinGroup}. */
+    /** Removes a queue pair from a multicast group. Reverts one call of {@link #joinGroup}. */
     public void leaveGroup(QueuePair queuePair, Address group) {
         groups.remove(new GroupMember(group, queuePair));
     }
@@ -351,7 +351,10 @@ public final class Engine {
                 Math.min(timers.next(), paths.deadline()));
     }
 
-    /** Records that a queue pair waits for free capacity on a path. */
+    /**
+     * Records that a queue pair waits for free capacity on a path, and may send when capacity
+     * becomes available.
+     */
     void awaitCapacity(CongestionWindow path) {
         paths.awaitCapacity(path);
     }

@@ -16,7 +16,7 @@ public record EngineOptions(int window, int burst, int readPackets, long pathByt
 
     public static final EngineOptions DEFAULTS = new EngineOptions(128, 16, 16, 4 << 20);
 
-    /** Returns a copy with another {@link #pathBytes}. */
+    /** Returns a copy with another value of {@link #pathBytes}. */
     public EngineOptions withPathBytes(long bytes) {
         return new EngineOptions(window, burst, readPackets, bytes);
     }

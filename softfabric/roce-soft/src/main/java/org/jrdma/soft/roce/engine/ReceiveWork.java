@@ -15,7 +15,11 @@ public final class ReceiveWork {
         buffers = new BufferList(maxBuffers);
     }
 
-    /** Resets the slot for a new request. */
+    /**
+     * Resets the slot for a new receive.
+     *
+     * @param id the ID that the completion of the receive reports
+     */
     public ReceiveWork begin(long id) {
         this.id = id;
         buffers.clear();

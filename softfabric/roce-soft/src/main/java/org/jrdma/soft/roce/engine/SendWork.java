@@ -55,7 +55,11 @@ public final class SendWork {
         this.inline = inline;
     }
 
-    /** Resets the slot for a new request. */
+    /**
+     * Resets the slot for a new work request.
+     *
+     * @param id the ID that the completion of the request reports
+     */
     public SendWork begin(long id, SendOperation operation) {
         this.id = id;
         this.operation = operation;

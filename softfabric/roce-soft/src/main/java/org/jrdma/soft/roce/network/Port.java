@@ -325,7 +325,7 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Reverts one {@link #join}. */
+    /** Leaves a multicast group: reverts one call of {@link #join}. */
     public void leave(Address group) {
         lock.lock();
         try {

@@ -22,7 +22,7 @@ public record PortOptions(
         return new PortOptions(address, EngineOptions.DEFAULTS, 8 << 20, new SecureRandom());
     }
 
-    /** Returns a copy with another {@link #socketBuffer}. */
+    /** Returns a copy with another value of {@link #socketBuffer}. */
     public PortOptions withSocketBuffer(int bytes) {
         return new PortOptions(address, engine, bytes, random);
     }

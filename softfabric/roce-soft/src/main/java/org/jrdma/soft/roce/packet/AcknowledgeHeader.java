@@ -25,7 +25,7 @@ public record AcknowledgeHeader(int syndrome, int messages) {
     public static final int REMOTE_ACCESS_ERROR = 0x62;
     public static final int REMOTE_OPERATION_ERROR = 0x63;
 
-    /** Decodes 4 bytes; any value is valid. */
+    /** Decodes a header from its 4 bytes at an offset. Any bytes are a valid header. */
     public static AcknowledgeHeader decode(MemorySegment memory, long offset) {
         var word = BigEndian.integer(memory, offset);
         return new AcknowledgeHeader(word >>> 24, word & 0xff_ffff);

@@ -12,7 +12,7 @@ public record AtomicHeader(long address, int key, long swapOrAdd, long compare) 
 
     public static final int BYTES = 28;
 
-    /** Decodes 28 bytes; any value is valid. */
+    /** Decodes a header from its 28 bytes at an offset. Any bytes are a valid header. */
     public static AtomicHeader decode(MemorySegment memory, long offset) {
         return new AtomicHeader(
                 BigEndian.longInteger(memory, offset),

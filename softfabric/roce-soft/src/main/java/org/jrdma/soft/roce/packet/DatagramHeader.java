@@ -12,7 +12,7 @@ public record DatagramHeader(int queueKey, int sourceQueuePair) {
 
     public static final int BYTES = 8;
 
-    /** Decodes 8 bytes; any value is valid. */
+    /** Decodes a header from its 8 bytes at an offset. Any bytes are a valid header. */
     public static DatagramHeader decode(MemorySegment memory, long offset) {
         return new DatagramHeader(
                 BigEndian.integer(memory, offset),

@@ -12,7 +12,7 @@ public record ExtendedHeader(int receiveQueue) {
 
     public static final int BYTES = 4;
 
-    /** Decodes 4 bytes; any value is valid. */
+    /** Decodes a header from its 4 bytes at an offset. Any bytes are a valid header. */
     public static ExtendedHeader decode(MemorySegment memory, long offset) {
         return new ExtendedHeader(BigEndian.integer(memory, offset) & 0xff_ffff);
     }

@@ -30,7 +30,7 @@ public record FlushHeader(int placement, int selectivity) {
     private static final int SELECTIVITY_SHIFT = 4;
     private static final int SELECTIVITY_BITS = 3;
 
-    /** Decodes 4 bytes; any value is valid. */
+    /** Decodes a header from its 4 bytes at an offset. Any bytes are a valid header. */
     public static FlushHeader decode(MemorySegment memory, long offset) {
         var bits = BigEndian.integer(memory, offset);
         return new FlushHeader(

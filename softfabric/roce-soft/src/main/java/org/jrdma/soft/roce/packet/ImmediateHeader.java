@@ -9,7 +9,7 @@ public record ImmediateHeader(int data) {
 
     public static final int BYTES = 4;
 
-    /** Decodes 4 bytes; any value is valid. */
+    /** Decodes a header from its 4 bytes at an offset. Any bytes are a valid header. */
     public static ImmediateHeader decode(MemorySegment memory, long offset) {
         return new ImmediateHeader(BigEndian.integer(memory, offset));
     }

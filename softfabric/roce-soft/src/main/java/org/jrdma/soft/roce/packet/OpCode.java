@@ -215,7 +215,7 @@ public enum OpCode {
                 + (immediate ? 1 : 0);
     }
 
-    /** Returns the code on the wire. */
+    /** Returns the code of this opcode on the wire, from 0 to 255. */
     public int code() {
         return code;
     }

@@ -18,7 +18,10 @@ public final class PacketBuffer {
     /** The offset of the packet in {@link #memory()}. */
     public static final int START = 64;
 
-    /** The maximum length of a packet: all headers, the maximum path MTU and the checksum. */
+    /**
+     * The maximum length of a packet in bytes: the longest combination of headers, the maximum path
+     * MTU and the checksum.
+     */
     public static final int MAX_BYTES =
             BaseTransportHeader.BYTES + AtomicHeader.BYTES + 4096 + 4 + InvariantCrc.BYTES;
 
@@ -70,7 +73,7 @@ public final class PacketBuffer {
         return length;
     }
 
-    /** Sets the length of the packet at {@link #START}. */
+    /** Sets the length in bytes of the packet at {@link #START}. */
     public void length(int bytes) {
         if (bytes < 0 || bytes > MEMORY_BYTES - START) {
             throw new IllegalArgumentException("Invalid packet length: " + bytes);

@@ -11,7 +11,7 @@ public record RdmaHeader(long address, int key, int length) {
 
     public static final int BYTES = 16;
 
-    /** Decodes 16 bytes; any value is valid. */
+    /** Decodes a header from its 16 bytes at an offset. Any bytes are a valid header. */
     public static RdmaHeader decode(MemorySegment memory, long offset) {
         return new RdmaHeader(
                 BigEndian.longInteger(memory, offset),
