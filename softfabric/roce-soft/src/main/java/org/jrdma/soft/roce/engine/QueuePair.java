@@ -66,7 +66,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
                 requester = new DatagramRequester(engine, this);
                 responder = new DatagramResponder(engine, this);
             }
-            default -> throw new IllegalArgumentException("transport " + transport);
+            default -> throw new IllegalArgumentException("Unknown transport: " + transport);
         }
     }
 

@@ -87,7 +87,7 @@ final class ReliableRequester implements Requester {
             case COMPARE_AND_SWAP, FETCH_AND_ADD -> writer.sendAtomic(packet, work, sequence);
             case ATOMIC_WRITE -> written = writer.sendAtomicWrite(packet, work, sequence);
             case FLUSH -> writer.sendFlush(packet, work, sequence);
-            default -> throw new IllegalStateException("operation " + work.operation);
+            default -> throw new IllegalStateException("Not a remote operation: " + work.operation);
         }
         if (!written) {
             window.fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);

@@ -90,7 +90,7 @@ final class ReplayCache {
             case READ_REQUEST -> repeatRead(packet, Integer.toUnsignedLong(packet.rdma().length()));
             case ATOMIC_WRITE, FLUSH -> repeatRead(packet, 0);
             case COMPARE_AND_SWAP, FETCH_AND_ADD -> repeatAtomic(packet.sequence());
-            default -> throw new IllegalStateException("not a request: " + packet.opCode());
+            default -> throw new IllegalStateException("Not a request: " + packet.opCode());
         }
     }
 

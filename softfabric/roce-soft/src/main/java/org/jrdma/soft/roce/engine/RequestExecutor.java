@@ -36,7 +36,7 @@ final class RequestExecutor {
                     atomic(packet, Atomic.FETCH_AND_ADD, accessor, response, messages);
             case ATOMIC_WRITE -> atomicWrite(packet, accessor, response, messages);
             case FLUSH -> flush(packet, accessor, response, messages);
-            default -> throw new IllegalStateException("not a request: " + packet.opCode());
+            default -> throw new IllegalStateException("Not a request: " + packet.opCode());
         };
     }
 

@@ -41,7 +41,7 @@ final class ResponseHandler {
             case ACKNOWLEDGE -> acknowledge(packet);
             case READ_RESPONSE -> readResponse(packet);
             case ATOMIC_ACKNOWLEDGE -> atomicResponse(packet);
-            default -> throw new IllegalStateException("not an answer: " + packet.opCode());
+            default -> throw new IllegalStateException("Not an answer: " + packet.opCode());
         }
     }
 

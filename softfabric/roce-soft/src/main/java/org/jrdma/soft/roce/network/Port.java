@@ -155,7 +155,7 @@ public final class Port implements AutoCloseable {
         if (failure.code() != Errno.EADDRINUSE) {
             throw failure;
         }
-        // The owner is determined only once, because this reads the file descriptors of all
+        // The owner is determined only once, because finding it reads the file descriptors of all
         // processes.
         var owner = PortOwner.describe(candidates.getFirst().address());
         throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
