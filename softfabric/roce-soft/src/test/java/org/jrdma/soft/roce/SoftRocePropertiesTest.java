@@ -15,19 +15,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Tests the system properties that configure the software devices. */
 class SoftRocePropertiesTest {
 
-    private final Map<String, String> before = new HashMap<>();
+    private final Map<String, String> originalValues = new HashMap<>();
 
     private void set(String name, String value) {
         var key = "jrdma.soft." + name;
-        before.put(key, System.getProperty(key));
+        originalValues.put(key, System.getProperty(key));
         System.setProperty(key, value);
     }
 
     @AfterEach
     void restore() {
-        before.forEach((key, value) -> {
+        originalValues.forEach((key, value) -> {
             if (value == null) {
                 System.clearProperty(key);
             } else {
@@ -103,12 +104,12 @@ class SoftRocePropertiesTest {
         "seed, tomorrow, is not an integer",
         "seed, 99999999999999999999, is not an integer"
     })
-    void shouldRejectInvalidValuesAndNameThem(String name, String value, String reason) {
+    void shouldRejectInvalidValuesAndQuoteThem(String name, String value, String reason) {
         set(name, value);
 
-        var wrong = name.equals("devices") ? value.substring(value.indexOf(',') + 1) : value;
+        var quoted = name.equals("devices") ? value.substring(value.indexOf(',') + 1) : value;
         assertThatThrownBy(SoftRoceProperties::devices)
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("jrdma.soft.%s: \"%s\" %s".formatted(name, wrong, reason));
+                .hasMessageStartingWith("jrdma.soft.%s: \"%s\" %s".formatted(name, quoted, reason));
     }
 }

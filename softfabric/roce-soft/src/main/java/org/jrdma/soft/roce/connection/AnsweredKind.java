@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.connection;
 
-/** The message that a {@link Rejection} or a {@link ReceiptAcknowledgement} answers. */
+/** The kind of message to which a {@link Rejection} or a {@link ReceiptAcknowledgement} refers. */
 public enum AnsweredKind {
     REQUEST,
     REPLY,
@@ -8,12 +8,12 @@ public enum AnsweredKind {
 
     private static final AnsweredKind[] VALUES = values();
 
-    /** Returns the message with a code of 2 bits. */
+    /** Returns the kind for a code of 2 bits. The codes 2 and 3 both mean {@link #OTHER}. */
     static AnsweredKind of(int code) {
         return VALUES[Math.min(code, VALUES.length - 1)];
     }
 
-    @SuppressWarnings("EnumOrdinal") // declared in the order of the codes on the wire
+    @SuppressWarnings("EnumOrdinal") // constants are in the order of the codes
     int code() {
         return ordinal();
     }

@@ -5,11 +5,12 @@ import java.lang.foreign.MemorySegment;
 /**
  * The options of a connect request.
  *
- * @param transport the kind of connection, as in {@link ConnectRequest}
- * @param offer the parameters of this side's queue pair; the sequence number is ignored
- * @param retries the number of retries of the queue pairs
- * @param acknowledgeTimeout the timeout of the queue pairs, as in {@link RequestedPath}
- * @param privateData the private data, including the {@link PrivateDataHeader}
+ * @param transport the transport type, as in {@link ConnectRequest}
+ * @param offer the parameters of this side's queue pair, whose sequence number is ignored
+ * @param retries the number of retransmissions after which the queue pairs give up
+ * @param acknowledgeTimeout the acknowledgement timeout of the queue pairs, encoded as in {@link
+ *     RequestedPath}
+ * @param privateData the private data, beginning with the encoded {@link PrivateDataHeader}
  */
 public record ConnectOptions(
         long serviceId,

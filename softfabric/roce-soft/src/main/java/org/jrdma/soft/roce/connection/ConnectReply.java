@@ -4,13 +4,15 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that accepts a connection (REP).
+ * The message that accepts a connect request (REP).
  *
  * @param adapter the GUID of the sending device
- * @param extended true if the queue pair is an XRC queue pair, whose number is in another field
- * @param unusedNumber the value of the field for the other kind of queue pair, usually 0
- * @param acknowledgeDelay the exponent of the acknowledgement delay at the sender, in units of
- *     4.096 us
+ * @param extended true if the queue pair number was read from, or is written to, the field for XRC
+ *     queue pairs
+ * @param unusedNumber the value of the field for the queue pair numbers of the other transports,
+ *     usually 0
+ * @param acknowledgeDelay the maximum time that the sender takes to acknowledge a packet: 4.096 us
+ *     times 2 to this power
  */
 public record ConnectReply(
         long transaction,
@@ -29,15 +31,17 @@ public record ConnectReply(
 
     private static final int QUEUE_PAIR_OFFSET = 12;
 
-    /** The offset of the number of an end-to-end context or of an XRC receive queue pair. */
+    /** The offset of a number field that contains the queue pair number if the transport is XRC. */
     private static final int CONTEXT_OFFSET = 16;
 
-    /** The offsets of the three bytes of the vendor ID, the most significant byte first. */
+    /**
+     * The offsets of the three bytes of the vendor ID, from the most to the least significant byte.
+     */
     private static final int[] VENDOR_OFFSETS = {15, 19, 23};
 
     private static final int PRIVATE_OFFSET = 36;
 
-    /** Checks the length of the private data. */
+    /** Validates that the private data fits the message. */
     public ConnectReply {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }
@@ -45,7 +49,7 @@ public record ConnectReply(
     static ConnectReply decode(long transaction, int modifier, MemorySegment body) {
         var queuePair = MessageFields.upper24(body, QUEUE_PAIR_OFFSET);
         var context = MessageFields.upper24(body, CONTEXT_OFFSET);
-        var extended = queuePair == 0; // 0 is not the number of a connection's queue pair
+        var extended = queuePair == 0; // a connection never uses queue pair 0
         var vendor = 0;
         for (var offset : VENDOR_OFFSETS) {
             vendor = (vendor << Byte.SIZE) | BigEndian.unsignedByte(body, offset);
@@ -73,9 +77,10 @@ public record ConnectReply(
     }
 
     /**
-     * Returns this reply interpreted for the kind of transport that was requested, which determines
-     * the field that contains the number of the queue pair. The number is 0 if the peer has set the
-     * other field.
+     * Returns this reply with the queue pair number taken from the field that belongs to the
+     * requested transport. That number is 0 if the peer has written only the other field.
+     *
+     * @param extendedRequest true if the connect request asked for XRC
      */
     ConnectReply forTransport(boolean extendedRequest) {
         return extendedRequest == extended
@@ -98,8 +103,8 @@ public record ConnectReply(
     }
 
     /**
-     * Encodes the body. The send parameters of an XRC queue pair that accepts stay 0, because it
-     * cannot send.
+     * Encodes the body. For an XRC queue pair, the fields for send parameters remain 0, because the
+     * accepting XRC queue pair cannot send requests.
      */
     @Override
     public void encodeBody(MemorySegment body) {

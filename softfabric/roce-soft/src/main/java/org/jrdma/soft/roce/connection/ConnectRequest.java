@@ -4,18 +4,18 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that requests a connection (REQ). The alternate path is not sent, and is ignored when
- * received.
+ * The message that requests a connection (REQ). Its fields for an alternate path are not written,
+ * and are ignored when a request is received.
  *
  * @param adapter the GUID of the sending device
- * @param transport the kind of connection: the transport type of the specification in the low two
- *     bits, and the extended transport type above them
- * @param retries the number of retries of the queue pairs
- * @param peerResponseTimeout the exponent of the response timeout of the receiver, in units of
- *     4.096 us
- * @param ownResponseTimeout the exponent of the response timeout of the sender, in units of 4.096
- *     us
- * @param repeats the maximum number of repetitions of a connection management message
+ * @param transport the transport type of the specification in the low two bits, and the extended
+ *     transport type in the bits above them
+ * @param retries the number of retransmissions after which the queue pairs give up
+ * @param peerResponseTimeout the time within which the receiver must answer: 4.096 us times 2 to
+ *     this power
+ * @param ownResponseTimeout the time within which the sender must answer: 4.096 us times 2 to this
+ *     power
+ * @param repeats the maximum number of times that a connection management message is repeated
  */
 public record ConnectRequest(
         long transaction,
@@ -40,21 +40,24 @@ public record ConnectRequest(
 
     private static final int LAST_TYPE = 3;
 
-    /** XRC: the last type, with the first extended type. */
+    /** The transport XRC: the last transport type, combined with the first extended type. */
     public static final int EXTENDED = 1 << 2 | LAST_TYPE;
 
-    /** The LID of a network without LIDs. */
+    /** The LID that a request carries on a network without LIDs, such as RoCE. */
     private static final int PERMISSIVE_LID = 0xffff;
 
-    /** The mandatory rate field, 10 Gb/s. This implementation does not limit the rate. */
+    /**
+     * The value of the mandatory rate field, which means 10 Gb/s. This implementation does not
+     * limit the rate.
+     */
     private static final int RATE = 3;
 
-    /** The offset of the vendor ID, whose first 8 bits are reserved. */
+    /** The offset of the vendor ID field. The 8 bits before the 24 bits of the ID are reserved. */
     private static final int VENDOR_OFFSET = 4;
 
     private static final int PRIVATE_OFFSET = 140;
 
-    /** Checks the length of the private data. */
+    /** Validates that the private data fits the message. */
     public ConnectRequest {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }
@@ -96,7 +99,10 @@ public record ConnectRequest(
                 MessageFields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
     }
 
-    /** Only the last type has extended types; for the others, those bits are reserved. */
+    /**
+     * Combines a transport type and an extended type. The extended type is ignored unless the type
+     * is the last one, because its bits are reserved for other types.
+     */
     private static int transport(int type, int extendedType) {
         return type == LAST_TYPE ? extendedType << 2 | type : type;
     }
@@ -107,8 +113,8 @@ public record ConnectRequest(
     }
 
     /**
-     * Encodes the body. The receive parameters of an XRC queue pair that connects stay 0, because
-     * it cannot receive.
+     * Encodes the body. For XRC, the fields for receive parameters remain 0, because the connecting
+     * XRC queue pair cannot receive requests.
      */
     @Override
     public void encodeBody(MemorySegment body) {

@@ -5,20 +5,22 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One side of a connection, from the request to the end of the time-wait state. Confined to the
- * thread that drives the engine.
+ * One side of a connection, from the connect request to the end of the time-wait state. Confined to
+ * the thread that drives the engine.
  *
- * <p>Methods that are not valid in the current state return false and change nothing.
+ * <p>Methods that are not valid in the current state return false and have no effect.
  */
 public final class Connection extends TimedExchange {
 
     /**
-     * The exponent of the packet lifetime, in units of 4.096 us; the kernel assumes the same for
-     * IP.
+     * The assumed maximum lifetime of a packet: 4.096 us times 2 to this power. The kernel assumes
+     * the same value for IP networks.
      */
     public static final int PACKET_LIFETIME = 16;
 
-    /** The exponent of the response timeout of both connection managers, in units of 4.096 us. */
+    /**
+     * The time within which each connection manager must answer: 4.096 us times 2 to this power.
+     */
     private static final int RESPONSE_TIMEOUT = 20;
 
     private static final int REPEATS = 15;
@@ -26,18 +28,18 @@ public final class Connection extends TimedExchange {
     private static final int HOP_LIMIT = 64;
 
     private enum State {
-        /** The request was sent; the reply is awaited. */
+        /** The connect request was sent, and the peer has not replied. */
         REQUESTING,
-        /** A request was received; the program must accept or reject it. */
+        /** A connect request was received, and the program has not accepted or rejected it. */
         REQUESTED,
-        /** The reply was sent; the confirmation is awaited. */
+        /** The reply was sent, and the peer has not confirmed it. */
         REPLYING,
-        /** The reply was received; the program must confirm it. */
+        /** The reply was received, and the program has not confirmed it. */
         REPLIED,
         ESTABLISHED,
-        /** A disconnect request was sent; its reply is awaited. */
+        /** A disconnect request was sent, and the peer has not replied. */
         DISCONNECTING,
-        /** A disconnect request was received; the program must reply. */
+        /** A disconnect request was received, and the program has not replied. */
         DISCONNECT_REQUESTED,
         TIME_WAIT,
         ENDED
@@ -124,37 +126,46 @@ public final class Connection extends TimedExchange {
         receiver = newReceiver;
     }
 
-    /** The peer's address. */
+    /** Returns the address of the peer. */
     public Address remote() {
         return remote;
     }
 
-    /** The peer's ID of the connection; 0 until it is known. */
+    /**
+     * Returns the ID that the peer has assigned to the connection, or 0 until this side has
+     * received it.
+     */
     int remoteId() {
         return messages.remoteId();
     }
 
-    /** The request that was sent or received. */
+    /** Returns the connect request that this side has sent or received. */
     public ConnectRequest request() {
         return request;
     }
 
-    /** The first packet sequence number that this side's queue pair expects. */
+    /**
+     * Returns the packet sequence number that this side's queue pair expects in the first packet.
+     */
     public int sequence() {
         return sequence;
     }
 
-    /** The parameters that either side has stated so far. */
+    /** Returns the parameters that both sides have announced so far. */
     public NegotiatedParameters negotiated() {
         return negotiated;
     }
 
-    /** Whether this connection still uses the queue pair of the peer. */
+    /**
+     * Returns true unless the connection is in the time-wait state or has ended. Until then, a
+     * connect request for the same remote queue pair is evidence that the peer has lost this
+     * connection.
+     */
     boolean holdsQueuePair() {
         return state != State.TIME_WAIT && state != State.ENDED;
     }
 
-    /** Whether this side sent the request. */
+    /** Returns true if this side has sent the connect request. */
     public boolean isActive() {
         return active;
     }
@@ -163,21 +174,25 @@ public final class Connection extends TimedExchange {
         return state == State.REQUESTING;
     }
 
-    // ---- actions of the program
+    // Actions of the program.
 
     void sendRequest() {
         messages.request();
         repeat(REPEATS, responseWait(request.peerResponseTimeout()));
     }
 
+    /**
+     * Returns the time in nanoseconds within which an answer must arrive: the response timeout and
+     * two packet lifetimes.
+     */
     private static long responseWait(int responseTimeout) {
         return nanosAtMost(responseTimeout) + 2 * nanos(PACKET_LIFETIME);
     }
 
     /**
-     * Accepts the request.
+     * Accepts the connect request.
      *
-     * @param offer the parameters of this side's queue pair; the sequence number is ignored
+     * @param offer the parameters of this side's queue pair, whose sequence number is ignored
      * @throws IllegalArgumentException if the private data is too long
      */
     public boolean reply(EndpointParameters offer, MemorySegment privateData) {
@@ -193,7 +208,10 @@ public final class Connection extends TimedExchange {
         return true;
     }
 
-    /** Confirms the reply of the peer: the queue pair is ready. */
+    /**
+     * Confirms the peer's reply. The connection is then established, so this side's queue pair must
+     * be ready to receive and send.
+     */
     public boolean confirm() {
         if (state != State.REPLIED) {
             return false;
@@ -204,15 +222,19 @@ public final class Connection extends TimedExchange {
     }
 
     /**
-     * Treats a packet from the queue pair of the peer as its confirmation, which may have been
-     * lost.
+     * Establishes the connection because a packet from the peer has arrived at the queue pair. The
+     * packet proves that the peer has received the reply, even if its confirmation was lost.
+     * Returns true if the connection is established.
      */
     public boolean establish() {
         ready();
         return state == State.ESTABLISHED;
     }
 
-    /** Rejects the connection on behalf of the program. */
+    /**
+     * Rejects the connection with the reason {@link RejectionReason#CONSUMER}, that is, by decision
+     * of the program.
+     */
     public boolean reject(MemorySegment privateData) {
         return reject(RejectionReason.CONSUMER, privateData);
     }
@@ -244,7 +266,7 @@ public final class Connection extends TimedExchange {
         messages.reject(answered, reason, privateData);
     }
 
-    /** Disconnects, or answers the disconnect request of the peer. */
+    /** Sends a disconnect request, or replies to the disconnect request of the peer. */
     public boolean disconnect() {
         return switch (state) {
             case ESTABLISHED -> {
@@ -262,7 +284,9 @@ public final class Connection extends TimedExchange {
         };
     }
 
-    /** The response timeout that applies to the peer. */
+    /**
+     * Returns the exponent of the time within which the peer must answer a message of this side.
+     */
     private int ownTimeout() {
         return active ? request.peerResponseTimeout() : request.ownResponseTimeout();
     }
@@ -273,8 +297,8 @@ public final class Connection extends TimedExchange {
     }
 
     /**
-     * Closes this side: the program receives no more events. The peer is notified, repeatedly if
-     * necessary.
+     * Closes this side: the program receives no further events. The peer is notified as the state
+     * requires, by a rejection or a disconnect request.
      */
     public void close() {
         receiver = null;
@@ -289,7 +313,7 @@ public final class Connection extends TimedExchange {
         }
     }
 
-    // ---- messages of the peer
+    // Messages from the peer.
 
     void requestRepeated(ConnectRequest repeated) {
         switch (state) {
@@ -321,12 +345,12 @@ public final class Connection extends TimedExchange {
             if (state == State.REPLIED) {
                 messages.acknowledgeReceipt(AnsweredKind.REPLY);
             } else if (state == State.ESTABLISHED) {
-                messages.readyToUse(); // the first one was lost
+                messages.readyToUse(); // the first confirmation was lost
             }
         }
     }
 
-    /** Rejects a reply without a queue pair of the requested transport. */
+    /** Rejects a reply that contains no queue pair number for the requested transport. */
     private void rejectReply() {
         state = State.REPLIED;
         reject(RejectionReason.INVALID_TRANSPORT, Message.NO_DATA);
@@ -354,7 +378,7 @@ public final class Connection extends TimedExchange {
                 end();
                 report(event);
             }
-            // The peer has no such connection any more.
+            // The peer does not have this connection any more.
             case ESTABLISHED, DISCONNECTING -> {
                 enterTimeWait();
                 endReported = true;
@@ -369,7 +393,7 @@ public final class Connection extends TimedExchange {
         if (own == null || message.remoteQueuePair() != own.queuePair()) {
             return;
         }
-        ready(); // the confirmation of a peer that disconnects was lost or is late
+        ready(); // a peer that disconnects has received the reply; its confirmation was lost
         switch (state) {
             case ESTABLISHED, DISCONNECTING -> {
                 cancelTimer();
@@ -391,7 +415,7 @@ public final class Connection extends TimedExchange {
         }
     }
 
-    // ---- timeouts and the end
+    // Timeouts and the end of the connection.
 
     @Override
     void expired() {

@@ -5,29 +5,42 @@ import java.lang.foreign.MemorySegment;
 /** An event of a {@link Connection}. */
 public sealed interface ConnectionEvent {
 
-    /** The peer has accepted. The program must call {@link Connection#confirm}. */
+    /**
+     * The peer has accepted the connect request. The program must call {@link Connection#confirm}.
+     */
     record Replied(ConnectReply reply) implements ConnectionEvent {}
 
-    /** The peer has confirmed the reply. */
+    /** The peer has confirmed the reply of this side. */
     record Established() implements ConnectionEvent {}
 
     /**
-     * The peer has rejected the connection or given up. An established connection ends as with
-     * {@link Disconnected}: the peer may have given up because its confirmation was lost.
+     * The peer has rejected or abandoned the connection. This event also ends an established
+     * connection, like {@link Disconnected}: the peer may have given up because the confirmation of
+     * this side was lost.
      */
     record Rejected(int reason, MemorySegment privateData) implements ConnectionEvent {}
 
-    /** The peer does not answer. The last event. */
+    /**
+     * The peer has not answered any repetition of a message. This is the last event of the
+     * connection.
+     */
     record Unreachable() implements ConnectionEvent {}
 
-    /** Either side has disconnected. If it was the peer, {@link Connection#disconnect} replies. */
+    /**
+     * Either side has disconnected. If the peer has sent a disconnect request, the program replies
+     * with {@link Connection#disconnect}.
+     */
     record Disconnected() implements ConnectionEvent {}
 
-    /** No packet of the connection is in flight any more. The last event. */
+    /**
+     * The time-wait state has ended, so no packet of the connection can be in flight any more. This
+     * is the last event of the connection.
+     */
     record TimeWaitExited() implements ConnectionEvent {}
 
     /**
-     * A listener, called by the thread that drives the engine. Must neither block nor call back.
+     * A listener for the events of a connection, called by the thread that drives the engine. Must
+     * neither block nor call the connection manager.
      */
     @FunctionalInterface
     interface Receiver {

@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * The connection manager of one device. Confined to the thread that drives the engine of the
  * device.
  *
- * <p>A message is accepted only if its source is the address of the peer of the exchange that it
- * names. IDs can be guessed or remembered, and a stray message must not end a connection.
+ * <p>A message is accepted only if its source is the address of the peer of the connection or SIDR
+ * exchange that it refers to. Otherwise a message with an ID that was guessed, or is outdated,
+ * could end the connection of another peer.
  */
 public final class ConnectionManager implements ManagementAgent {
 
@@ -28,22 +29,28 @@ public final class ConnectionManager implements ManagementAgent {
     private final ManagementTransport transport;
     private final RandomGenerator random;
 
+    /** The exchanges by local ID. */
     private final Map<Integer, TimedExchange> byId = new HashMap<>();
 
-    /** The exchanges whose remote ID is known. */
+    /** The exchanges whose remote ID is known, by peer and remote ID. */
     private final Map<PeerId, TimedExchange> byPeer = new HashMap<>();
 
-    /** The most recent connection of each queue pair of a peer. */
+    /** The most recent connection to each queue pair of each peer. */
     private final Map<PeerQueuePair, Connection> byQueuePair = new HashMap<>();
 
+    /** The listeners by service ID. */
     private final Map<Long, ServiceListener> services = new HashMap<>();
 
+    /** The exchanges whose timer is running, ordered by deadline. */
     private final TreeSet<TimedExchange> waiting =
             new TreeSet<>(
                     Comparator.<TimedExchange>comparingLong(TimedExchange::deadline)
                             .thenComparingInt(exchange -> exchange.localId));
 
-    /** An ID assigned by a peer. SIDR request IDs are separate from connection IDs. */
+    /**
+     * An ID that a peer has assigned to a connection or a SIDR request. A connection and a SIDR
+     * request may have the same ID, because the two kinds of ID are independent.
+     */
     private record PeerId(Address peer, int id, boolean sidr) {}
 
     private record PeerQueuePair(Address peer, int number) {}
@@ -51,8 +58,9 @@ public final class ConnectionManager implements ManagementAgent {
     /**
      * @param address the address of the device
      * @param adapter the GUID of the device
-     * @param mtu the code of the maximum path MTU
-     * @param random the source of IDs and sequence numbers, which must be unpredictable to peers
+     * @param mtu the code of the maximum path MTU, as in {@code enum ibv_mtu}
+     * @param random the random generator for IDs and sequence numbers, which must be unpredictable
+     *     to peers
      */
     public ConnectionManager(
             Address address,
@@ -71,7 +79,7 @@ public final class ConnectionManager implements ManagementAgent {
         return address;
     }
 
-    /** The code of the maximum path MTU, as in {@code enum ibv_mtu}. */
+    /** Returns the code of the maximum path MTU, as in {@code enum ibv_mtu}. */
     public int mtu() {
         return mtu;
     }
@@ -81,9 +89,9 @@ public final class ConnectionManager implements ManagementAgent {
     }
 
     /**
-     * Registers the listener of a service.
+     * Registers the listener for a service ID.
      *
-     * @throws IllegalStateException if the service has a listener already
+     * @throws IllegalStateException if the service ID already has a listener
      */
     public void listen(long serviceId, ServiceListener service) {
         if (services.putIfAbsent(serviceId, service) != null) {
@@ -92,15 +100,15 @@ public final class ConnectionManager implements ManagementAgent {
         }
     }
 
-    /** Removes the listener of a service. */
+    /** Removes the listener for a service ID. */
     public void stopListening(long serviceId) {
         services.remove(serviceId);
     }
 
     /**
-     * Requests a connection.
+     * Sends a connect request.
      *
-     * @param options the options; the sequence number of the offer is chosen here
+     * @param options the options; the sequence number in the offer is replaced by a random one
      */
     public Connection connect(
             Address remote, ConnectOptions options, ConnectionEvent.Receiver receiver) {
@@ -111,7 +119,7 @@ public final class ConnectionManager implements ManagementAgent {
     }
 
     /**
-     * Requests the queue pair of a datagram service.
+     * Sends a SIDR request, which asks a peer for the queue pair of a datagram service.
      *
      * @throws IllegalArgumentException if the private data is too long
      */
@@ -141,7 +149,10 @@ public final class ConnectionManager implements ManagementAgent {
         return random.nextInt() & LOW_24_BITS;
     }
 
-    /** The number of connections and SIDR requests, including abandoned ones. */
+    /**
+     * Returns the number of connections and SIDR exchanges that this connection manager tracks,
+     * including those that the program has closed.
+     */
     int size() {
         return byId.size();
     }
@@ -154,6 +165,7 @@ public final class ConnectionManager implements ManagementAgent {
         transport.send(remote, message.encode());
     }
 
+    /** Sets the deadline of an exchange; {@link TimedExchange#NEVER} stops its timer. */
     void schedule(TimedExchange timed, long deadline) {
         waiting.remove(timed);
         timed.deadline(deadline);
@@ -163,8 +175,8 @@ public final class ConnectionManager implements ManagementAgent {
     }
 
     /**
-     * Registers a connection under its remote ID and the queue pair of its peer, as far as they are
-     * known.
+     * Registers a connection under its remote ID and, if the peer has announced it, under the queue
+     * pair of the peer.
      */
     void register(Connection connection) {
         byPeer.put(new PeerId(connection.remote(), connection.remoteId(), false), connection);
@@ -244,8 +256,8 @@ public final class ConnectionManager implements ManagementAgent {
                 if (found != null) {
                     found.disconnectRequested(request);
                 } else {
-                    // The connection has ended here already, so the peer may stop repeating its
-                    // request.
+                    // This side has already forgotten the connection. The reply makes the peer stop
+                    // repeating its disconnect request.
                     send(source, DisconnectReply.to(request));
                 }
             }
@@ -265,14 +277,14 @@ public final class ConnectionManager implements ManagementAgent {
         }
     }
 
-    /** Finds a connection by its local ID. */
+    /** Returns the connection to a peer with a local ID, or null if there is none. */
     private @Nullable Connection find(Address source, int ownId) {
         return byId.get(ownId) instanceof Connection found && found.remote().equals(source)
                 ? found
                 : null;
     }
 
-    /** Finds a connection by its local and remote ID. */
+    /** Returns the connection to a peer with a local and a remote ID, or null if there is none. */
     private @Nullable Connection find(Address source, int ownId, int peersId) {
         var found = find(source, ownId);
         return found != null && found.remoteId() == peersId ? found : null;
@@ -280,7 +292,7 @@ public final class ConnectionManager implements ManagementAgent {
 
     private void requested(Address source, ConnectRequest request) {
         if (request.localId() == 0) {
-            return; // 0 stands for an unknown ID
+            return; // 0 means an unknown ID
         }
         var peer = new PeerId(source, request.localId(), false);
         if (byPeer.get(peer) instanceof Connection known) {
@@ -299,7 +311,7 @@ public final class ConnectionManager implements ManagementAgent {
         }
         var former = findByQueuePair(source, request.offer().queuePair());
         if (former != null) {
-            // The peer reuses its queue pair, so it has dropped the earlier connection.
+            // The peer reuses its queue pair, so the peer has lost the earlier connection.
             reject(source, request, RejectionReason.STALE_CONNECTION);
             former.disconnect();
             return;
@@ -326,7 +338,10 @@ public final class ConnectionManager implements ManagementAgent {
         }
     }
 
-    /** Returns the reason to reject a request, or 0 if the service accepts it. */
+    /**
+     * Returns the code of the reason to reject a connect request, or 0 if its path and transport
+     * match the service.
+     */
     private int rejectionReason(Address source, ConnectRequest request, ServiceListener service) {
         var path = request.path();
         if (!path.local().equals(source) || !path.remote().equals(address)) {
@@ -362,7 +377,10 @@ public final class ConnectionManager implements ManagementAgent {
                         Message.NO_DATA));
     }
 
-    /** Finds a connection that uses a queue pair of a peer and has not ended. */
+    /**
+     * Returns the connection that uses a queue pair of a peer, or null if there is none or it has
+     * ended.
+     */
     private @Nullable Connection findByQueuePair(Address peer, int queuePair) {
         var last = byQueuePair.get(new PeerQueuePair(peer, queuePair));
         return last != null && last.holdsQueuePair() ? last : null;
@@ -371,15 +389,16 @@ public final class ConnectionManager implements ManagementAgent {
     private void replied(Address source, ConnectReply reply) {
         var found = find(source, reply.remoteId());
         if (found == null || reply.localId() == 0) {
-            // Without this, the peer would repeat its reply for a minute while its program waits.
-            // The kernel checks both IDs.
+            // Without this rejection, the peer would repeat its reply for a minute while its
+            // program waits. The kernel also checks both IDs.
             reject(source, reply, reply.remoteId(), RejectionReason.INVALID_COMMUNICATION_ID);
             return;
         }
         var former =
                 found.isRequesting() ? findByQueuePair(source, reply.offer().queuePair()) : null;
         if (former != null) {
-            // As for a request. This side repeats its request to the peer after a while.
+            // The peer reuses its queue pair, so the peer has lost the earlier connection. This
+            // side will repeat its request, which the peer can then accept.
             reject(source, reply, found.localId, RejectionReason.STALE_CONNECTION);
             former.disconnect();
             return;
@@ -390,7 +409,7 @@ public final class ConnectionManager implements ManagementAgent {
     private void rejected(Address source, Rejection rejection) {
         Connection found;
         if (rejection.reason() == RejectionReason.TIMEOUT) {
-            // The peer received no reply and may not know the local ID of this side.
+            // The peer received no reply, so it may not know the local ID of this side.
             found =
                     byPeer.get(new PeerId(source, rejection.localId(), false))
                                     instanceof Connection known
@@ -399,7 +418,7 @@ public final class ConnectionManager implements ManagementAgent {
         } else if (rejection.answered() == AnsweredKind.REQUEST) {
             found = find(source, rejection.remoteId());
             if (found != null && !found.isRequesting()) {
-                return; // outdated: the request was accepted since
+                return; // the rejection is outdated: the peer has since accepted the request
             }
         } else if (rejection.localId() == 0) {
             found = find(source, rejection.remoteId());

@@ -3,12 +3,13 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 
-/** Sends the messages of one connection to its peer. */
+/** Encodes and sends the messages of one connection to its peer. */
 final class ConnectionMessages {
 
     /**
-     * The exponent of the time that a program has to answer each time the peer repeats its message,
-     * in units of 4.096 us. If a confirmation is lost, the connection is delayed by as much.
+     * The time that a receipt acknowledgement grants to the program: 4.096 us times 2 to this
+     * power. Each repeated message of the peer extends the time. If a confirmation is lost, the
+     * establishment of the connection is delayed by as much.
      */
     private static final int SERVICE_TIMEOUT = 22;
 
@@ -17,7 +18,9 @@ final class ConnectionMessages {
     private final ConnectRequest request;
     private final int localId;
 
-    /** The peer's ID of the connection; 0 until it is known. */
+    /**
+     * The ID that the peer has assigned to the connection, or 0 until this side has received it.
+     */
     private int remoteId;
 
     ConnectionMessages(
@@ -41,7 +44,7 @@ final class ConnectionMessages {
     }
 
     /**
-     * Creates a reply.
+     * Creates the reply to the connect request.
      *
      * @throws IllegalArgumentException if the private data is too long
      */

@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that ends a connection (DREQ). Its private data is ignored.
+ * The message that requests the end of a connection (DREQ). Its private data is ignored.
  *
- * @param remoteQueuePair the queue pair of the receiver of this message
+ * @param remoteQueuePair the queue pair number of the side that receives this message
  */
 public record DisconnectRequest(long transaction, int localId, int remoteId, int remoteQueuePair)
         implements Message {

@@ -1,10 +1,10 @@
 package org.jrdma.soft.roce.connection;
 
 /**
- * The options of Enhanced Connection Establishment (ECE), which drivers negotiate.
+ * The options that the drivers of both sides negotiate (Enhanced Connection Establishment, ECE).
  *
- * @param vendor the ID of the vendor that defines the options, 24 bits; 0 for none
- * @param options the option bits
+ * @param vendor the ID of the vendor that defines the options, 24 bits; 0 if there are no options
+ * @param options the option bits, whose meaning the vendor defines
  */
 public record EceOptions(int vendor, int options) {
 

@@ -1,14 +1,17 @@
 package org.jrdma.soft.roce.connection;
 
 /**
- * The queue pair parameters that one side of a connection states.
+ * The queue pair parameters that one side of a connection announces to the other.
  *
- * @param sequence the first packet sequence number that the side expects
- * @param responderResources the number of READs and atomics that the side accepts at a time
- * @param initiatorDepth the number of READs and atomics that the side would have outstanding
- * @param flowControl true if the side reports the number of its receives
- * @param notReadyRetries the number of retries of the other side after RNR NAKs
- * @param enhancement the ECE options of the side's driver
+ * @param sequence the packet sequence number that the announcing side expects in the first packet
+ * @param responderResources the number of READs and atomics that the announcing side accepts at a
+ *     time
+ * @param initiatorDepth the number of READs and atomics that the announcing side intends to have
+ *     outstanding
+ * @param flowControl true if the announcing side reports the number of its posted receives
+ * @param sharedReceives true if the queue pair of the announcing side uses a shared receive queue
+ * @param notReadyRetries the number of times that the other side retransmits after RNR NAKs
+ * @param enhancement the ECE options of the driver of the announcing side
  */
 public record EndpointParameters(
         int queuePair,
@@ -40,12 +43,12 @@ public record EndpointParameters(
                 EceOptions.NONE);
     }
 
-    /** Returns a copy with another sequence number. */
+    /** Returns a copy with another first packet sequence number. */
     EndpointParameters from(int first) {
         return with(queuePair, first, enhancement);
     }
 
-    /** Returns a copy with another queue pair. */
+    /** Returns a copy with another queue pair number. */
     EndpointParameters of(int number) {
         return with(number, sequence, enhancement);
     }

@@ -6,8 +6,7 @@ import org.jrdma.soft.roce.packet.MalformedPacketException;
 
 /**
  * A message between connection managers: a management datagram (MAD) of the communication
- * management class. Offsets in the tables of the messages are relative to the end of the common
- * header.
+ * management class. In implementations, offsets are relative to the end of the common header.
  */
 public sealed interface Message
         permits ConnectRequest,
@@ -20,25 +19,31 @@ public sealed interface Message
                 SidrRequest,
                 SidrReply {
 
-    /** The length of a message. */
+    /** The length of a message, including the header, in bytes. */
     int BYTES = 256;
 
-    /** The length of the header. */
+    /** The length of the common header in bytes. */
     int HEADER_BYTES = 24;
 
     /**
-     * The base version, management class 7, the class version and the method SEND, one byte each.
+     * The first four bytes of each message: base version 1, management class 7, class version 2,
+     * and method SEND (3).
      */
     int KIND = 0x01_07_02_03;
 
+    /** The offset of the transaction ID in the common header. */
     int TRANSACTION_OFFSET = 8;
+
+    /** The offset of the attribute ID in the common header. */
     int ATTRIBUTE_OFFSET = 16;
+
+    /** The offset of the attribute modifier in the common header. */
     int MODIFIER_OFFSET = 20;
 
-    /** Empty private data. */
+    /** A segment of length 0, for messages without private data. */
     MemorySegment NO_DATA = MemorySegment.ofArray(new byte[0]);
 
-    /** The attribute ID of the message. */
+    /** Returns the attribute ID, which identifies the kind of message. */
     default int attribute() {
         return switch (this) {
             case ConnectRequest _ -> ConnectRequest.ATTRIBUTE;
@@ -53,18 +58,28 @@ public sealed interface Message
         };
     }
 
-    /** The {@link EceOptions} that the header adds, if present. */
+    /**
+     * Returns the attribute modifier. It contains {@link EceOptions#options} in messages that carry
+     * ECE options, and is 0 in other messages.
+     */
     default int modifier() {
         return 0;
     }
 
-    /** The transaction ID, which identifies an exchange of the sender. Answers repeat it. */
+    /**
+     * Returns the transaction ID. The sender of a request chooses it, and the answers to the
+     * request repeat it.
+     */
     long transaction();
 
-    /** Encodes the message after the header into memory that is all zeros. */
+    /**
+     * Encodes the part of the message after the common header.
+     *
+     * @param body the memory after the common header, filled with zeros
+     */
     void encodeBody(MemorySegment body);
 
-    /** Returns the encoded message with its header. */
+    /** Returns the encoded message, including the common header. */
     default MemorySegment encode() {
         var memory = MemorySegment.ofArray(new byte[BYTES]);
         BigEndian.putInteger(memory, 0, KIND);
@@ -75,7 +90,7 @@ public sealed interface Message
         return memory;
     }
 
-    /** Decodes a message. It copies what it needs from the datagram. */
+    /** Decodes a message. The result does not refer to {@code datagram}. */
     static Message decode(MemorySegment datagram) throws MalformedPacketException {
         if (datagram.byteSize() != BYTES) {
             throw new MalformedPacketException("unexpected length of a management datagram");
@@ -102,8 +117,8 @@ public sealed interface Message
     }
 
     /**
-     * Returns the name of a message in the specification, or an empty string if the datagram is not
-     * a message.
+     * Returns the abbreviation of a message in the specification, such as REQ, or an empty string
+     * if the datagram is not such a message.
      */
     static String name(MemorySegment datagram) {
         if (datagram.byteSize() != BYTES || BigEndian.integer(datagram, 0) != KIND) {

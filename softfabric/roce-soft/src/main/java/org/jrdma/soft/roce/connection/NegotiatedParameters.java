@@ -2,7 +2,10 @@ package org.jrdma.soft.roce.connection;
 
 import org.jspecify.annotations.Nullable;
 
-/** The parameters of a connection, as far as both sides have stated them. */
+/**
+ * The parameters of a connection that result from the announcements of both sides. Until the second
+ * side has made its announcement, they result from the first alone.
+ */
 public final class NegotiatedParameters {
 
     private final ConnectRequest request;
@@ -12,7 +15,7 @@ public final class NegotiatedParameters {
     private int acknowledgeTimeout;
 
     /**
-     * @param active true if this side sent the request
+     * @param active true if this side has sent the connect request
      */
     NegotiatedParameters(ConnectRequest request, boolean active) {
         this.request = request;
@@ -25,7 +28,9 @@ public final class NegotiatedParameters {
         }
     }
 
-    /** The parameters of this side's queue pair; null until they are stated. */
+    /**
+     * Returns the parameters of this side's queue pair, or null until this side has announced them.
+     */
     @Nullable EndpointParameters own() {
         return own;
     }
@@ -34,24 +39,34 @@ public final class NegotiatedParameters {
         own = stated;
     }
 
-    /** The queue pair parameters of the peer; null until they are stated. */
+    /**
+     * Returns the parameters of the peer's queue pair, or null until the peer has announced them.
+     */
     public @Nullable EndpointParameters peers() {
         return peers;
     }
 
-    /** Records the reply of the peer, and adds its delay of acknowledgements to the timeout. */
+    /**
+     * Records the peer's reply, and increases the acknowledgement timeout by the acknowledgement
+     * delay that the reply contains.
+     */
     void replied(ConnectReply reply) {
         peers = reply.offer();
         acknowledgeTimeout = delayed(acknowledgeTimeout, reply.acknowledgeDelay());
     }
 
-    /** Returns the exponent of the sum of two durations given by their exponents, rounded up. */
+    /**
+     * Returns an exponent for the sum of two durations that are given by their exponents. The sum
+     * is rounded up.
+     */
     private static int delayed(int timeout, int delay) {
         var sum = Math.max(timeout, delay) + (Math.abs(timeout - delay) <= 1 ? 1 : 0);
         return Math.min(sum, 31);
     }
 
-    /** The number of READs and atomics that this side's queue pair accepts at a time. */
+    /**
+     * Returns the number of READs and atomics that this side's queue pair must accept at a time.
+     */
     public int responderResources() {
         if (own != null && (peers == null || !active)) {
             return own.responderResources();
@@ -59,7 +74,7 @@ public final class NegotiatedParameters {
         return peers == null ? 0 : peers.initiatorDepth();
     }
 
-    /** The number of READs and atomics that this side's queue pair may have outstanding. */
+    /** Returns the number of READs and atomics that this side's queue pair may have outstanding. */
     public int initiatorDepth() {
         if (own != null && (peers == null || !active)) {
             return own.initiatorDepth();
@@ -67,12 +82,14 @@ public final class NegotiatedParameters {
         return peers == null ? 0 : peers.responderResources();
     }
 
-    /** The number of retries of this side's queue pair after RNR NAKs. */
+    /** Returns the number of times that this side's queue pair retransmits after RNR NAKs. */
     public int notReadyRetries() {
         return peers == null ? request.offer().notReadyRetries() : peers.notReadyRetries();
     }
 
-    /** The exponent of the acknowledgement timeout of the queue pairs, in units of 4.096 us. */
+    /**
+     * Returns the exponent of the acknowledgement timeout of the queue pairs, in units of 4.096 us.
+     */
     public int acknowledgeTimeout() {
         return acknowledgeTimeout;
     }

@@ -4,10 +4,10 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that acknowledges a message whose answer will take time (MRA). Its private data is
- * ignored.
+ * The message that acknowledges the receipt of a request or reply whose answer will take some time
+ * (MRA). Its private data is ignored.
  *
- * @param serviceTimeout the exponent of the time until the answer, in units of 4.096 us
+ * @param serviceTimeout the time until the answer: 4.096 us times 2 to this power
  */
 public record ReceiptAcknowledgement(
         long transaction, int localId, int remoteId, AnsweredKind answered, int serviceTimeout)

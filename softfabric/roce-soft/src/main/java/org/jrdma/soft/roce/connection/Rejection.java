@@ -4,15 +4,16 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that rejects or abandons a connection (REJ). Additional information about the reason
- * is ignored when received.
+ * The message that rejects or abandons a connection (REJ). Additional information other than a GUID
+ * is ignored when a rejection is received.
  *
- * @param localId the sender's ID of the connection; 0 if it has none
- * @param remoteId the receiver's ID of the connection; 0 if the sender does not know it
+ * @param localId the ID that the sender has assigned to the connection; 0 if there is none
+ * @param remoteId the ID that the receiver has assigned to the connection; 0 if the sender does not
+ *     know it
  * @param reason the code of the reason, see {@link RejectionReason}
  * @param adapter the GUID of the sending device if the reason is {@link RejectionReason#TIMEOUT},
- *     otherwise 0. The receiver finds the request by it, because the sender does not know the
- *     receiver's ID
+ *     otherwise 0. A receiver can find the connection by the GUID and {@code localId}, although the
+ *     sender does not know {@code remoteId}
  */
 public record Rejection(
         long transaction,
@@ -30,12 +31,14 @@ public record Rejection(
     private static final int INFORMATION_OFFSET = 12;
     private static final int PRIVATE_OFFSET = 84;
 
-    /** Checks the length of the private data. */
+    /** Validates that the private data fits the message. */
     public Rejection {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }
 
-    /** Creates a rejection for any reason except {@link RejectionReason#TIMEOUT}. */
+    /**
+     * Creates a rejection without a GUID, for any reason except {@link RejectionReason#TIMEOUT}.
+     */
     Rejection(
             long transaction,
             int localId,

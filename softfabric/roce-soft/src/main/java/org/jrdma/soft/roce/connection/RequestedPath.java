@@ -3,11 +3,11 @@ package org.jrdma.soft.roce.connection;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The path of a requested connection, as seen by the requesting side.
+ * The network path of a requested connection, from the viewpoint of the requesting side.
  *
  * @param mtu the code of the path MTU, from 1 for 256 bytes to 5 for 4,096
- * @param acknowledgeTimeout the exponent of the acknowledgement timeout of the other side's queue
- *     pair, in units of 4.096 us
+ * @param acknowledgeTimeout the acknowledgement timeout of the accepting side's queue pair: 4.096
+ *     us times 2 to this power
  */
 public record RequestedPath(
         Address local,

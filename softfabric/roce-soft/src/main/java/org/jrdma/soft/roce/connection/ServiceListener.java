@@ -4,19 +4,23 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener for connection requests and SIDR requests, called by the thread that drives the
- * engine. Must neither block nor call back.
+ * A listener for the connect requests and SIDR requests to one service ID. Called by the thread
+ * that drives the engine; must neither block nor call the connection manager.
  */
 public interface ServiceListener {
 
-    /** The transport that the service accepts, as in {@link ConnectRequest}; negative for none. */
+    /**
+     * Returns the transport type that connect requests must have, as in {@link ConnectRequest}; a
+     * negative value rejects all connect requests.
+     */
     int transport();
 
     /**
-     * Handles a connection request.
+     * Handles a connect request.
      *
-     * @param data the private data after the header
-     * @return the listener for the connection; null to drop the request, which the peer repeats
+     * @param data the private data that follows the header
+     * @return the listener for the events of the connection, or null to drop the request. The peer
+     *     repeats a request that was dropped
      */
     ConnectionEvent.@Nullable Receiver requested(
             Connection connection, PrivateDataHeader header, MemorySegment data);
@@ -24,7 +28,8 @@ public interface ServiceListener {
     /**
      * Handles a SIDR request.
      *
-     * @return false to drop the request, which the peer repeats
+     * @param data the private data that follows the header
+     * @return false to drop the request, which the peer then repeats
      */
     boolean asked(SidrServer server, PrivateDataHeader header, MemorySegment data);
 }

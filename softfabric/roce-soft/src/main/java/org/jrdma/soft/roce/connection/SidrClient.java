@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The client side of a SIDR exchange: requests the queue pair of a datagram service from a peer.
+ * The client side of a SIDR exchange, which asks a peer for the queue pair of a datagram service.
  */
 public final class SidrClient extends TimedExchange {
 
@@ -16,14 +16,15 @@ public final class SidrClient extends TimedExchange {
     private final Receiver receiver;
 
     /**
-     * A listener, called by the thread that drives the engine. Must neither block nor call back.
+     * A listener for the result, called by the thread that drives the engine. Must neither block
+     * nor call the connection manager.
      */
     public interface Receiver {
 
-        /** Called when the peer has answered, with any status. */
+        /** Called once when the peer has answered, whatever the status of the answer is. */
         void answered(SidrReply reply);
 
-        /** Called when the peer has not answered. */
+        /** Called once when the peer has not answered any repetition of the request. */
         void unreachable();
     }
 
@@ -61,7 +62,7 @@ public final class SidrClient extends TimedExchange {
         receiver.answered(reply);
     }
 
-    /** Cancels the exchange. */
+    /** Cancels the exchange; the listener is not called any more. */
     public void close() {
         manager.forget(this);
     }

@@ -4,9 +4,10 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that names the queue pair of a datagram service (SIDR_REP).
+ * The message that answers a SIDR request (SIDR_REP). Unless it is a rejection, it contains the
+ * queue pair number and the queue key of a datagram service.
  *
- * @param status 0, or the code of the reason for a rejection
+ * @param status {@link #VALID}, or the code of the reason for a rejection
  */
 public record SidrReply(
         long transaction,
@@ -27,7 +28,7 @@ public record SidrReply(
 
     private static final int PRIVATE_OFFSET = 96;
 
-    /** Checks the length of the private data. */
+    /** Validates that the private data fits the message. */
     public SidrReply {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }

@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
-/** The message that requests the queue pair of a datagram service (SIDR_REQ). */
+/** The message that asks for the queue pair of a datagram service (SIDR_REQ). */
 public record SidrRequest(
         long transaction,
         int requestId,
@@ -17,7 +17,7 @@ public record SidrRequest(
 
     private static final int PRIVATE_OFFSET = 16;
 
-    /** Checks the length of the private data. */
+    /** Validates that the private data fits the message. */
     public SidrRequest {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }

@@ -4,11 +4,15 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
-/** The server side of a SIDR exchange: answers with the queue pair of a datagram service. */
+/**
+ * The server side of a SIDR exchange, which answers a request for the queue pair of a datagram
+ * service.
+ */
 public final class SidrServer extends TimedExchange {
 
     /**
-     * The exponent of the time that a reply is kept for repeated requests, in units of 4.096 us.
+     * The time for which a reply is kept, so that repeated requests receive it again: 4.096 us
+     * times 2 to this power.
      */
     private static final int REPLY_LIFETIME = 20;
 
@@ -22,7 +26,7 @@ public final class SidrServer extends TimedExchange {
         this.request = request;
     }
 
-    /** The address of the peer. */
+    /** Returns the address of the peer. */
     public Address remote() {
         return remote;
     }
@@ -32,7 +36,8 @@ public final class SidrServer extends TimedExchange {
     }
 
     /**
-     * Accepts the request. Returns false if it was answered before.
+     * Accepts the request and sends the queue pair number and queue key. Returns false if the
+     * request was already answered.
      *
      * @throws IllegalArgumentException if the private data is too long
      */
@@ -41,7 +46,7 @@ public final class SidrServer extends TimedExchange {
     }
 
     /**
-     * Rejects the request. Returns false if it was answered before.
+     * Rejects the request. Returns false if the request was already answered.
      *
      * @throws IllegalArgumentException if the private data is too long
      */
@@ -74,7 +79,7 @@ public final class SidrServer extends TimedExchange {
                 privateData);
     }
 
-    /** Rejects the request unless it was answered. */
+    /** Rejects the request if it was not answered. */
     public void close() {
         reject(Message.NO_DATA);
     }

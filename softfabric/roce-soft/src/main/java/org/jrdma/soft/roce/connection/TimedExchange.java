@@ -1,24 +1,31 @@
 package org.jrdma.soft.roce.connection;
 
-/** An exchange of messages with a peer that has a timer and repeats unanswered messages. */
+/**
+ * An exchange of messages with a peer, such as a connection or a SIDR request. It has a timer, and
+ * repeats messages that the peer does not answer.
+ */
 abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
 
     static final long NEVER = Long.MAX_VALUE;
 
-    /** The unit of all timeouts, each of which is a power of two of it. */
+    /** The unit of timeouts: each timeout is this unit times a power of two. */
     private static final long UNIT_NANOS = 4_096;
 
-    /** The maximum exponent: 69 seconds, as in the kernel. */
+    /**
+     * The maximum exponent that is accepted from a peer, which means 69 seconds. The kernel has the
+     * same limit.
+     */
     private static final int MAX_EXPONENT = 24;
 
     /**
-     * The number of times that the first wait is halved, so that a lost message is repeated early.
+     * The number of times that the wait before the first repetition is halved. Each repetition
+     * undoes one halving. A lost message is therefore repeated early.
      */
     private static final int HALVINGS = 4;
 
     final ConnectionManager manager;
 
-    /** The local ID: unique within the connection manager, and hard to guess. */
+    /** The local ID, which is unique within the connection manager and hard to guess. */
     final int localId;
 
     private long deadline = NEVER;
@@ -31,11 +38,15 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         this.localId = localId;
     }
 
+    /** Returns a timeout in nanoseconds. */
     static long nanos(int exponent) {
         return UNIT_NANOS << exponent;
     }
 
-    /** The timeout that a peer has requested, limited because it might be hours. */
+    /**
+     * Returns a timeout that a peer has requested, in nanoseconds. Larger exponents than {@link
+     * #MAX_EXPONENT} are reduced, because they might mean hours.
+     */
     static long nanosAtMost(int exponent) {
         return nanos(Math.min(exponent, MAX_EXPONENT));
     }
@@ -44,7 +55,12 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         return deadline;
     }
 
-    /** Starts to repeat a message, with at most {@code wait} between repetitions. */
+    /**
+     * Starts the wait before the first repetition of a message that was sent.
+     *
+     * @param repeats the maximum number of repetitions
+     * @param wait the maximum time between two repetitions in nanoseconds
+     */
     void repeat(int repeats, long wait) {
         repeatsLeft = repeats;
         halvings = HALVINGS;
@@ -52,7 +68,10 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         startTimer(wait >> halvings);
     }
 
-    /** Starts the wait for the next repetition. Returns false if none is left. */
+    /**
+     * Starts the wait that follows the next repetition, which the caller must send. Returns false
+     * if no repetition is left.
+     */
     boolean startNextRepeat() {
         if (repeatsLeft == 0) {
             return false;
@@ -63,7 +82,11 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         return true;
     }
 
-    /** Postpones the next repetition. */
+    /**
+     * Postpones the next repetition because the peer needs more time.
+     *
+     * @param nanos the time that the peer has requested in nanoseconds
+     */
     void postpone(long nanos) {
         startTimer(nanos + fullWait);
     }
@@ -76,7 +99,9 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         manager.schedule(this, NEVER);
     }
 
-    /** Sets the deadline. For the connection manager, which orders exchanges by it. */
+    /**
+     * Sets the deadline. Called only by the connection manager, which orders exchanges by deadline.
+     */
     void deadline(long newDeadline) {
         deadline = newDeadline;
     }

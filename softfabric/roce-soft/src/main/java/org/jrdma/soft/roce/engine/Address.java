@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 
-/** A GID: an IPv6 address, or an IPv4 address in its mapped form. */
+/** A GID: an IPv6 address, or an IPv4 address in IPv4-mapped form (::ffff:a.b.c.d). */
 public record Address(long high, long low) {
 
     /** Returns the GID of an IPv4 address. */
@@ -24,18 +24,18 @@ public record Address(long high, long low) {
         return high == 0 && low >>> 32 == 0xffff;
     }
 
-    /** Returns true for a multicast address. */
+    /** Returns true if this is an IPv4 or IPv6 multicast address. */
     public boolean isMulticast() {
         return isIpv4() ? (int) low >>> 28 == 0xe : high >>> 56 == 0xff;
     }
 
-    /** Returns the IP address that this GID stands for. */
+    /** Returns the IP address that this GID represents. */
     public InetAddress inet() {
         var bytes = ByteBuffer.allocate(2 * Long.BYTES).putLong(high).putLong(low).array();
         try {
             return InetAddress.getByAddress(bytes); // returns an IPv4 address for the mapped form
         } catch (UnknownHostException e) {
-            throw new AssertionError("16 bytes are an address", e);
+            throw new AssertionError("InetAddress rejected an address of 16 bytes", e);
         }
     }
 

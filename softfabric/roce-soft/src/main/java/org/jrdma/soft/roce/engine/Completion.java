@@ -1,7 +1,8 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * A completion. An engine reuses one object for all its completions: copy the fields to keep them.
+ * The report of a finished work request. An engine reuses one object for all its completions, so a
+ * {@link CompletionSink} must copy the fields that it needs.
  */
 public final class Completion {
 
@@ -37,12 +38,12 @@ public final class Completion {
         hasRouteHeader = false;
     }
 
-    /** The number of completions that this object has carried. */
+    /** Returns the number of completions that the engine has reported with this object. */
     long count() {
         return count;
     }
 
-    /** The ID that the work request was posted with. */
+    /** Returns the ID that the caller assigned to the work request when it posted the request. */
     public long id() {
         return id;
     }
@@ -56,7 +57,8 @@ public final class Completion {
     }
 
     /**
-     * The length of the message in bytes. For a datagram, this includes the 40-byte route header.
+     * Returns the length of the message in bytes. For a datagram, the length includes the 40-byte
+     * route header.
      */
     public long bytes() {
         return bytes;
@@ -70,12 +72,12 @@ public final class Completion {
         return immediate;
     }
 
-    /** Whether the sender has invalidated a memory window. */
+    /** Returns true if the message has invalidated a memory window of the receiver. */
     public boolean invalidated() {
         return invalidated;
     }
 
-    /** The key of the invalidated window. */
+    /** Returns the key of the invalidated memory window, if {@link #invalidated()}. */
     public int invalidatedKey() {
         return invalidatedKey;
     }
@@ -84,17 +86,20 @@ public final class Completion {
         return queuePair;
     }
 
-    /** The queue pair that sent the message. */
+    /** Returns the number of the queue pair that sent the received message. */
     public int sourceQueuePair() {
         return sourceQueuePair;
     }
 
-    /** Whether this completion raises a solicited event. Completions in error always do. */
+    /**
+     * Returns true if this completion raises a solicited event. A completion with an error always
+     * does.
+     */
     public boolean solicited() {
         return solicited || status != CompletionStatus.SUCCESS;
     }
 
-    /** Whether the buffer begins with a route header of 40 bytes (GRH). */
+    /** Returns true if the receive buffer begins with a route header of 40 bytes (GRH). */
     public boolean hasRouteHeader() {
         return hasRouteHeader;
     }

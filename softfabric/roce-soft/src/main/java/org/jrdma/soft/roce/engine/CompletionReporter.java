@@ -15,7 +15,7 @@ final class CompletionReporter {
     private boolean overrun;
 
     /**
-     * @param completion the object that carries all completions of the engine
+     * @param completion the object that the engine reuses for all its completions
      */
     CompletionReporter(Completion completion, int number, QueuePairOptions options, PeerLink link) {
         this.completion = completion;
@@ -26,12 +26,15 @@ final class CompletionReporter {
         this.receives = options.receiveCompletions();
     }
 
-    /** The completion queue of receives, unless an extended receive queue has its own. */
+    /**
+     * Returns the completion queue for receives. Receives of an {@link ExtendedReceiveQueue} are
+     * reported to the completion queue of that receive queue instead.
+     */
     CompletionSink receives() {
         return receives;
     }
 
-    /** Whether a completion queue was full. */
+    /** Returns true if a completion was lost because a completion queue was full. */
     boolean isOverrun() {
         return overrun;
     }
@@ -40,7 +43,7 @@ final class CompletionReporter {
         overrun = false;
     }
 
-    /** Reports a work request if it failed or is signaled. */
+    /** Reports the completion of a send request, if the request failed or is signaled. */
     void completeSend(SendWork work, CompletionStatus status) {
         if (work.signaled || status != CompletionStatus.SUCCESS) {
             completion.begin(work.id, status, CompletionKind.of(work.operation), number);
@@ -49,7 +52,7 @@ final class CompletionReporter {
         }
     }
 
-    /** Reports a message that arrived. */
+    /** Reports the completion of a receive whose message has arrived. */
     void completeReceive(
             CompletionSink sink,
             ReceiveWork work,
@@ -76,7 +79,7 @@ final class CompletionReporter {
         add(sink);
     }
 
-    /** Reports a receive that failed. */
+    /** Reports the completion of a receive that failed. */
     void failReceive(CompletionSink sink, ReceiveWork work, CompletionStatus status) {
         completion.begin(work.id, status, CompletionKind.RECEIVE, number);
         add(sink);

@@ -5,7 +5,8 @@ package org.jrdma.soft.roce.engine;
 public interface CompletionSink {
 
     /**
-     * Adds a copy of a completion, because the engine reuses the object. Must not block.
+     * Adds a completion to the queue. Must copy the fields, because the engine reuses the object,
+     * and must not block.
      *
      * @return false if the completion queue is full; the queue pair then enters the error state
      */

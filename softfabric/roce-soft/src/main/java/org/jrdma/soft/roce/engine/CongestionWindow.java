@@ -4,33 +4,40 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The congestion window of all connections to one address: what is in flight to the address and
- * back, and how much may be. The connections share a window because a receiver's socket drops
- * datagrams silently if its buffer is full, regardless of the number of queue pairs.
+ * The congestion window of a path, which is shared by all reliable connections to one remote
+ * address. The window limits the bytes in flight in both directions, including expected responses.
+ * The connections share the window because the receiving socket silently drops datagrams when its
+ * buffer is full, regardless of the number of queue pairs.
  *
- * <p>The window counts bytes as Linux charges them to a socket. It grows with acknowledgements and
- * is halved after a loss.
+ * <p>The window counts bytes as Linux charges them to a socket buffer. The window grows with each
+ * acknowledgement and is halved after a loss.
  *
- * <p>If some queue pairs receive answers, packets without an answer for one to two periods no
- * longer count as in flight: they were lost, or their receiver does not answer. Their queue pair
- * may take long to time out, and must not block the others meanwhile. If no queue pair receives an
- * answer, the path is silent: the peer may only be suspended, and would process what is in its
- * socket when it continues. Single packets then probe the peer once in a period.
+ * <p>While some queue pairs of the path receive answers, packets that remain unanswered for one to
+ * two periods no longer count as in flight. They were lost, or their receiver does not answer.
+ * Their queue pair may need a long time to time out, and without this rule its packets would block
+ * the other queue pairs until then.
+ *
+ * <p>If no queue pair receives an answer, the path is silent: the peer process may only be
+ * suspended, and may process the packets in its socket when it continues. While a path is silent,
+ * only one probe packet is sent in each period.
  */
 final class CongestionWindow {
 
     private static final long MIN_WINDOW = 64 << 10;
     private static final long INITIAL_WINDOW = 256 << 10;
 
-    /** The minimum time between reductions of the window. Losses within this time are one event. */
+    /**
+     * The minimum time between two reductions of the window. Further losses within this time do not
+     * reduce the window again.
+     */
     private static final long MIN_CUT_INTERVAL_NANOS = 500_000;
 
     /** The length of a period. Unanswered packets count as in flight for one to two periods. */
     private static final long PERIOD_NANOS = 30_000_000;
 
     /**
-     * The bytes that the kernel counts against the socket buffer for each datagram, in addition to
-     * twice its length.
+     * The bytes that the kernel charges to the socket buffer for each datagram, in addition to
+     * twice its payload.
      */
     private static final int OVERHEAD = 768;
 
@@ -38,49 +45,68 @@ final class CongestionWindow {
     private final long maxWindow;
     private long window;
 
-    /** The window below which growth is exponential: its size after the last loss. */
+    /**
+     * The size of the window after the last loss. Below this size, growth is exponential; above
+     * this size, growth is linear.
+     */
     private long threshold;
 
-    /** The number of this period. */
+    /** The number of the current period. */
     private int period;
 
     private long periodStart;
 
-    /** Whether a queue pair received an answer in this period. */
+    /** True if a queue pair has received an answer in the current period. */
     private boolean answered;
 
     /**
-     * Whether no queue pair received an answer in the last period. Until one does, only probes are
-     * sent.
+     * True if no queue pair received an answer in the previous period. Only probes are sent until a
+     * queue pair receives an answer.
      */
     private boolean silent;
 
-    /** Whether one queue pair with nothing in flight may send a probe despite a full window. */
+    /**
+     * True if the next queue pair that has nothing in flight may send a probe although the window
+     * is full.
+     */
     private boolean mayProbe;
 
-    /** The number of waiting queue pairs that were not offered the probe yet. */
+    /**
+     * The number of waiting queue pairs that have not yet had a chance to send the probe of this
+     * period.
+     */
     private int probeOffers;
 
-    /** The bytes in flight of all queue pairs, by period. */
+    /** The bytes in flight of all queue pairs on this path. */
     private final Share inFlight = new Share();
 
     private long cutAt = Long.MIN_VALUE / 2;
     private int users;
 
-    /** The queue pairs that wait for free capacity, in the order of their turns. */
+    /**
+     * The queue pairs that wait for the window to admit a packet, in the order in which they will
+     * get a turn.
+     */
     private final ArrayDeque<Schedulable> waiting = new ArrayDeque<>();
 
-    /** Whether this path is in the list of crowded paths. Used by {@link CongestionWindows}. */
+    /**
+     * True if this path is in the list of crowded paths of {@link CongestionWindows}, which
+     * maintains this field.
+     */
     boolean crowded;
 
-    /** The queue pair whose turn it is. */
+    /** The queue pair that currently has the turn to send on this path, or null. */
     private @Nullable Schedulable served;
 
-    /** Whether the window was full for the first queue pair that waits. */
+    /**
+     * True if the window did not admit the packet of the first waiting queue pair. The other
+     * waiting queue pairs are then tried only if they may send a probe.
+     */
     private boolean full;
 
     /**
-     * The bytes in flight of one queue pair, or of all, in the current period and the one before.
+     * The bytes in flight of one queue pair or of a whole path: those sent in the current period,
+     * and those sent in the previous period.
      */
     static final class Share {
 
@@ -126,7 +152,9 @@ final class CongestionWindow {
         users++;
     }
 
-    /** Removes a user. Returns true if it was the last. */
+    /**
+     * Removes a queue pair from this path. Returns true if no queue pair uses the path any more.
+     */
     boolean leave(Schedulable queuePair) {
         if (queuePair.waitsForPath) {
             queuePair.waitsForPath = false;
@@ -136,14 +164,18 @@ final class CongestionWindow {
         return users == 0;
     }
 
-    /** The bytes charged for a packet with a payload. */
+    /**
+     * Returns the bytes that the kernel charges to a socket buffer for a packet with the given
+     * payload.
+     */
     static long charge(long payloadBytes) {
         return OVERHEAD + 2 * payloadBytes;
     }
 
     /**
-     * Returns true if a queue pair may send {@code charge} bytes now. Otherwise the queue pair
-     * waits until {@link #next} returns it.
+     * Returns true if a queue pair may send a packet of {@code charge} charged bytes now.
+     * Otherwise, the queue pair is added to the waiting queue pairs, and waits until {@link #next}
+     * returns it.
      */
     boolean admits(Schedulable queuePair, Share share, long charge) {
         if (queuePair == served || waiting.isEmpty()) {
@@ -167,7 +199,10 @@ final class CongestionWindow {
         return false;
     }
 
-    /** Returns the next waiting queue pair, or null if none waits or the window is full. */
+    /**
+     * Removes and returns the first waiting queue pair, or returns null if none waits or the window
+     * is full.
+     */
     @Nullable Schedulable next() {
         served = full && probeOffers == 0 ? null : waiting.pollFirst();
         probeOffers = Math.max(0, probeOffers - 1);
@@ -177,12 +212,15 @@ final class CongestionWindow {
         return served;
     }
 
-    /** Whether a queue pair waits for free capacity. */
+    /** Returns true if a queue pair waits for the window to admit a packet. */
     boolean isCrowded() {
         return !waiting.isEmpty();
     }
 
-    /** Whether no answer was received for a whole period and since then. */
+    /**
+     * Returns true if no queue pair on this path received an answer in the previous period or in
+     * the current one.
+     */
     boolean isSilent() {
         return silent && !answered;
     }
@@ -193,29 +231,36 @@ final class CongestionWindow {
     }
 
     /**
-     * Returns true if a packet must request an acknowledgement: the bytes sent since the last
-     * request are a large part of the window, or little more will be admitted. Without a pending
-     * acknowledgement, a queue pair would wait for a timeout.
+     * Returns true if a packet of {@code charge} charged bytes must request an acknowledgement.
+     * This is the case if the packets since the last such request use at least a quarter of the
+     * window, or if the window may not admit another packet after this one. In both cases the queue
+     * pair could otherwise wait for a timeout, because no acknowledgement would free the window.
+     *
+     * @param chargedSince the bytes charged since the queue pair last requested an acknowledgement
      */
     boolean mustRequestAcknowledgement(long charge, long chargedSince) {
         return 4 * chargedSince >= window || inFlight.charge() + 2 * charge > window;
     }
 
     /**
-     * Returns true if an unanswered queue pair may send {@code charge} bytes more: its share stays
-     * small enough for the others. A single packet is always allowed.
+     * Returns true if a queue pair whose peer does not answer may send {@code charge} more bytes.
+     * Its share is limited to a quarter of the window, so that it cannot block other queue pairs. A
+     * single packet is always allowed.
      */
     boolean permitsUnanswered(Share share, long charge) {
         share.enter(period);
         return share.isEmpty() || 4 * (share.charge() + charge) <= window;
     }
 
-    /** The time of the next {@link #age}, or {@link TimerQueue#NEVER} if no queue pair waits. */
+    /**
+     * Returns the time at which {@link #age} must be called next, or {@link TimerQueue#NEVER} if no
+     * queue pair waits for a full window.
+     */
     long deadline() {
         return full && !waiting.isEmpty() ? periodStart + PERIOD_NANOS : TimerQueue.NEVER;
     }
 
-    /** Ends the period if it has lasted long enough. */
+    /** Ends the current period if it has lasted for {@link #PERIOD_NANOS}. */
     void age(long now) {
         if (now - periodStart >= PERIOD_NANOS) {
             periodStart = now;
@@ -237,21 +282,27 @@ final class CongestionWindow {
         inFlight.recent += charge;
     }
 
-    /** Releases all packets of a share: they were given up or will be retransmitted. */
+    /**
+     * Removes all packets of a share from the bytes in flight, because their queue pair has given
+     * them up or will retransmit them.
+     */
     void released(Share share) {
         release(share, 1, 1);
     }
 
     /**
-     * Releases {@code part} of the {@code all} packets of a share that were in flight: the peer has
-     * acknowledged them.
+     * Removes acknowledged packets from the bytes in flight, and enlarges the window.
+     *
+     * @param part the number of packets that the peer has acknowledged
+     * @param all the number of packets of the share that were in flight before
      */
     void acknowledged(Share share, long part, long all) {
         answered = true;
         mayProbe |= silent;
         var charge = release(share, part, all);
         if (window < maxWindow) {
-            // Doubles with each acknowledged window below the threshold; above it, grows by 16 KiB.
+            // Below the threshold, the window doubles with each acknowledged window. Above it, the
+            // window grows by 16 KiB for each acknowledged window.
             var growth = window < threshold ? charge : (charge << 14) / window;
             window = Math.min(maxWindow, window + growth);
         }

@@ -4,18 +4,21 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The paths in use, and the turns of the queue pairs that wait for free capacity on a path. */
+/**
+ * The congestion windows of all remote addresses in use (the paths), and the order in which queue
+ * pairs that wait for a path may send.
+ */
 final class CongestionWindows {
 
     private final long pathBytes;
 
-    /** The paths in use. A list, because there are few. */
+    /** The paths in use. A list is sufficient because programs rarely have many peers. */
     private final List<CongestionWindow> paths = new ArrayList<>();
 
-    /** The paths on which queue pairs may wait for free capacity. */
+    /** The paths on which queue pairs may be waiting for free capacity. */
     private final List<CongestionWindow> crowded = new ArrayList<>();
 
-    /** The path whose waiting queue pair has its turn now. */
+    /** The path to which the queue pair returned by {@link #next} belongs, until its turn ends. */
     private @Nullable CongestionWindow serving;
 
     private long deadline = TimerQueue.NEVER;
@@ -24,7 +27,10 @@ final class CongestionWindows {
         this.pathBytes = pathBytes;
     }
 
-    /** Returns the path to an address, with one more user. */
+    /**
+     * Returns the path to a remote address and counts the caller as one more user. Creates the path
+     * if it does not exist.
+     */
     CongestionWindow enter(Address remote, long now) {
         for (var i = 0; i < paths.size(); i++) {
             if (paths.get(i).remote().equals(remote)) {
@@ -38,6 +44,7 @@ final class CongestionWindows {
         return path;
     }
 
+    /** Removes a user from a path, and the path itself if this was its last user. */
     void leave(Schedulable user, CongestionWindow path) {
         if (path.leave(user)) {
             paths.remove(path);
@@ -45,7 +52,10 @@ final class CongestionWindows {
         }
     }
 
-    /** Records that a queue pair waits for free capacity on a path. */
+    /**
+     * Records that a queue pair waits for free capacity on a path, so that {@link #next} examines
+     * the path.
+     */
     void awaitCapacity(CongestionWindow path) {
         if (!path.crowded) {
             path.crowded = true;
@@ -54,12 +64,15 @@ final class CongestionWindows {
         deadline = Math.min(deadline, path.deadline());
     }
 
-    /** The time of the next {@link #age}, or {@link TimerQueue#NEVER} if no queue pair waits. */
+    /**
+     * Returns the time at which {@link #age} must be called next, or {@link TimerQueue#NEVER} if no
+     * queue pair waits for a full window.
+     */
     long deadline() {
         return deadline;
     }
 
-    /** Ends the periods of crowded paths that have lasted long enough. */
+    /** Ends the current period of each crowded path whose period has lasted long enough. */
     void age(long now) {
         deadline = TimerQueue.NEVER;
         for (var path : crowded) {
@@ -68,7 +81,10 @@ final class CongestionWindows {
         }
     }
 
-    /** Returns the next queue pair that has waited and may send now, or null if there is none. */
+    /**
+     * Returns the next queue pair that has waited for its path and may try to send now, or null if
+     * there is none.
+     */
     @Nullable Schedulable next() {
         Schedulable next = null;
         for (var i = crowded.size() - 1; i >= 0 && next == null; i--) {

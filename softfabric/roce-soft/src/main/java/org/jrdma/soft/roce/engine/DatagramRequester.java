@@ -7,7 +7,10 @@ import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.PacketSequence;
 
-/** Sends datagrams. A datagram is one packet, and is complete once it is sent. */
+/**
+ * Sends the work requests of a datagram queue pair. Each datagram is one packet, and its request is
+ * complete when the packet has been passed to the link.
+ */
 final class DatagramRequester implements Requester {
 
     private final Engine engine;
@@ -52,8 +55,9 @@ final class DatagramRequester implements Requester {
                         engine.memory(), queuePair.domain(), 0, packet.memory(), body, bytes)) {
             return fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);
         }
-        // A key with the highest bit set selects the queue key of the queue pair, because an
-        // unprivileged request may not name a privileged key.
+        // A queue key whose highest bit is set is privileged. A request with such a key is sent
+        // with the queue key of the queue pair instead, because an unprivileged request may not
+        // name a privileged key.
         var queueKey = work.queueKey < 0 ? queuePair.queueKey() : work.queueKey;
         new DatagramHeader(queueKey, queuePair.number()).encode(packet.memory(), headers);
         if (work.hasImmediate) {

@@ -6,8 +6,8 @@ import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.RouteHeader;
 
 /**
- * Receives datagrams. Datagrams that do not fit the receive, or have the wrong queue key, are
- * dropped silently.
+ * Receives datagrams. A datagram is dropped silently if it has the wrong queue key, exceeds the
+ * path MTU, or finds no posted receive that is large enough.
  */
 final class DatagramResponder implements Responder {
 

@@ -5,9 +5,10 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue pairs whose doorbell was rung and not yet processed. Any thread may ring; the engine's
- * thread processes. A lock-free intrusive stack that allocates nothing: each queue pair is on it at
- * most once.
+ * The queue pairs whose doorbell was rung and has not been processed yet. Any thread may ring a
+ * doorbell; only the thread that drives the engine processes doorbells. This class is a lock-free
+ * stack, linked through fields of the queue pairs so that ringing allocates nothing. Each queue
+ * pair is on the stack at most once.
  */
 final class Doorbells {
 
@@ -24,12 +25,13 @@ final class Doorbells {
         }
     }
 
-    @SuppressWarnings("unused") // through TOP
+    @SuppressWarnings("unused") // accessed through TOP
     private volatile @Nullable Schedulable top;
 
     void ring(Schedulable queuePair) {
-        // Written even if it is already true. The engine's thread writes this flag later, and so
-        // sees all work that was posted before this write.
+        // The flag is written even if it is already true. The thread that drives the engine later
+        // clears the flag with an atomic read and write, and therefore sees all work that was
+        // posted before this write.
         if ((boolean) QUEUED.getAndSet(queuePair, true)) {
             return;
         }
@@ -44,12 +46,18 @@ final class Doorbells {
         return top == null;
     }
 
-    /** Removes all queue pairs and returns the first; {@link #next} returns the others. */
+    /**
+     * Removes all queue pairs from the stack and returns the first of them, or null if there is
+     * none. {@link #next} returns the others.
+     */
     @Nullable Schedulable takeAll() {
         return top == null ? null : (Schedulable) TOP.getAndSet(this, null);
     }
 
-    /** Allows the doorbell of a queue pair to be rung again, and returns the next queue pair. */
+    /**
+     * Returns the queue pair that follows {@code queuePair} on the removed stack, or null if there
+     * is none. Also permits the doorbell of {@code queuePair} to be rung again.
+     */
     @Nullable Schedulable next(Schedulable queuePair) {
         var below = queuePair.below;
         queuePair.below = null;

@@ -17,22 +17,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queue pairs of one device and their scheduling. Confined to one thread at a time; see the
- * package description.
+ * The protocol engine of one device: its queue pairs, their timers, and the order in which they
+ * send. Confined to one thread at a time; see the package description.
  *
- * <p>In each round, the caller {@linkplain #advance advances} the time, passes incoming packets to
- * {@link #receive}, calls {@link #expireTimers}, and then calls {@link #transmit} once, so that the
- * acknowledgements of a round are merged. Any thread may ring the {@link #doorbell} of a queue pair
- * with new work at any time; {@link #transmit} processes it.
+ * <p>In each round, the caller {@linkplain #advance advances} the clock, passes incoming packets to
+ * {@link #receive}, calls {@link #expireTimers}, and then calls {@link #transmit} once. Because
+ * {@link #transmit} runs only after all packets of the round were received, their acknowledgements
+ * are merged. Any thread may ring the {@link #doorbell} of a queue pair at any time after posting
+ * work to it; the next {@link #transmit} processes the doorbell.
  */
 public final class Engine {
 
     private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
 
-    /** The destination queue pair of a multicast datagram. */
+    /** The number that a multicast datagram carries as its destination queue pair. */
     private static final int MULTICAST = 0xff_ffff;
 
-    /** Queue pair numbers 0 and 1 are reserved for management. */
+    /**
+     * The lowest index of a queue pair. Indices 0 and 1 are reserved for management queue pairs.
+     */
     private static final int FIRST_INDEX = 2;
 
     private final Transmitter transmitter;
@@ -47,7 +50,9 @@ public final class Engine {
     private final NumberTable<QueuePair> queuePairs;
     private final NumberTable<ExtendedReceiveQueue> extendedReceives;
 
-    /** The queue pairs that may have packets to send, in the order of their turns. */
+    /**
+     * The queue pairs that may have packets to send, in the order in which they will get a turn.
+     */
     private final ArrayDeque<Schedulable> active = new ArrayDeque<>();
 
     private final CongestionWindows paths;
@@ -62,7 +67,7 @@ public final class Engine {
     private record GroupMember(Address group, QueuePair queuePair) {}
 
     /**
-     * @param random the source of the high bits of queue pair numbers
+     * @param random the random generator for the high bits of queue pair numbers
      */
     public Engine(
             PacketLink link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
@@ -88,9 +93,9 @@ public final class Engine {
     /**
      * Creates a queue pair in the RESET state.
      *
-     * @param queues the work queues, created for the same options and not used by another queue
-     *     pair
-     * @return the queue pair, or null if 65,534 exist already
+     * @param queues the work queues, which must have been created for {@code options} and must not
+     *     be used by another queue pair
+     * @return the queue pair, or null if all 65,534 queue pairs exist
      */
     public @Nullable QueuePair newQueuePair(QueuePairOptions options, WorkQueues queues) {
         var number = queuePairs.claim();
@@ -102,7 +107,7 @@ public final class Engine {
         return queuePair;
     }
 
-    /** Removes a queue pair. No further completions are reported. */
+    /** Destroys a queue pair. No further completions are reported for it. */
     public void destroy(QueuePair queuePair) {
         queuePair.reset();
         memory.unbindAll(queuePair);
@@ -114,18 +119,18 @@ public final class Engine {
     /**
      * Sets the agent that receives management datagrams.
      *
-     * @param address the source address of outgoing datagrams
+     * @param address the source address of management datagrams that this engine sends
      */
     public void management(Address address, ManagementAgent agent) {
         management = new ManagementQueuePair(transmitter, address, agent);
     }
 
     /**
-     * Queues a management datagram for the next {@link #transmit}. Requires a {@linkplain
-     * #management management agent}.
+     * Queues a management datagram; the next {@link #transmit} sends it. An {@linkplain #management
+     * agent} must have been set.
      *
-     * @param datagram the datagram, which is not copied until it is sent; its length is a multiple
-     *     of 4
+     * @param datagram the datagram, whose length is a multiple of 4. It is not copied before it is
+     *     sent, so the caller must not change it
      */
     public void sendManagement(Address remote, MemorySegment datagram) {
         if (management == null) {
@@ -136,9 +141,10 @@ public final class Engine {
     }
 
     /**
-     * Creates a receive queue that requests over extended connections of a domain can name.
+     * Creates an XRC receive queue. Requests that arrive over extended connections of {@code
+     * domain} can name the queue by its number.
      *
-     * @return the receive queue, or null if 65,535 exist already
+     * @return the receive queue, or null if all 65,535 exist
      */
     public @Nullable ExtendedReceiveQueue newExtendedReceives(
             ExtendedDomain domain, ReceiveQueue queue, CompletionSink completions) {
@@ -152,8 +158,8 @@ public final class Engine {
     }
 
     /**
-     * Removes a receive queue. No further completions are reported, and messages that name the
-     * queue fail.
+     * Destroys an XRC receive queue. No further completions are reported for it, and requests that
+     * name it are rejected.
      */
     public void destroy(ExtendedReceiveQueue receives) {
         extendedReceives.remove(receives.number());
@@ -164,19 +170,23 @@ public final class Engine {
         return extendedReceives.find(number);
     }
 
-    /** Delivers datagrams to a multicast group to a queue pair. */
+    /**
+     * Adds a queue pair to a multicast group: the queue pair then receives datagrams sent to the
+     * group.
+     */
     public void joinGroup(QueuePair queuePair, Address group) {
         groups.add(new GroupMember(group, queuePair));
     }
 
-    /** Reverts one {@link #joinGroup}. */
+    /** Removes a queue pair from a multicast group. Reverts one call of {@link #joinGroup}. */
     public void leaveGroup(QueuePair queuePair, Address group) {
         groups.remove(new GroupMember(group, queuePair));
     }
 
     /**
-     * Processes an incoming packet. Its buffer may be reused on return. Packets that are malformed,
-     * damaged, or addressed to no queue pair here are dropped.
+     * Processes an incoming packet. The caller may reuse the buffer after the call. Drops packets
+     * that are malformed or have a wrong checksum, and packets for which no queue pair of this
+     * engine exists.
      */
     public void receive(PacketBuffer packet) {
         try {
@@ -211,7 +221,7 @@ public final class Engine {
             try {
                 management.receive(incoming);
             } catch (Throwable e) {
-                LOG.error("The management agent failed and continues", e);
+                LOG.error("The management agent threw an exception and continues", e);
             }
         }
     }
@@ -231,14 +241,17 @@ public final class Engine {
     }
 
     /**
-     * Rings the doorbell of a queue pair: work was posted to it, which {@link #transmit} processes.
-     * May be called by any thread.
+     * Rings the doorbell of a queue pair: announces that work was posted to it, which the next
+     * {@link #transmit} processes. May be called by any thread.
      */
     public void doorbell(QueuePair queuePair) {
         doorbells.ring(queuePair);
     }
 
-    /** Returns true if a doorbell was rung and not yet processed. May be called by any thread. */
+    /**
+     * Returns true if the doorbell of a queue pair was rung and {@link #transmit} has not processed
+     * it yet. May be called by any thread.
+     */
     public boolean hasRungDoorbells() {
         return !doorbells.isEmpty();
     }
@@ -257,7 +270,7 @@ public final class Engine {
     }
 
     /**
-     * Advances the clock.
+     * Advances the clock of this engine.
      *
      * @param nanos the time in nanoseconds since an arbitrary origin, not less than in an earlier
      *     call
@@ -267,9 +280,9 @@ public final class Engine {
     }
 
     /**
-     * Handles the timers that have expired. Call this after all available packets were {@linkplain
-     * #receive received}: an answer may be waiting in the socket because this thread was late, not
-     * the peer.
+     * Handles the timers that have expired. The caller must first pass all available packets to
+     * {@link #receive}, because the answer that a timer waits for may already be in the socket if
+     * this thread was late.
      */
     public void expireTimers() {
         if (now >= paths.deadline()) {
@@ -290,7 +303,7 @@ public final class Engine {
         }
     }
 
-    /** An action to run at a deadline. */
+    /** An action that {@link #expireTimers} runs once, at or after a deadline. */
     private record Alarm(long deadline, Runnable action) implements Comparable<Alarm> {
 
         @Override
@@ -300,8 +313,8 @@ public final class Engine {
     }
 
     /**
-     * Schedules an action to be run once by {@link #expireTimers}, after a delay. The action must
-     * not throw.
+     * Schedules an action that {@link #expireTimers} runs once, after a delay of {@code nanos}
+     * nanoseconds. The action must not throw.
      */
     public void alarm(long nanos, Runnable action) {
         alarms.add(new Alarm(now + nanos, action));
@@ -311,7 +324,7 @@ public final class Engine {
         try {
             due.expire(now);
         } catch (Throwable e) {
-            LOG.error("The management agent failed and continues", e);
+            LOG.error("The management agent threw an exception and continues", e);
         }
     }
 
@@ -323,14 +336,14 @@ public final class Engine {
         return alarms.isEmpty() ? TimerQueue.NEVER : alarms.peek().deadline;
     }
 
-    /** The number of completions reported so far. */
+    /** Returns the number of completions that this engine has reported so far. */
     public long completions() {
         return completion.count();
     }
 
     /**
-     * The time of the next {@link #expireTimers} if no packet arrives, or {@link Long#MAX_VALUE}
-     * for never.
+     * Returns the time at which {@link #expireTimers} must be called if no packet arrives until
+     * then, or {@link Long#MAX_VALUE} if no timer is running.
      */
     public long nextDeadline() {
         return Math.min(
@@ -338,15 +351,19 @@ public final class Engine {
                 Math.min(timers.next(), paths.deadline()));
     }
 
-    /** Records that a queue pair waits for free capacity on a path. */
+    /**
+     * Records that a queue pair waits for free capacity on a path, and may send when capacity
+     * becomes available.
+     */
     void awaitCapacity(CongestionWindow path) {
         paths.awaitCapacity(path);
     }
 
     /**
-     * Sends all pending packets; the queue pairs take turns.
+     * Processes doorbells and sends all pending packets. The queue pairs take turns, each sending
+     * at most {@link EngineOptions#burst} packets per turn.
      *
-     * @return false if the link has run out of buffers before all was sent
+     * @return false if the link ran out of buffers before all pending packets were sent
      */
     public boolean transmit() {
         processDoorbells();
@@ -366,7 +383,10 @@ public final class Engine {
         return true;
     }
 
-    /** Lets a queue pair send until it is idle or has sent a burst. */
+    /**
+     * Sends packets of a queue pair until the queue pair has none left, the link has no buffer, or
+     * the queue pair has sent a burst.
+     */
     private TransmitResult turn(Schedulable queuePair) {
         var outcome = TransmitResult.SENT;
         try {
@@ -381,9 +401,9 @@ public final class Engine {
     }
 
     /**
-     * Handles an unexpected exception of a queue pair: in the engine, in the receiver of its
-     * completions or events, or because of a lack of memory. The queue pair fails; the others
-     * continue.
+     * Handles an exception that was thrown while the engine processed a queue pair. The cause may
+     * be a defect of the engine, a receiver of completions or events that throws, or a lack of
+     * memory. The queue pair enters the error state; the other queue pairs continue.
      */
     private void failed(Schedulable queuePair, Throwable cause) {
         try {
@@ -402,7 +422,10 @@ public final class Engine {
         }
     }
 
-    /** The next queue pair with a turn; otherwise one that waited for its path and may send now. */
+    /**
+     * Returns the next queue pair that has packets to send; if there is none, returns one that has
+     * waited for its path and may send now, or null.
+     */
     private @Nullable Schedulable nextActive() {
         paths.endTurn();
         var next = active.pollFirst();
@@ -415,7 +438,7 @@ public final class Engine {
         return next;
     }
 
-    /** Returns the path to an address, with one more user. */
+    /** Returns the path to a remote address and counts the caller as one more user of the path. */
     CongestionWindow enterPath(Address remote) {
         return paths.enter(remote, now);
     }
@@ -427,7 +450,7 @@ public final class Engine {
     void activate(Schedulable queuePair) {
         if (!queuePair.active) {
             active.addLast(queuePair);
-            queuePair.active = true; // last, because addLast may fail for lack of memory
+            queuePair.active = true; // set last, because addLast may throw OutOfMemoryError
         }
     }
 

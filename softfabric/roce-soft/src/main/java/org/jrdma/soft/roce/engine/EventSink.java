@@ -4,6 +4,9 @@ package org.jrdma.soft.roce.engine;
 @FunctionalInterface
 public interface EventSink {
 
-    /** Handles an event. Must not block. */
+    /**
+     * Handles an event of the queue pair. Called by the thread that drives the engine; must not
+     * block.
+     */
     void raised(QueuePairEvent event);
 }

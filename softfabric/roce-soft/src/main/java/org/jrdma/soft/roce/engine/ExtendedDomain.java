@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * An XRC domain: an extended connection can name the receive queues of its domain. The object is
- * only an identity.
+ * An XRC domain: a request over an extended connection can name only receive queues of the domain
+ * to which the receiving queue pair belongs. The object has no state; it is compared by identity.
  */
 public final class ExtendedDomain {}

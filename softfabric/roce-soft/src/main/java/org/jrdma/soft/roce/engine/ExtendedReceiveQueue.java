@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * A receive queue that requests over extended connections name (XRC SRQ). Created by {@link
- * Engine#newExtendedReceives}. Requests access memory through the protection domain of the receive
- * queue, because the receiving queue pair has none.
+ * A receive queue that requests over extended connections name by its number (XRC SRQ). Created by
+ * {@link Engine#newExtendedReceives}. Requests access memory through the protection domain of this
+ * queue, because the queue pair that receives them has no protection domain.
  */
 public final class ExtendedReceiveQueue {
 
@@ -21,7 +21,7 @@ public final class ExtendedReceiveQueue {
         this.completions = completions;
     }
 
-    /** The number by which peers name this queue. */
+    /** Returns the number by which requests from peers name this queue. */
     public int number() {
         return number;
     }
@@ -34,7 +34,10 @@ public final class ExtendedReceiveQueue {
         return queue;
     }
 
-    /** The completion queue for its receives, regardless of which queue pair takes them. */
+    /**
+     * Returns the completion queue for receives of this queue, regardless of the queue pair through
+     * which their messages arrive.
+     */
     CompletionSink completions() {
         return completions;
     }
@@ -43,7 +46,9 @@ public final class ExtendedReceiveQueue {
         destroyed = true;
     }
 
-    /** Whether the queue was destroyed, so that completions must no longer be reported. */
+    /**
+     * Returns true if this queue was destroyed. Its completions must then no longer be reported.
+     */
     boolean isDestroyed() {
         return destroyed;
     }

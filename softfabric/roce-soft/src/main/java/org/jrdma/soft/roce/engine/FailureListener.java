@@ -1,9 +1,16 @@
 package org.jrdma.soft.roce.engine;
 
-/** A listener for unexpected exceptions. Each of them has moved a queue pair to the error state. */
+/**
+ * A listener for unexpected exceptions in the processing of queue pairs. The engine has already
+ * tried to move the queue pair to the error state.
+ */
 @FunctionalInterface
 interface FailureListener {
 
-    /** Handles an exception. Must neither block nor throw. */
+    /**
+     * Handles an exception. Must neither block nor throw.
+     *
+     * @param queuePair the number of the queue pair
+     */
     void failed(int queuePair, Throwable cause);
 }

@@ -6,7 +6,10 @@ import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.Position;
 
-/** A WRITE message that is arriving: the memory that it names, and the checks of its packets. */
+/**
+ * A WRITE message whose packets are arriving: the remote address, key and length from its first
+ * packet, and the checks and stores for each packet.
+ */
 final class IncomingWrite {
     private final MemoryRegistry memory;
     private long address;
@@ -17,7 +20,7 @@ final class IncomingWrite {
         this.memory = memory;
     }
 
-    /** Starts a message with its first packet. */
+    /** Starts a new message with the header of its first packet. */
     void begin(IncomingPacket packet) {
         var header = packet.rdma();
         address = header.address();
@@ -25,27 +28,33 @@ final class IncomingWrite {
         bytes = Integer.toUnsignedLong(header.length());
     }
 
-    /** The length of the message. */
+    /** Returns the length of the whole message in bytes, as announced by its first packet. */
     long bytes() {
         return bytes;
     }
 
     /**
-     * Whether the length of the message fits a packet after which {@code arrived} bytes are there.
+     * Returns true if the announced length of the message is valid, and consistent with the
+     * position of a packet.
+     *
+     * @param position the position of the packet in the message
+     * @param arrived the number of bytes that have arrived, including the packet
      */
     boolean fitsLength(Position position, long arrived) {
         return bytes <= MessageLimits.MAX_BYTES
                 && (position.ends() ? arrived == bytes : arrived < bytes);
     }
 
-    /** Whether the memory of the whole message may be written. */
+    /** Returns true if {@code accessor} may write the whole memory range of the message. */
     boolean isPermitted(AccessIdentity accessor) {
         return bytes == 0 || memory.permits(accessor, key, address, bytes, Access.REMOTE_WRITE);
     }
 
     /**
-     * Writes the payload of a packet. Returns false, with nothing written, if that is not
-     * permitted.
+     * Writes the payload of a packet to memory. Writes nothing and returns false if {@code
+     * accessor} may not write that memory.
+     *
+     * @param offset the offset of the payload in the message
      */
     boolean write(AccessIdentity accessor, long offset, IncomingPacket packet) {
         var length = packet.payloadBytes();

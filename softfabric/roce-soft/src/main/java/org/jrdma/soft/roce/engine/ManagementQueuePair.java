@@ -10,12 +10,13 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.PacketSequence;
 
 /**
- * Queue pair 1, which sends and receives management datagrams (GSI). It has no work queues:
- * incoming datagrams go to the agent at once, and outgoing datagrams wait in a Java queue.
+ * Queue pair 1, which sends and receives management datagrams (GSI). It has no work queues: an
+ * incoming datagram is passed to the agent immediately, and outgoing datagrams wait in a Java queue
+ * until they are sent.
  */
 final class ManagementQueuePair {
 
-    /** The maximum number of queued datagrams. Further datagrams are dropped. */
+    /** The maximum number of outgoing datagrams that wait. Further datagrams are dropped. */
     private static final int MAX_WAITING = 4_096;
 
     private static final int PARTITION_KEY = 0xffff;
@@ -56,7 +57,10 @@ final class ManagementQueuePair {
                 buffer.memory().asSlice(packet.payloadOffset(), packet.payloadBytes()));
     }
 
-    /** Queues a datagram whose length is a multiple of 4. */
+    /**
+     * Queues an outgoing datagram, whose length must be a multiple of 4. Drops it if {@link
+     * #MAX_WAITING} datagrams wait.
+     */
     void post(Address remote, MemorySegment datagram) {
         if (waiting.size() < MAX_WAITING) {
             waiting.addLast(new Outgoing(remote, datagram));

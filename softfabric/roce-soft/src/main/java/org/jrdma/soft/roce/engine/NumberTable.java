@@ -7,19 +7,20 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table of objects that peers know by numbers of 24 bits. The low bits are an index. The high
- * bits are initially random and are incremented each time that an index is reused.
+ * A table of objects that peers identify by numbers of 24 bits. The low 16 bits of a number are an
+ * index into the table. The high 8 bits are initially random and are incremented each time the
+ * index is reused.
  */
 final class NumberTable<T> {
 
-    /** Returned by {@link #claim} if all numbers are in use. */
+    /** The result of {@link #claim} if all indices are in use. */
     static final int NONE = -1;
 
     private static final int INDEX_BITS = 16;
 
     /**
-     * The number of values of the high bits. 0xff is excluded because 0xffffff is the multicast
-     * number.
+     * The number of values that the high bits can have. The value 0xff is excluded because 0xffffff
+     * is the destination of multicast datagrams.
      */
     private static final int GENERATIONS = 0xff;
 
@@ -28,11 +29,11 @@ final class NumberTable<T> {
     private final RandomGenerator random;
     private final List<@Nullable Row<T>> rows = new ArrayList<>();
 
-    /** The next numbers of the free indices. */
+    /** The numbers for the next objects at the free indices, least recently freed first. */
     private final ArrayDeque<Integer> freeNumbers = new ArrayDeque<>();
 
     /**
-     * @param firstIndex the lowest index to assign
+     * @param firstIndex the lowest index that the table assigns
      */
     NumberTable(RandomGenerator random, int firstIndex) {
         this.random = random;
@@ -41,7 +42,10 @@ final class NumberTable<T> {
         }
     }
 
-    /** Reserves a number, for use with {@link #put}. Returns {@link #NONE} if all are in use. */
+    /**
+     * Reserves a number, which {@link #put} then assigns to an object. Returns {@link #NONE} if all
+     * indices are in use.
+     */
     int claim() {
         if (!freeNumbers.isEmpty()) {
             return freeNumbers.removeFirst();
@@ -70,9 +74,9 @@ final class NumberTable<T> {
     }
 
     /**
-     * The number for the next object at an index. Values repeat as late as possible, because
-     * packets for the old number may still be in flight and peers may still associate it with an
-     * old connection.
+     * Returns the number for the next object at the index of {@code number}. Each index cycles
+     * through all values of the high bits before a number is reused, because packets for the old
+     * number may still be in flight, and peers may still associate it with an old connection.
      */
     private static int successor(int number) {
         return ((number >>> INDEX_BITS) + 1) % GENERATIONS << INDEX_BITS | index(number);

@@ -3,16 +3,19 @@ package org.jrdma.soft.roce.engine;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** The link that an engine sends its packets to. */
+/** The network link through which an engine sends its packets. */
 public interface PacketLink {
 
     /**
-     * Returns the buffer for the next packet, or null if none is free. Repeated calls return the
-     * same buffer until it is sent. After null, the engine waits for the next call of {@link
-     * Engine#transmit()}.
+     * Returns the buffer for the next packet, or null if no buffer is free. Repeated calls return
+     * the same buffer until it is sent. If the result is null, the engine stops sending until the
+     * next call of {@link Engine#transmit()}.
      */
     @Nullable PacketBuffer claim();
 
-    /** Sends the packet in the buffer claimed last. Never calls back into the engine. */
+    /**
+     * Sends the packet in the buffer that {@link #claim} returned last. Must not call back into the
+     * engine.
+     */
     void send(PacketBuffer packet);
 }

@@ -8,8 +8,9 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The link between a queue pair and its peer: both addresses, the partition and the path MTU.
- * Completes the headers of packets and sends them.
+ * The route from a queue pair to its peer: both addresses, the number of the remote queue pair, the
+ * partition key and the path MTU. Also completes the headers of outgoing packets and sends the
+ * packets.
  */
 final class PeerLink {
 
@@ -53,17 +54,21 @@ final class PeerLink {
         return pathMtu;
     }
 
-    /** The number of packets that a message takes. */
+    /** Returns the number of packets into which a message of {@code bytes} bytes is split. */
     int packets(long bytes) {
         return bytes == 0 ? 1 : (int) ((bytes + pathMtu - 1) / pathMtu);
     }
 
-    /** Whether the partition keys are equal and at least one of them is of a full member. */
+    /**
+     * Returns true if a partition key from a packet names the partition of this queue pair, and at
+     * least one of the two keys is that of a full member.
+     */
     boolean matchesPartition(int key) {
         return ((key ^ partitionKey) & ~FULL_MEMBER & 0xffff) == 0
                 && ((key | partitionKey) & FULL_MEMBER) != 0;
     }
 
+    /** Returns true if a packet was sent from the peer's address to the local address. */
     boolean isFromPeer(PacketBuffer buffer) {
         return buffer.sourceHigh() == remote.high()
                 && buffer.sourceLow() == remote.low()
@@ -71,7 +76,10 @@ final class PeerLink {
                 && buffer.destinationLow() == local.low();
     }
 
-    /** Whether the length of a SEND or WRITE packet is valid at its position in the message. */
+    /**
+     * Returns true if the payload of a SEND or WRITE packet has a valid length for its position in
+     * the message.
+     */
     boolean hasFittingLength(IncomingPacket packet) {
         var bytes = packet.payloadBytes();
         return switch (packet.opCode().position()) {
@@ -87,7 +95,8 @@ final class PeerLink {
     }
 
     /**
-     * Sends a packet to the peer. The buffer already contains the payload and the extended headers.
+     * Sends a packet to the connected peer. The buffer already contains the payload and all headers
+     * except the base transport header.
      */
     void send(
             PacketBuffer buffer,
@@ -99,7 +108,10 @@ final class PeerLink {
         send(buffer, remote, remoteNumber, opCode, solicited, payloadBytes, acknowledge, sequence);
     }
 
-    /** Sends a packet to a queue pair. */
+    /**
+     * Sends a packet to any queue pair, as for a datagram. The buffer already contains the payload
+     * and all headers except the base transport header.
+     */
     void send(
             PacketBuffer buffer,
             Address destination,

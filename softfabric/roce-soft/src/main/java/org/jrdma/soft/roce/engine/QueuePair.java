@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * process them. Created by {@link Engine#newQueuePair}.
  *
  * <p>Any thread may post work; all other methods are confined to the thread that drives the engine.
- * State transitions are not checked here.
+ * The methods that change the state do not check whether the transition is valid; the caller must.
  */
 public final class QueuePair extends Schedulable implements AccessIdentity {
 
@@ -30,7 +30,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     private final Requester requester;
     private final Responder responder;
 
-    /** Read by posting threads, too. */
+    /** The current state. Volatile because posting threads read it, too. */
     private volatile QueuePairState state = QueuePairState.RESET;
 
     private int access;
@@ -66,11 +66,11 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
                 requester = new DatagramRequester(engine, this);
                 responder = new DatagramResponder(engine, this);
             }
-            default -> throw new IllegalArgumentException("transport " + transport);
+            default -> throw new IllegalArgumentException("Unknown transport: " + transport);
         }
     }
 
-    /** The queue pair number (QPN). */
+    /** Returns the queue pair number (QPN). */
     @Override
     public int number() {
         return number;
@@ -80,17 +80,17 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         return state;
     }
 
-    /** The send queue. */
+    /** Returns the send queue. */
     public SendQueue sends() {
         return sends;
     }
 
-    /** The receive queue, which may be shared. */
+    /** Returns the receive queue, which other queue pairs may share. */
     public ReceiveQueue receives() {
         return receives;
     }
 
-    /** Enters RESET: drops all work without completions. */
+    /** Enters the RESET state: drops all work requests without completions. */
     public void reset() {
         state = QueuePairState.RESET;
         completions.reset();
@@ -104,9 +104,10 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     /**
-     * Enters INIT.
+     * Enters the INIT state.
      *
-     * @param access the rights of the peer, see {@link Access}
+     * @param access the operations that the peer may perform, a combination of flags of {@code
+     *     Access}
      * @param queueKey the queue key that incoming datagrams must carry
      */
     public void initialize(int access, int partitionKey, int queueKey) {
@@ -116,7 +117,11 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         state = QueuePairState.INITIALIZED;
     }
 
-    /** Changes the rights of the peer, see {@link Access}. */
+    /**
+     * Changes the operations that the peer may perform.
+     *
+     * @param rights a combination of flags of {@code Access}
+     */
     public void access(int rights) {
         access = rights;
     }
@@ -126,12 +131,15 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         queueKey = key;
     }
 
-    /** Changes the timer code of RNR NAKs. */
+    /** Changes the timer code that RNR NAKs of this queue pair carry. */
     public void notReadyTimer(int code) {
         notReadyTimer = code;
     }
 
-    /** Changes the address of the peer. No work may be {@linkplain #isDraining() in flight}. */
+    /**
+     * Changes the address of the peer. The caller must ensure that no work is {@linkplain
+     * #isDraining() in flight}.
+     */
     public void remote(Address peer) {
         link.remote(peer);
         if (transport.isReliable()) {
@@ -141,14 +149,14 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     /**
-     * Changes all parameters except the sequence number. No work may be {@linkplain #isDraining()
-     * in flight}.
+     * Changes the send parameters except the sequence number. The caller must ensure that no work
+     * is {@linkplain #isDraining() in flight}.
      */
     public void change(SendParameters parameters) {
         requester.change(parameters);
     }
 
-    /** Enters RTR. */
+    /** Enters the RTR state, in which requests of the peer are executed. */
     public void readyToReceive(ReceiveParameters parameters) {
         link.connect(parameters);
         leavePath();
@@ -168,7 +176,12 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         }
     }
 
-    /** The path of a reliable connection. */
+    /**
+     * Returns the path to the peer. Only a reliable connection in the RTR state or later has a
+     * path.
+     *
+     * @throws IllegalStateException if this queue pair has no path
+     */
     CongestionWindow path() {
         if (path == null) {
             throw new IllegalStateException("Queue pair " + number + " is not connected.");
@@ -176,32 +189,38 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         return path;
     }
 
-    /** Enters RTS from RTR. */
+    /** Enters the RTS state from RTR. */
     public void readyToSend(SendParameters parameters) {
         established = true;
         requester.start(parameters);
         resumeSending();
     }
 
-    /** Enters RTS from SQD or SQE. */
+    /** Enters the RTS state from SQD or SQE. */
     public void resumeSending() {
         state = QueuePairState.READY_TO_SEND;
         engine.activate(this);
     }
 
-    /** Enters SQD: work requests that have started are completed, and no others are started. */
+    /**
+     * Enters the SQD state: work requests that have started are completed, and no others are
+     * started. The event {@link QueuePairEvent#SEND_QUEUE_DRAINED} follows when they are complete.
+     */
     public void drain() {
         state = QueuePairState.SEND_QUEUE_DRAINED;
         drainReported = false;
         reportIfDrained();
     }
 
-    /** Returns true in SQD while a work request that has started is not complete. */
+    /** Returns true if the state is SQD and a work request that has started is not complete. */
     public boolean isDraining() {
         return state == QueuePairState.SEND_QUEUE_DRAINED && !requester.isDrained();
     }
 
-    /** Enters ERR: all work is flushed. */
+    /**
+     * Enters the ERR state: completes all work requests with the status {@link
+     * CompletionStatus#FLUSHED}.
+     */
     public void fail() {
         var first = state != QueuePairState.ERROR;
         state = QueuePairState.ERROR;
@@ -221,8 +240,8 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     /**
-     * Fails this queue pair if a completion was lost because a completion queue was full. Packets
-     * that the peer has sent since then are not acknowledged.
+     * Enters the ERR state if a completion was lost because a completion queue was full. Packets
+     * that the peer has sent since the loss are not acknowledged.
      */
     private void failIfOverrun() {
         if (completions.isOverrun() && state != QueuePairState.ERROR) {
@@ -230,7 +249,10 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         }
     }
 
-    /** Enters SQE, in which an unreliable queue pair continues to receive. */
+    /**
+     * Enters the SQE state, in which the send queue has failed, but an unreliable queue pair still
+     * receives.
+     */
     void failSending() {
         state = QueuePairState.SEND_QUEUE_ERROR;
         requester.flush();
@@ -248,8 +270,8 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     /**
-     * Returns true if the state permits to receive, and the packet has the transport, partition and
-     * peer of this queue pair.
+     * Returns true if the current state allows receiving, and the transport, partition and peer of
+     * the packet match this queue pair.
      */
     boolean expects(IncomingPacket packet) {
         return state.receives()
@@ -259,7 +281,11 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
                 && (transport == Transport.DATAGRAM || link.isFromPeer(packet.buffer()));
     }
 
-    /** On an extended connection, requests flow in one direction and responses in the other. */
+    /**
+     * Returns true if the packet flows in the direction that this queue pair receives. On an
+     * extended connection, one queue pair only receives requests, and its peer only receives
+     * responses.
+     */
     private boolean matchesDirection(Operation operation) {
         return transport != Transport.EXTENDED || operation.isRequest() == (extendedDomain != null);
     }
@@ -294,7 +320,8 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     /**
-     * Sends one packet of the requester or the responder. They take turns, so that neither starves.
+     * Sends one packet of the requester or of the responder. Each of them is tried first in every
+     * second call, so that neither starves.
      */
     private TransmitResult sendInTurn() {
         responderFirst = !responderFirst;
@@ -313,6 +340,10 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         return outcome;
     }
 
+    /**
+     * Raises {@link QueuePairEvent#SEND_QUEUE_DRAINED} once for each time that this queue pair is
+     * drained.
+     */
     private void reportIfDrained() {
         if (state != QueuePairState.SEND_QUEUE_DRAINED) {
             drainReported = false;
@@ -322,7 +353,11 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         }
     }
 
-    /** Completes all receives as flushed, except those of a shared receive queue. */
+    /**
+     * Completes all posted receives as flushed. Does nothing if the receive queue is shared.
+     *
+     * @param scratch a slot into which the receives are copied
+     */
     void flushReceives(ReceiveWork scratch) {
         while (!receivesShared && receives.take(scratch)) {
             completions.failReceive(completions.receives(), scratch, CompletionStatus.FLUSHED);
@@ -346,12 +381,15 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         return completions;
     }
 
-    /** Creates a writer for the requests of a connection. */
+    /** Creates a writer for the request packets of this queue pair. */
     RequestWriter newRequestWriter() {
         return new RequestWriter(link, engine.memory(), domain, transport);
     }
 
-    /** The XRC domain of the receiving end of an extended connection; otherwise null. */
+    /**
+     * Returns the XRC domain if this is the receiving end of an extended connection; otherwise
+     * null.
+     */
     @Nullable ExtendedDomain extendedDomain() {
         return extendedDomain;
     }

@@ -20,12 +20,12 @@ public enum QueuePairState {
         return code;
     }
 
-    /** Whether requests of the peer are executed. */
+    /** Returns true if a queue pair in this state executes requests of its peer. */
     boolean receives() {
         return this != RESET && this != INITIALIZED && this != ERROR;
     }
 
-    /** Whether work requests that have started are processed. */
+    /** Returns true if a queue pair in this state processes work requests that have started. */
     boolean sends() {
         return this == READY_TO_SEND || this == SEND_QUEUE_DRAINED;
     }

@@ -1,12 +1,14 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * The parameters of the transition to RTR. For datagrams, only the path MTU is used.
+ * The parameters of the transition of a queue pair to RTR. For a datagram queue pair, only the path
+ * MTU is used.
  *
  * @param remote the peer's address
- * @param sequence the first packet sequence number expected
- * @param maxDestinationReads the number of READs and atomics that the peer may have outstanding
- * @param notReadyTimer the timer code of RNR NAKs
+ * @param sequence the packet sequence number that the queue pair expects in the first packet
+ * @param maxDestinationReads the maximum number of READs and atomics that the peer may have
+ *     outstanding
+ * @param notReadyTimer the timer code that RNR NAKs of this queue pair carry
  */
 public record ReceiveParameters(
         Address local,

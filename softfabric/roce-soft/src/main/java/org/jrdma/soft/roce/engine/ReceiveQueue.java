@@ -4,8 +4,8 @@ import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A receive queue of one queue pair, or shared by several queue pairs of one engine. Any thread may
- * post, but only one at a time.
+ * A queue of posted receives, used by one queue pair or shared by several queue pairs of one
+ * engine. Any thread may post, but only one thread at a time.
  */
 public final class ReceiveQueue extends WorkRing<ReceiveWork> {
 
@@ -15,8 +15,9 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
     private int limit;
 
     /**
-     * @param domain the protection domain of the memory that receives may name
-     * @param limitReached run on the engine's thread when fewer receives are left than the limit
+     * @param domain the protection domain of the memory into which receives may write
+     * @param limitReached the action that the thread driving the engine runs when fewer receives
+     *     are left than the {@linkplain #limit limit}
      */
     public ReceiveQueue(
             ProtectionDomain domain, int capacity, int maxBuffers, Runnable limitReached) {
@@ -27,14 +28,18 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
     }
 
     /**
-     * Sets the limit: {@code limitReached} is run once when a receive is taken and fewer than
-     * {@code receives} are left; 0 for never. For the engine's thread.
+     * Sets the limit at which {@code limitReached} runs. The action runs once, when a receive is
+     * taken and fewer than {@code receives} are left; a value of 0 disables it. Must be called by
+     * the thread that drives the engine.
      */
     public void limit(int receives) {
         limit = receives;
     }
 
-    /** The limit, or 0 if there is none or it was reached. For the engine's thread. */
+    /**
+     * Returns the limit, or 0 if no limit was set or the action for the last limit has run. Must be
+     * called by the thread that drives the engine.
+     */
     public int limit() {
         return limit;
     }
@@ -52,7 +57,10 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
         return head() == tail() ? null : slot(head());
     }
 
-    /** Moves the next receive to {@code taken}. Returns false if there is none. */
+    /**
+     * Copies the next receive to {@code taken} and removes it from the queue. Returns false if the
+     * queue is empty.
+     */
     boolean take(ReceiveWork taken) {
         var next = peek();
         if (next == null) {

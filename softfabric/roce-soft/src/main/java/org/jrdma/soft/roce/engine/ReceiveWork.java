@@ -15,14 +15,18 @@ public final class ReceiveWork {
         buffers = new BufferList(maxBuffers);
     }
 
-    /** Resets the slot for a new request. */
+    /**
+     * Resets the slot for a new receive.
+     *
+     * @param id the ID that the completion of the receive reports
+     */
     public ReceiveWork begin(long id) {
         this.id = id;
         buffers.clear();
         return this;
     }
 
-    /** Appends a buffer. */
+    /** Appends a buffer to the receive. */
     public ReceiveWork buffer(long address, int length, int key) {
         buffers.add(address, length, key);
         return this;
@@ -34,8 +38,8 @@ public final class ReceiveWork {
     }
 
     /**
-     * Copies the payload of a packet to the buffers, beginning at {@code offset}. Returns false if
-     * a buffer may not be written.
+     * Copies the payload of a packet to the buffers, beginning {@code offset} bytes after the start
+     * of the first buffer. Returns false if a buffer may not be written.
      */
     boolean scatter(
             MemoryRegistry memory, ProtectionDomain domain, long offset, IncomingPacket packet) {

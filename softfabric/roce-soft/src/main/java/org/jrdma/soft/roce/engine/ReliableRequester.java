@@ -6,11 +6,13 @@ import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the work requests of a reliable connection, with go-back-N.
+ * Sends the work requests of a reliable connection. After a loss, it retransmits from the oldest
+ * unacknowledged packet (go-back-N).
  *
- * <p>A READ uses as many sequence numbers as its response has packets. A READ longer than {@link
- * EngineOptions#readPackets} is split at fixed boundaries. A repeated request then never spans two
- * requests that the responder has recorded.
+ * <p>A READ uses as many sequence numbers as its response has packets. A READ whose response has
+ * more packets than {@link EngineOptions#readPackets} is split into several requests. The
+ * boundaries are multiples of that number even in a retransmission, so that a repeated request
+ * always corresponds to one request that the responder has recorded.
  */
 final class ReliableRequester implements Requester {
 
@@ -72,9 +74,9 @@ final class ReliableRequester implements Requester {
         var written = true;
         switch (work.operation) {
             case SEND, WRITE -> {
-                var ask = usage.mustRequestAcknowledgement(charge, end == work.packets);
-                written = writer.sendMessage(packet, work, first, ask, sequence);
-                if (written && ask) {
+                var acknowledge = usage.mustRequestAcknowledgement(charge, end == work.packets);
+                written = writer.sendMessage(packet, work, first, acknowledge, sequence);
+                if (written && acknowledge) {
                     usage.acknowledgementRequested();
                 }
             }
@@ -85,7 +87,7 @@ final class ReliableRequester implements Requester {
             case COMPARE_AND_SWAP, FETCH_AND_ADD -> writer.sendAtomic(packet, work, sequence);
             case ATOMIC_WRITE -> written = writer.sendAtomicWrite(packet, work, sequence);
             case FLUSH -> writer.sendFlush(packet, work, sequence);
-            default -> throw new IllegalStateException("operation " + work.operation);
+            default -> throw new IllegalStateException("Not a remote operation: " + work.operation);
         }
         if (!written) {
             window.fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);
@@ -100,6 +102,10 @@ final class ReliableRequester implements Requester {
         return TransmitResult.SENT;
     }
 
+    /**
+     * Returns true if the packet at the cursor may be sent. Otherwise, the queue pair waits until
+     * its path has capacity for the packet, or until an answer arrives.
+     */
     private boolean obtainsCapacity(SendWork work, long charge) {
         if (retransmission.isUnanswered() && !usage.permitsUnanswered(charge)) {
             return false;
@@ -110,12 +116,19 @@ final class ReliableRequester implements Requester {
         var path = queuePair.path();
         engine.awaitCapacity(path);
         if (queuePair.deadline == TimerQueue.NEVER && path.isSilent()) {
-            retransmission.startTimer(); // a packet sent now would be lost as well
+            // A packet sent now would probably be lost, so the path does not admit it. The timer
+            // ensures that the work request fails if the peer remains silent.
+            retransmission.startTimer();
         }
+        // If earlier packets requested no acknowledgement, this packet may exceed the capacity and
+        // requests one. Otherwise the queue pair would wait for a timeout.
         return usage.requestIfNoneRequested() && !work.operation.needsResponse();
     }
 
-    /** The bytes that the packet at the cursor, or the response to it, is charged to the path. */
+    /**
+     * Returns the number of bytes in flight for which the packet at the cursor is charged: the
+     * bytes of a READ response, or of the packet itself.
+     */
     private long charge(SendWork work) {
         var pathMtu = queuePair.link().pathMtu();
         var first = window.cursorPacket;
@@ -129,7 +142,10 @@ final class ReliableRequester implements Requester {
                 work.operation.isAtomic() ? Long.BYTES : Math.min(work.bytes() - offset, pathMtu));
     }
 
-    /** Moves the cursor to a work request with a packet to send. Returns false if there is none. */
+    /**
+     * Moves the cursor to the next work request that has a packet to send. Starts further work
+     * requests if necessary. Returns false if there is none.
+     */
     private boolean findWork() {
         while (window.cursor < window.started || startWork()) {
             if (window.cursor < window.started) {
@@ -137,15 +153,16 @@ final class ReliableRequester implements Requester {
                 if (!work.operation.isLocal() || work.failure != null) {
                     return true;
                 }
-                window.cursor++; // executed when it was started
+                window.cursor++; // startWork has executed this local operation
             }
         }
         return false;
     }
 
     /**
-     * Starts the next work request: assigns its sequence numbers, or executes it if it is local.
-     * Returns false if there is none, or if it must wait.
+     * Starts the next work request: assigns its sequence numbers, or executes it if it is a local
+     * operation. Returns false if there is no further work request, if it must wait, or if it
+     * fails.
      */
     private boolean startWork() {
         if (window.started == queue.tail() || queuePair.state() != QueuePairState.READY_TO_SEND) {
@@ -180,6 +197,7 @@ final class ReliableRequester implements Requester {
         return true;
     }
 
+    /** Returns the status with which a work request must fail, or null if it is valid. */
     private @Nullable CompletionStatus check(SendWork work) {
         if (work.operation.needsResponse() && retransmission.maxReads() == 0) {
             return CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;

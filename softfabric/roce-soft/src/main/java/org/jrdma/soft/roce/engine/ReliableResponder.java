@@ -13,10 +13,11 @@ import org.jrdma.soft.roce.packet.Position;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes the requests of a peer over a reliable connection, each once and in order.
+ * Executes the requests that a peer sends over a reliable connection, each request once and in
+ * order.
  *
- * <p>Each packet is checked completely before memory is touched. Responses wait in a {@link
- * ResponseQueue} for their turn on the link, where acknowledgements merge.
+ * <p>Each packet is checked completely before it changes memory. Responses wait in a {@link
+ * ResponseQueue} until the queue pair may send; acknowledgements that wait there are merged.
  */
 final class ReliableResponder implements Responder {
 
@@ -27,41 +28,57 @@ final class ReliableResponder implements Responder {
     private final RequestExecutor executor;
     private final ResponseSender sender;
 
-    /** The receive queue, its completion queue, and the identity that memory is accessed with. */
+    /**
+     * The receive queue for incoming messages. On an extended connection, each request selects this
+     * queue, {@link #completions} and {@link #accessor}.
+     */
     private ReceiveQueue receives;
 
+    /** The completion queue for receives that are taken from {@link #receives}. */
     private CompletionSink completions;
+
+    /** The identity with which the requests of the peer access memory. */
     private AccessIdentity accessor;
 
     /**
-     * The receive queue that the last request over an extended connection named; otherwise null.
+     * The receive queue that the last request over an extended connection named; null on other
+     * connections.
      */
     private @Nullable ExtendedReceiveQueue named;
 
     private ResponseQueue responses;
     private ReplayCache replays;
 
-    /** The next sequence number expected. */
+    /** The sequence number that is expected in the next request packet. */
     private int expected;
 
-    /** The number of messages executed (MSN). */
+    /** The number of messages that this responder has executed (MSN). */
     private int messages;
 
-    /** Whether a NAK requested retransmission. No further NAK is sent until the peer resumes. */
+    /**
+     * True if a NAK has asked the peer to retransmit. No further NAK is sent until the expected
+     * packet arrives.
+     */
     private boolean gapReported;
 
-    /** The operation of the message that is arriving; null between messages. */
+    /** The operation of the message whose packets are arriving; null between messages. */
     private @Nullable Operation inProgress;
 
-    /** Whether {@code receive} was taken from the queue and is not complete. */
+    /**
+     * True if {@link #receive} contains a receive that was taken from the queue and has not been
+     * completed.
+     */
     private boolean receiveTaken;
 
-    /** How many bytes of the message have arrived. */
+    /** The number of bytes of the current message that have arrived. */
     private long received;
 
     private final IncomingWrite write;
 
-    /** Whether a request was rejected. Queued responses are still sent then. */
+    /**
+     * True if a request was rejected or could not be completed. The error state then keeps the
+     * queued responses, so that the peer receives the NAK.
+     */
     private boolean rejected;
 
     ReliableResponder(Engine engine, QueuePair queuePair) {
@@ -114,7 +131,9 @@ final class ReliableResponder implements Responder {
     }
 
     /**
-     * Selects the receive queue that a request names. Returns false if the request was rejected.
+     * Selects the receive queue that a request over an extended connection names. Rejects the
+     * request and returns false if the queue does not exist, belongs to another XRC domain, or
+     * changes within a message.
      */
     private boolean select(int number) {
         var next = engine.extendedReceives(number);
@@ -133,7 +152,10 @@ final class ReliableResponder implements Responder {
         return true;
     }
 
-    /** Executes a request that has a response of its own. */
+    /**
+     * Executes a READ, atomic, ATOMIC WRITE or FLUSH, which are answered with a response that must
+     * be repeatable.
+     */
     private void execute(IncomingPacket packet) {
         var syndrome =
                 inProgress != null || replays.isFull()
@@ -190,9 +212,9 @@ final class ReliableResponder implements Responder {
     }
 
     /**
-     * Fails a message whose key to invalidate is not a window of this queue pair. The message has
-     * arrived, so the sender receives an acknowledgement (a class J error: a local error of the
-     * responder).
+     * Fails a SEND whose key to invalidate is not that of a memory window that this queue pair may
+     * invalidate. The message has arrived, so its sender receives an acknowledgement. The
+     * specification calls this a class J error, a local error of the responder.
      */
     private void failInvalidation() {
         rejected = true;
@@ -218,8 +240,8 @@ final class ReliableResponder implements Responder {
             reject(AcknowledgeHeader.INVALID_REQUEST);
             return;
         }
-        // The first packet is checked for the whole message, so that a rejected message writes
-        // nothing.
+        // The range of the whole message is checked with its first packet, so that a message that
+        // is rejected writes nothing.
         if (position.begins() && !write.isPermitted(accessor)) {
             reject(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
             return;
@@ -246,12 +268,17 @@ final class ReliableResponder implements Responder {
         accept(packet);
     }
 
-    /** Whether a packet at {@code position} may follow the previous packet. */
+    /**
+     * Returns true if a packet of an operation at a position in its message may follow the previous
+     * packet.
+     */
     private boolean continues(Operation operation, Position position) {
         return position.begins() ? inProgress == null : inProgress == operation;
     }
 
-    /** Takes a receive. Sends an RNR NAK and returns false if there is none. */
+    /**
+     * Takes a receive from the queue. If the queue is empty, sends an RNR NAK and returns false.
+     */
     private boolean takeReceive() {
         if (!receives.take(receive)) {
             gapReported = true;
@@ -265,7 +292,10 @@ final class ReliableResponder implements Responder {
         return true;
     }
 
-    /** Records that the expected packet was executed, and acknowledges it if requested. */
+    /**
+     * Records that the expected packet was executed, and acknowledges the packet if the peer has
+     * requested that.
+     */
     private void accept(IncomingPacket packet) {
         var sequence = expected;
         expected = plus(expected, 1);
@@ -278,7 +308,7 @@ final class ReliableResponder implements Responder {
         }
     }
 
-    /** Answers the expected packet with a NAK and fails the queue pair. */
+    /** Sends a NAK for the expected packet and moves the queue pair to the error state. */
     private void reject(int syndrome) {
         rejected = true;
         responses.acknowledge(expected, syndrome, messages);
@@ -289,15 +319,17 @@ final class ReliableResponder implements Responder {
         queuePair.fail();
     }
 
+    /** Raises the asynchronous event for a rejected request, if there is one for the syndrome. */
     private void reportRejection(int syndrome) {
         switch (syndrome) {
             case AcknowledgeHeader.INVALID_REQUEST -> queuePair.raise(QueuePairEvent.REQUEST_ERROR);
             case AcknowledgeHeader.REMOTE_ACCESS_ERROR ->
                     queuePair.raise(QueuePairEvent.ACCESS_ERROR);
-            default -> {} // the completion of the receive reports it
+            default -> {} // the completion of the receive reports the error
         }
     }
 
+    /** Completes the current receive with an error, unless its receive queue was destroyed. */
     private void failReceive(CompletionStatus status) {
         receiveTaken = false;
         if (named == null || !named.isDestroyed()) {

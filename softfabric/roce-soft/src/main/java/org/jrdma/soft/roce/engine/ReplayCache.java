@@ -8,29 +8,31 @@ import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 
 /**
- * The most recent READs and atomics that a reliable responder has executed, for responses to
- * requests that arrive again.
+ * The most recent READs and atomics that a reliable responder has executed. The peer repeats a
+ * request if the response was lost, and the responder then answers from this cache, because an
+ * atomic must not be executed twice.
  */
 final class ReplayCache {
 
     private final PeerLink link;
     private final ResponseQueue responses;
 
-    /** A ring buffer: the oldest response is overwritten first. */
+    /** The recorded responses: a ring buffer in which a new response overwrites the oldest. */
     private final Response[] executed;
 
     private int next;
 
     /**
-     * Whether the acknowledgement of a repeated request was withheld, and the sequence number of
-     * that request.
+     * True if the last repeated SEND or WRITE was not acknowledged; see {@link
+     * #repeatAcknowledgement}.
      */
     private boolean withheld;
 
+    /** The sequence number of the request whose acknowledgement was withheld. */
     private int lastWithheld;
 
     /**
-     * @param maxReads the number of READs and atomics that the peer may have outstanding
+     * @param maxReads the maximum number of READs and atomics that the peer may have outstanding
      */
     ReplayCache(int maxReads, PeerLink link, ResponseQueue responses) {
         this.link = link;
@@ -41,18 +43,22 @@ final class ReplayCache {
         }
     }
 
-    /** Whether the peer has the maximum number of READs and atomics outstanding. */
+    /** Returns true if the peer already has the maximum number of READs and atomics outstanding. */
     boolean isFull() {
         return responses.originalResponses() >= executed.length;
     }
 
-    /** The entry for the response to the next READ or atomic. */
+    /**
+     * Returns the entry into which the response to the next READ or atomic is written before {@link
+     * #add}.
+     */
     Response next() {
         return executed[next];
     }
 
     /**
-     * Records and queues the response in {@link #next}. Returns the number of its sequence numbers.
+     * Records and queues the response that was written to {@link #next}. Returns the number of
+     * sequence numbers that the response uses.
      */
     int add() {
         var response = executed[next];
@@ -62,39 +68,42 @@ final class ReplayCache {
     }
 
     /**
-     * The response to the READ or atomic that is {@code age} operations old; the last has age 1.
+     * Returns the response to an earlier READ or atomic: 1 is the age of the most recent, 2 that of
+     * its predecessor.
      */
     private Response executed(int age) {
         return executed[(next + executed.length - age) % executed.length];
     }
 
     /**
-     * Responds to a repeated request, if its result is still recorded.
+     * Responds to a request that arrived before, if its result is still recorded.
      *
-     * @param expected the next sequence number expected
+     * @param expected the sequence number that the responder expects in the next new request
+     * @param messages the number of messages that the responder has executed
      */
     void repeat(IncomingPacket packet, int expected, int messages) {
         if (responses.isHalfFull()) {
-            return; // the peer will retry
+            return; // space is reserved for new responses, and the peer will retry
         }
         switch (packet.opCode().operation()) {
             case SEND, WRITE -> repeatAcknowledgement(packet.sequence(), expected, messages);
             case READ_REQUEST -> repeatRead(packet, Integer.toUnsignedLong(packet.rdma().length()));
             case ATOMIC_WRITE, FLUSH -> repeatRead(packet, 0);
             case COMPARE_AND_SWAP, FETCH_AND_ADD -> repeatAtomic(packet.sequence());
-            default -> throw new IllegalStateException("not a request: " + packet.opCode());
+            default -> throw new IllegalStateException("Not a request: " + packet.opCode());
         }
     }
 
     /**
-     * Acknowledges all requests that were executed, so that the peer need not repeat them, but only
-     * up to the next READ or atomic. From an acknowledgement beyond it, the peer would conclude
-     * that its response was lost.
+     * Acknowledges a repeated SEND or WRITE, and all later requests up to the next READ or atomic,
+     * so that the peer need not repeat them. An acknowledgement beyond that READ or atomic would
+     * make the peer conclude that the response was lost.
      *
-     * <p>If a READ or atomic follows, the peer repeats it too, and its response acknowledges this
-     * request as well. The acknowledgement is therefore withheld unless the peer repeats the
-     * request again. Otherwise the kernel's rxe, if it has received some of those responses, treats
-     * the rest as an error after an older acknowledgement.
+     * <p>If a READ or atomic follows, the peer repeats it too, and the response to it also
+     * acknowledges this request. The acknowledgement is therefore withheld until the peer repeats
+     * the request a second time. Without this rule, the kernel's rxe could receive an
+     * acknowledgement that is older than READ responses that it has already received, and would
+     * treat the remaining responses as an error.
      */
     private void repeatAcknowledgement(int sequence, int expected, int messages) {
         var end = expected;
@@ -125,7 +134,7 @@ final class ReplayCache {
         }
     }
 
-    /** Responds again to a request whose response is that of a READ of {@code bytes} bytes. */
+    /** Repeats the response to a request that is answered like a READ of {@code bytes} bytes. */
     private void repeatRead(IncomingPacket packet, long bytes) {
         var header = packet.rdma();
         for (var age = 1; age <= executed.length; age++) {

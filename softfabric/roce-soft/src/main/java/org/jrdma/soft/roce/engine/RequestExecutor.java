@@ -11,9 +11,10 @@ import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 
 /**
- * Executes the requests that have a response of their own: READ, COMPARE AND SWAP, FETCH AND ADD,
- * ATOMIC WRITE and FLUSH. Each method checks the rights of the queue pair and of the memory,
- * describes the response, and returns the syndrome of the acknowledgement.
+ * Executes the requests whose result is a response, rather than only an acknowledgement: READ,
+ * COMPARE AND SWAP, FETCH AND ADD, ATOMIC WRITE and FLUSH. Each method checks the rights of the
+ * queue pair and of the memory, writes the description of the response to a {@link Response}, and
+ * returns the syndrome of the acknowledgement.
  */
 final class RequestExecutor {
 
@@ -35,7 +36,7 @@ final class RequestExecutor {
                     atomic(packet, Atomic.FETCH_AND_ADD, accessor, response, messages);
             case ATOMIC_WRITE -> atomicWrite(packet, accessor, response, messages);
             case FLUSH -> flush(packet, accessor, response, messages);
-            default -> throw new IllegalStateException("not a request: " + packet.opCode());
+            default -> throw new IllegalStateException("Not a request: " + packet.opCode());
         };
     }
 
@@ -55,7 +56,10 @@ final class RequestExecutor {
         return AcknowledgeHeader.ACKNOWLEDGED;
     }
 
-    /** Describes a response of {@code bytes} bytes from the memory that the request names. */
+    /**
+     * Writes to {@code response} that the answer is a READ response of {@code bytes} bytes from the
+     * memory that the request names.
+     */
     private void describeRead(
             Response response,
             IncomingPacket packet,
@@ -118,7 +122,7 @@ final class RequestExecutor {
         return AcknowledgeHeader.ACKNOWLEDGED;
     }
 
-    /** Makes the earlier writes of this connection visible to all threads. */
+    /** Executes a FLUSH: makes all earlier writes of this connection visible to all threads. */
     private int flush(
             IncomingPacket packet, AccessIdentity accessor, Response response, int messages) {
         var flush = packet.flush();

@@ -34,7 +34,8 @@ final class RequestWriter {
     }
 
     /**
-     * Writes the transport's leading header, if it has one. Returns the offset of the next header.
+     * Writes the extended header that requests over extended connections start with; does nothing
+     * for other transports. Returns the offset of the next header.
      */
     private int begin(PacketBuffer packet, SendWork work) {
         if (transport != Transport.EXTENDED) {
@@ -47,7 +48,8 @@ final class RequestWriter {
     /**
      * Sends one packet of a SEND or WRITE.
      *
-     * @return false, with nothing sent, if the local memory may not be read
+     * @param index the index of the packet in the message
+     * @return false if the local memory may not be read; no packet was sent
      */
     boolean sendMessage(
             PacketBuffer packet, SendWork work, int index, boolean acknowledge, int sequence) {
@@ -77,7 +79,7 @@ final class RequestWriter {
         if (invalidates) {
             new InvalidateHeader(work.invalidatedKey).encode(target, body - InvalidateHeader.BYTES);
         }
-        // A WRITE without immediate data has no completion at the receiver.
+        // A WRITE without immediate data has no completion that could be solicited.
         var solicited =
                 work.solicited
                         && position.ends()
@@ -86,7 +88,10 @@ final class RequestWriter {
         return true;
     }
 
-    /** Requests the packets of a READ from {@code first} up to {@code end}, exclusive. */
+    /**
+     * Sends a READ request for the response packets from index {@code first} to {@code end}
+     * (exclusive).
+     */
     void sendRead(PacketBuffer packet, SendWork work, int first, int end, int sequence) {
         var offset = (long) first * link.pathMtu();
         var bytes = Math.min(work.bytes(), (long) end * link.pathMtu()) - offset;
@@ -110,7 +115,7 @@ final class RequestWriter {
     /**
      * Sends an ATOMIC WRITE.
      *
-     * @return false, with nothing sent, if the local memory may not be read
+     * @return false if the local memory may not be read; no packet was sent
      */
     boolean sendAtomicWrite(PacketBuffer packet, SendWork work, int sequence) {
         var body = HEADERS + RdmaHeader.BYTES;

@@ -2,34 +2,36 @@ package org.jrdma.soft.roce.engine;
 
 import org.jrdma.soft.roce.packet.IncomingPacket;
 
-/** The half of a queue pair that executes its send queue. */
+/** The requester of a queue pair, which executes the work requests in its send queue. */
 interface Requester {
 
-    /** Starts at a packet sequence number. */
+    /** Starts in the RTS state with the given parameters. */
     void start(SendParameters parameters);
 
-    /** Changes all parameters but the sequence number, while nothing is in flight. */
+    /**
+     * Changes all parameters except the sequence number. Called only while no work is in flight.
+     */
     default void change(SendParameters parameters) {}
 
-    /** Sends one packet, if there is one to send. */
+    /** Sends the next request packet, if there is one and it may be sent now. */
     TransmitResult send();
 
-    /** Handles a response of the peer. */
+    /** Handles a response or acknowledgement from the peer. */
     default void receive(IncomingPacket packet) {
         throw new IllegalStateException("This transport has no responses.");
     }
 
-    /** Handles the expiry of the timer. */
+    /** Handles the expiry of the timer of the queue pair. */
     default void timerExpired() {
         throw new IllegalStateException("This transport has no timer.");
     }
 
-    /** Completes all work as flushed. */
+    /** Completes all work requests as flushed. */
     void flush();
 
-    /** Drops all work without completions. */
+    /** Drops all work requests without completions. */
     void reset();
 
-    /** Whether all work that was started is complete. */
+    /** Returns true if all work requests that have started are complete. */
     boolean isDrained();
 }

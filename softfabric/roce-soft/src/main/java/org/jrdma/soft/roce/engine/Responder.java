@@ -2,25 +2,26 @@ package org.jrdma.soft.roce.engine;
 
 import org.jrdma.soft.roce.packet.IncomingPacket;
 
-/** The half of a queue pair that executes the requests of its peer. */
+/** The responder of a queue pair, which executes the requests of the peer. */
 interface Responder {
 
-    /** Starts at a packet sequence number. */
+    /** Starts in the RTR state with the given parameters. */
     void start(ReceiveParameters parameters);
 
-    /** Sends one packet, if there is one to send. */
+    /** Sends the next response packet, if there is one. */
     default TransmitResult send() {
         return TransmitResult.IDLE;
     }
 
-    /** Handles a request of the peer. */
+    /** Handles a request packet from the peer. */
     void receive(IncomingPacket packet);
 
     /**
-     * Completes the receives as flushed. Responses that must still be sent to the peer are kept.
+     * Completes all receives as flushed. A responder that has rejected a request keeps its queued
+     * responses, which include the NAK.
      */
     void flush();
 
-    /** Drops everything without completions. */
+    /** Drops receives that were taken and queued responses, without completions. */
     void reset();
 }

@@ -10,7 +10,10 @@ import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.Position;
 
-/** Handles the answers to a reliable requester: acknowledgements, NAKs and responses. */
+/**
+ * Handles the packets with which a peer answers a reliable requester: acknowledgements, NAKs and
+ * responses.
+ */
 final class ResponseHandler {
 
     private final Engine engine;
@@ -31,14 +34,14 @@ final class ResponseHandler {
         var sequence = packet.sequence();
         if (distance(window.unacknowledged, sequence) < 0
                 || distance(sequence, window.neverSent) <= 0) {
-            return; // answered already, or never sent
+            return; // the request was already answered, or was never sent
         }
         retransmission.answered();
         switch (packet.opCode().operation()) {
             case ACKNOWLEDGE -> acknowledge(packet);
             case READ_RESPONSE -> readResponse(packet);
             case ATOMIC_ACKNOWLEDGE -> atomicResponse(packet);
-            default -> throw new IllegalStateException("not an answer: " + packet.opCode());
+            default -> throw new IllegalStateException("Not an answer: " + packet.opCode());
         }
     }
 
@@ -72,9 +75,9 @@ final class ResponseHandler {
     }
 
     /**
-     * Treats all packets before {@code sequence} as acknowledged. Returns false if the answer with
-     * that number cannot be used because an earlier response was lost or the queue pair is in the
-     * error state.
+     * Treats all request packets before {@code sequence} as acknowledged. Returns false if the
+     * answer with that sequence number must be ignored, because the response to an earlier request
+     * was lost or the queue pair is in the error state.
      */
     private boolean advancesTo(int sequence) {
         if (!advance(sequence)) {
@@ -150,7 +153,9 @@ final class ResponseHandler {
         completeSinglePacketResponse();
     }
 
-    /** Completes the work request at the head, whose response has one packet. */
+    /**
+     * Completes the work request at the head of the window, whose response consists of one packet.
+     */
     private void completeSinglePacketResponse() {
         window.unacknowledged = plus(window.unacknowledged, 1);
         responseComplete();
@@ -159,18 +164,20 @@ final class ResponseHandler {
         retransmission.madeProgress();
     }
 
-    /** Records that all packets of a response have arrived. */
+    /** Records that all packets of the response to one READ request or atomic have arrived. */
     private void responseComplete() {
-        // A late response is not in flight if the cursor has gone back before its request.
+        // After a retransmission, the cursor may be before the request of a late response. The
+        // request is then no longer counted as in flight.
         if (distance(window.unacknowledged, window.next) >= 0) {
             window.readsInFlight--;
         }
     }
 
     /**
-     * Treats all packets before {@code end} as acknowledged.
+     * Treats all request packets before {@code end} as acknowledged.
      *
-     * @return false if a READ or atomic is among them, because its response must have been lost
+     * @return false if a request that needs a response is among them. The response must have been
+     *     lost, because an acknowledgement does not replace it
      */
     private boolean advance(int end) {
         var before = window.unacknowledged;

@@ -8,11 +8,11 @@ import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses that wait to be sent, in order.
+ * The acknowledgements and responses that wait to be sent, in order.
  *
- * <p>The queue cannot overflow: consecutive acknowledgements are merged, original responses to
- * READs and atomics are limited by what the peer may have outstanding, and no response is repeated
- * while more than half of the queue is in use.
+ * <p>The queue cannot overflow: consecutive acknowledgements are merged, the number of original
+ * responses to READs and atomics is limited by the number that the peer may have outstanding, and
+ * no response is repeated while at least half of the queue is in use.
  */
 final class ResponseQueue {
 
@@ -23,7 +23,10 @@ final class ResponseQueue {
         ATOMIC
     }
 
-    /** A response that is queued, or recorded after it was sent. */
+    /**
+     * An acknowledgement or response that waits in the queue, or that a {@link ReplayCache}
+     * records.
+     */
     static final class Response {
 
         private Kind kind = Kind.UNUSED;
@@ -38,7 +41,7 @@ final class ResponseQueue {
         long bytes;
         long original;
 
-        /** Whether this response was sent before, completely or in part. */
+        /** True if this response is a repetition: some or all of its packets were sent before. */
         boolean repeated;
 
         void acknowledge(int sequence, int syndrome, int messages) {
@@ -110,13 +113,15 @@ final class ResponseQueue {
             return !repeated && (kind == Kind.READ || kind == Kind.ATOMIC);
         }
 
-        /** Counts a packet. Returns true if it was the last. */
+        /**
+         * Counts a packet of this response that was sent. Returns true if it was the last packet.
+         */
         boolean packetSent() {
             nextPacket++;
             return nextPacket == packets;
         }
 
-        /** The identity that a READ accesses memory with. */
+        /** Returns the identity with which a READ accesses memory. */
         AccessIdentity accessor() {
             return Objects.requireNonNull(accessor, "The response is not a READ response.");
         }
@@ -128,7 +133,7 @@ final class ResponseQueue {
     private int originalResponses;
 
     /**
-     * @param maxReads the number of READs and atomics that the peer may have outstanding
+     * @param maxReads the maximum number of READs and atomics that the peer may have outstanding
      */
     ResponseQueue(int maxReads) {
         ring = new Response[4 * maxReads + 8];
@@ -137,12 +142,18 @@ final class ResponseQueue {
         }
     }
 
-    /** The number of queued responses to READs and atomics that are not repetitions. */
+    /**
+     * Returns the number of queued original responses to READs and atomics; repeated responses are
+     * not counted.
+     */
     int originalResponses() {
         return originalResponses;
     }
 
-    /** Whether the free entries are reserved for responses that are not repetitions. */
+    /**
+     * Returns true if at least half of the entries are in use. The free entries are then reserved
+     * for original responses.
+     */
     boolean isHalfFull() {
         return size >= ring.length / 2;
     }
@@ -176,7 +187,10 @@ final class ResponseQueue {
         return at(size - 1);
     }
 
-    /** Adds an ACK or NAK for {@code sequence}, which also acknowledges all earlier packets. */
+    /**
+     * Adds an ACK or NAK for {@code sequence}, which also acknowledges all earlier packets.
+     * Replaces the last entry if that is an older acknowledgement.
+     */
     void acknowledge(int sequence, int syndrome, int messages) {
         if (size > 0 && at(size - 1).kind == Kind.ACKNOWLEDGE) {
             var last = at(size - 1);
@@ -194,7 +208,7 @@ final class ResponseQueue {
         originalResponses++;
     }
 
-    /** Adds a repeated response to an atomic. */
+    /** Adds a repetition of the response to an atomic. */
     void addRepeated(Response original) {
         var response = append();
         response.copyFrom(original);
@@ -202,7 +216,9 @@ final class ResponseQueue {
     }
 
     /**
-     * Adds a repeated response to a READ, or to the rest of a READ beginning at {@code sequence}.
+     * Adds a repetition of the response to a READ, or of its end beginning at {@code sequence}. If
+     * the queue already contains a response to the same READ, that response is sent again from
+     * {@code sequence} instead.
      */
     void repeatRead(Response known, int sequence, int packets, long address, long bytes) {
         for (var i = 0; i < size; i++) {

@@ -36,7 +36,8 @@ final class ResponseSender {
     /**
      * Sends one packet of the first response in the queue.
      *
-     * @return false if a NAK was sent instead, because the memory of a READ was deregistered
+     * @return false if a NAK was sent instead, because the peer may no longer read the memory of
+     *     its READ
      */
     boolean send(ResponseQueue responses, Response response, PacketBuffer packet) {
         if (response.isRead()) {
@@ -72,9 +73,10 @@ final class ResponseSender {
                         HEADERS + opCode.headerBytes(),
                         bytes)) {
             if (response.repeated) {
-                // The request was usually duplicated by the network, and the owner of the memory
-                // knows that the first response has arrived. A NAK would end a healthy connection.
-                // A peer that did not receive the response times out.
+                // A repeated request was usually duplicated by the network, and the owner of the
+                // memory has deregistered it because the first response has arrived. A NAK would
+                // break a working connection. If the peer has in fact not received the response,
+                // its request times out.
                 responses.removeFirst();
                 return true;
             }

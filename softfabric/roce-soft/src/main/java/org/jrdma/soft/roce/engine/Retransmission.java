@@ -4,9 +4,13 @@ import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 
 import org.jrdma.soft.roce.packet.ReceiverNotReadyTimer;
 
-/** The retransmission of a reliable requester: its timer, its retry counters, and go-back-N. */
+/**
+ * The retransmission logic of a reliable requester: the timer, the retry counters, and the return
+ * to the oldest unacknowledged packet after a loss (go-back-N).
+ */
 final class Retransmission {
 
+    /** The maximum number of times that the timeout is doubled while retries make no progress. */
     private static final int MAX_DOUBLINGS = 2;
 
     private final Engine engine;
@@ -17,13 +21,19 @@ final class Retransmission {
     private int retriesLeft;
     private int notReadyRetriesLeft;
 
-    /** Whether a loss was detected and no progress was made since. Further losses are ignored. */
+    /**
+     * True if a loss was handled and no acknowledgement has moved the window since. Further signs
+     * of a loss are then ignored.
+     */
     private boolean recovering;
 
-    /** Whether the timer expired and no answer was received since. */
+    /** True if the timer has expired and no answer was received since. */
     private boolean unanswered;
 
-    /** Whether the requester waits after an RNR NAK. The timer then measures this wait. */
+    /**
+     * True if the requester waits after an RNR NAK. The timer of the queue pair then measures this
+     * wait.
+     */
     private boolean waitingForReceiver;
 
     Retransmission(Engine engine, QueuePair queuePair, SendWindow window, WindowShare usage) {
@@ -62,14 +72,15 @@ final class Retransmission {
         return unanswered;
     }
 
-    /** Records that an answer was received. */
+    /** Records that the peer has answered. */
     void answered() {
         unanswered = false;
     }
 
     /**
-     * Starts the timer. Each retry without progress doubles the timeout, up to four times its
-     * value, which the specification permits. A software peer may be waiting for a processor.
+     * Starts the retransmission timer. Each retry without progress doubles the timeout, up to four
+     * times the configured value, because a software peer may be waiting for a processor. The
+     * specification permits a timer to wait up to four times its value.
      */
     void startTimer() {
         var timeout = parameters.timeoutNanos();
@@ -81,7 +92,10 @@ final class Retransmission {
                         : engine.now() + (timeout << doublings));
     }
 
-    /** Starts the timer for a packet that was sent, if no other packet is in flight. */
+    /**
+     * Called after a packet was sent. Starts the timer if it is not running, or if no other packet
+     * is in flight and the path is not silent.
+     */
     void packetSent() {
         if (queuePair.deadline == TimerQueue.NEVER
                 || (window.hasNothingInFlight() && !queuePair.path().isSilent())) {
@@ -89,7 +103,10 @@ final class Retransmission {
         }
     }
 
-    /** Handles an acknowledgement that moved the window. */
+    /**
+     * Handles an acknowledgement or response that has moved the window: resets the retry counters,
+     * and restarts or stops the timer.
+     */
     void madeProgress() {
         if (queuePair.state() == QueuePairState.ERROR) {
             return;
@@ -109,8 +126,9 @@ final class Retransmission {
     }
 
     /**
-     * Handles a loss: goes back once, until progress is made. A loss is ignored while waiting after
-     * an RNR NAK: the requester has gone back already, and the timer must keep running.
+     * Handles a detected loss: retransmits from the oldest unacknowledged packet. Further losses
+     * are ignored until progress is made. Losses are also ignored during the wait after an RNR NAK,
+     * because the requester has already gone back and the timer must continue to measure the wait.
      */
     void lost() {
         if (!recovering && !waitingForReceiver && queuePair.state() != QueuePairState.ERROR) {
@@ -119,6 +137,10 @@ final class Retransmission {
         }
     }
 
+    /**
+     * Retransmits from the oldest unacknowledged packet, or fails the oldest work request if no
+     * retries are left.
+     */
     private void retry() {
         if (retriesLeft == 0) {
             window.failHead(CompletionStatus.RETRIES_EXCEEDED);
@@ -129,18 +151,24 @@ final class Retransmission {
         goBack();
     }
 
+    /** Moves the cursor of the window to the oldest unacknowledged packet. */
     private void goBack() {
         usage.releaseAll(window.unacknowledged);
         window.moveCursorToUnacknowledged();
         window.readsInFlight = 0;
         usage.requestWithNextPacket();
-        // Restarted with the first packet sent, because waiting for the link is not a timeout.
+        // The timer starts again when the first packet is retransmitted, because the time spent
+        // waiting for the link must not count as a timeout.
         engine.schedule(queuePair, TimerQueue.NEVER);
     }
 
+    /**
+     * Handles an RNR NAK: waits for the requested time before retransmitting, or fails the oldest
+     * work request if no RNR retries are left.
+     */
     void receiverNotReady(int timerCode) {
         if (waitingForReceiver) {
-            return; // a duplicate
+            return; // the RNR NAK is a duplicate
         }
         if (parameters.notReadyRetries() != SendParameters.UNLIMITED) {
             if (notReadyRetriesLeft == 0) {

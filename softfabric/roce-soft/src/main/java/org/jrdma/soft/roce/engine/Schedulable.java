@@ -3,43 +3,61 @@ package org.jrdma.soft.roce.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue pair as seen by the timers, doorbells, paths and turns of an engine. Their queues link
- * queue pairs through these fields and therefore allocate nothing.
+ * The view of a queue pair that the scheduling structures of an {@link Engine} use: its timers,
+ * doorbells, paths and the queue of turns. Some of them link queue pairs through these fields, so
+ * that they need not allocate entries.
  */
 abstract class Schedulable {
 
-    /** Whether a turn to send is scheduled. Used by {@link Engine}. */
+    /**
+     * True if this queue pair has a turn to send or is in the queue of turns. Used by {@link
+     * Engine}.
+     */
     boolean active;
 
-    /** When the timer expires. Set by {@link TimerQueue}. */
+    /** The time at which the timer expires. Set by {@link TimerQueue}. */
     long deadline = TimerQueue.NEVER;
 
-    /** The position in the heap of {@link TimerQueue}. */
+    /**
+     * The deadline by which the heap of {@link TimerQueue} orders this queue pair; it may be
+     * earlier than {@link #deadline}.
+     */
     long timerKey;
 
+    /** The index in the heap of {@link TimerQueue}, or -1 if this queue pair is not in the heap. */
     int timerIndex = -1;
 
-    /** Whether this waits for free capacity. Used by {@link CongestionWindow}. */
+    /**
+     * True if this queue pair waits for its path to admit a packet. Used by {@link
+     * CongestionWindow}.
+     */
     boolean waitsForPath;
 
-    /** Whether this is on the stack of {@link Doorbells}, and the next entry below. */
-    @SuppressWarnings("unused") // through a VarHandle
+    /** True if this queue pair is on the stack of {@link Doorbells}. */
+    @SuppressWarnings("unused") // accessed through a VarHandle
     boolean queued;
 
+    /** The next queue pair on the stack of {@link Doorbells}. */
     @Nullable Schedulable below;
 
-    /** Sends one packet, if there is one to send. */
+    /** Sends the next packet, if there is one and it may be sent now. */
     abstract TransmitResult send();
 
-    /** Completes work that was posted to a queue in the error state. */
+    /**
+     * Completes all posted work as flushed if the state of the queue pair requires that; called
+     * when the doorbell was rung.
+     */
     abstract void flush();
 
     /** Handles the expiry of the timer. */
     abstract void timerExpired();
 
-    /** Enters the error state, unless already in it, and flushes all work. */
+    /**
+     * Enters the error state and flushes all work. Does nothing if the queue pair is already in the
+     * error state.
+     */
     abstract void failOnce();
 
-    /** The number of the queue pair. */
+    /** Returns the queue pair number. */
     public abstract int number();
 }

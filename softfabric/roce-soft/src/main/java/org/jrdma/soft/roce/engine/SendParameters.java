@@ -1,18 +1,19 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * The parameters of the transition to RTS.
+ * The parameters of the transition of a queue pair to RTS.
  *
- * @param sequence the first packet sequence number
+ * @param sequence the packet sequence number of the first packet that the queue pair sends
  * @param timeout the code t of a timeout of 4.096 us * 2^t; 0 for no timeout
- * @param retries the number of retransmissions after a timeout or loss
- * @param notReadyRetries the number of retries after RNR NAKs; 7 for no limit
- * @param maxReads the number of READs and atomics that may be outstanding
+ * @param retries the maximum number of retransmissions after timeouts or losses without progress
+ * @param notReadyRetries the maximum number of retransmissions after RNR NAKs without progress;
+ *     {@link #UNLIMITED} for no limit
+ * @param maxReads the maximum number of READs and atomics that may be outstanding
  */
 public record SendParameters(
         int sequence, int timeout, int retries, int notReadyRetries, int maxReads) {
 
-    /** The value of {@link #notReadyRetries} for no limit. */
+    /** The value of {@link #notReadyRetries} that means an unlimited number of retries. */
     public static final int UNLIMITED = 7;
 
     long timeoutNanos() {

@@ -4,10 +4,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.SegmentAllocator;
 import java.util.function.Supplier;
 
-/** A send queue. Any thread may post, but only one at a time. */
+/** The send queue of a queue pair. Any thread may post, but only one thread at a time. */
 public final class SendQueue extends WorkRing<SendWork> {
 
-    /** The payload of an ATOMIC WRITE, which is always copied into the slot. */
+    /** The length of the payload of an ATOMIC WRITE, which is always copied into the slot. */
     private static final int ATOMIC_WRITE_BYTES = Long.BYTES;
 
     SendQueue(int capacity, int maxBuffers, int maxInline) {
@@ -15,8 +15,8 @@ public final class SendQueue extends WorkRing<SendWork> {
     }
 
     /**
-     * A supplier of slots whose inline buffers share one allocation, because separate ones would
-     * take long.
+     * Returns a supplier of slots. The inline buffers of all slots share one allocation, because a
+     * separate allocation for each slot would take long.
      */
     private static Supplier<SendWork> slots(int capacity, int maxBuffers, int maxInline) {
         var memory =
@@ -25,7 +25,7 @@ public final class SendQueue extends WorkRing<SendWork> {
         return () -> new SendWork(maxBuffers, memory.allocate(maxInline, 8));
     }
 
-    /** Completes all work as flushed. */
+    /** Completes all work requests in this queue as flushed. */
     void flush(CompletionReporter completions) {
         for (var head = head(); head < tail(); head++) {
             completions.completeSend(slot(head), CompletionStatus.FLUSHED);

@@ -4,11 +4,12 @@ import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 import static org.jrdma.soft.roce.packet.PacketSequence.plus;
 
 /**
- * The positions of a reliable requester in its send queue, and completion in order.
+ * The positions of a reliable requester in its send queue. Completes work requests in order.
  *
- * <p>Work requests from {@code head} to {@code started} (exclusive) have sequence numbers and wait
- * for acknowledgements. Later work requests have not started. {@code cursor} is the work request
- * whose packet is sent next; a retransmission moves it back to {@code head}.
+ * <p>The work requests from {@code head} to {@code started} (exclusive) have sequence numbers and
+ * wait for acknowledgements. Later work requests have not started. {@code cursor} is the work
+ * request to which the next packet to send belongs. A retransmission moves the cursor back to
+ * {@code head}.
  */
 final class SendWindow {
 
@@ -19,22 +20,25 @@ final class SendWindow {
     long started;
     long cursor;
 
-    /** The index of the next packet of the work request at the cursor. */
+    /** The index of the next packet to send within the work request at the cursor. */
     int cursorPacket;
 
-    /** The oldest sequence number without an acknowledgement. */
+    /** The oldest sequence number that has not been acknowledged. */
     int unacknowledged;
 
-    /** The sequence number of the packet at the cursor. */
+    /** The sequence number of the next packet to send. */
     int next;
 
-    /** The first sequence number that was never sent. */
+    /** The lowest sequence number that was never sent. */
     int neverSent;
 
-    /** Requests in flight that need a response: READs, atomics, ATOMIC WRITEs and flushes. */
+    /**
+     * The number of requests in flight that need a response: READ requests, atomics, ATOMIC WRITEs
+     * and flushes.
+     */
     int readsInFlight;
 
-    /** Work requests that need a response and are not complete. */
+    /** The number of started work requests that need a response and are not complete. */
     int readsIncomplete;
 
     SendWindow(QueuePair queuePair) {
@@ -63,10 +67,10 @@ final class SendWindow {
     }
 
     /**
-     * Advances the cursor past a packet that was sent.
+     * Advances the cursor beyond a packet that was sent.
      *
-     * @param sequenceNumbers the number of sequence numbers that the packet uses; for a read
-     *     request, those that its response uses
+     * @param sequenceNumbers the number of sequence numbers that the packet uses. A READ request
+     *     uses as many as its response has packets
      */
     void moveCursor(SendWork work, int sequenceNumbers) {
         cursorPacket += sequenceNumbers;
@@ -80,19 +84,26 @@ final class SendWindow {
         }
     }
 
-    /** Moves the cursor, back or forward, to the oldest unacknowledged packet. */
+    /** Moves the cursor, backward or forward, to the oldest unacknowledged packet. */
     void moveCursorToUnacknowledged() {
         cursor = head;
         next = unacknowledged;
         cursorPacket = head == started ? 0 : distance(atHead().firstSequence, unacknowledged);
     }
 
+    /**
+     * Completes the oldest work request successfully, and then the work requests after it that need
+     * no acknowledgement.
+     */
     void completeHead() {
         removeHead(CompletionStatus.SUCCESS);
         completeLocal();
     }
 
-    /** Completes work requests at the head that need no acknowledgement: local and failed ones. */
+    /**
+     * Completes the oldest work requests as long as they need no acknowledgement, because their
+     * operation is local or they have failed.
+     */
     void completeLocal() {
         while (head < started) {
             var work = atHead();
@@ -117,7 +128,10 @@ final class SendWindow {
         queue.release(head);
     }
 
-    /** Completes a work request in error, once all earlier ones are complete. */
+    /**
+     * Completes a work request with an error. If earlier work requests are incomplete, the error is
+     * reported after they are complete.
+     */
     void fail(SendWork work, CompletionStatus status) {
         work.failure = status;
         if (atHead() == work) {
@@ -125,6 +139,9 @@ final class SendWindow {
         }
     }
 
+    /**
+     * Completes the oldest work request with an error and moves the queue pair to the error state.
+     */
     void failHead(CompletionStatus status) {
         removeHead(status);
         queuePair.fail();
@@ -152,6 +169,7 @@ final class SendWindow {
         cursorPacket = 0;
     }
 
+    /** Returns true if all work requests that have started are complete. */
     boolean isDrained() {
         return head == started;
     }

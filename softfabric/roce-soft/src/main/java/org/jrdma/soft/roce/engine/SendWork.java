@@ -10,12 +10,13 @@ import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A slot of a {@link SendQueue}: a work request. The posting thread fills the slot; the engine then
- * owns it until the request completes. Every setter returns the slot.
+ * A slot of a {@link SendQueue}, which contains a work request. The posting thread fills the slot.
+ * After posting, the engine owns the slot until the request completes. Every setter returns this
+ * slot.
  */
 public final class SendWork {
 
-    // Set by the posting thread.
+    // The following fields are set by the posting thread.
     long id;
     SendOperation operation = SendOperation.SEND;
     boolean signaled;
@@ -41,7 +42,7 @@ public final class SendWork {
     final BufferList buffers;
     private final MemorySegment inline;
 
-    // Set by the requester.
+    // The following fields are set by the requester.
     int firstSequence;
     int packets;
     int packetsReceived;
@@ -54,7 +55,11 @@ public final class SendWork {
         this.inline = inline;
     }
 
-    /** Resets the slot for a new request. */
+    /**
+     * Resets the slot for a new work request.
+     *
+     * @param id the ID that the completion of the request reports
+     */
     public SendWork begin(long id, SendOperation operation) {
         this.id = id;
         this.operation = operation;
@@ -70,19 +75,22 @@ public final class SendWork {
         return this;
     }
 
-    /** Requests a completion on success, too. */
+    /** Requests a completion even if the request succeeds. */
     public SendWork signaled() {
         signaled = true;
         return this;
     }
 
-    /** Requests a solicited event at the receiver. */
+    /** Requests that the completion at the receiver raises a solicited event. */
     public SendWork solicited() {
         solicited = true;
         return this;
     }
 
-    /** Delays this request until all earlier READs and atomics are complete. */
+    /**
+     * Delays the start of this request until all earlier requests that need a response are
+     * complete.
+     */
     public SendWork fence() {
         fence = true;
         return this;
@@ -95,15 +103,18 @@ public final class SendWork {
     }
 
     /**
-     * Appends a buffer: a part of the message, or the destination of the response to a READ or
-     * atomic.
+     * Appends a local buffer: a part of the message, or the destination of the data that a READ or
+     * atomic returns.
      */
     public SendWork buffer(long address, int length, int key) {
         buffers.add(address, length, key);
         return this;
     }
 
-    /** Appends bytes to an inline message. They are copied now and need not be registered. */
+    /**
+     * Appends bytes to an inline message. The bytes are copied immediately and need not be in
+     * registered memory.
+     */
     public SendWork inline(MemorySegment bytes) {
         var used = Math.max(inlineBytes, 0);
         MemorySegment.copy(bytes, 0, inline, used, bytes.byteSize());
@@ -111,14 +122,17 @@ public final class SendWork {
         return this;
     }
 
-    /** Sets the remote memory of a WRITE, READ, atomic or flush. */
+    /**
+     * Sets the address and key of the remote memory of a WRITE, READ, atomic, ATOMIC WRITE or
+     * flush.
+     */
     public SendWork remote(long address, int key) {
         remoteAddress = address;
         remoteKey = key;
         return this;
     }
 
-    /** Sets the operands of an atomic. */
+    /** Sets the operands of an atomic operation. {@code compare} is ignored by FETCH AND ADD. */
     public SendWork atomic(long swapOrAdd, long compare) {
         this.swapOrAdd = swapOrAdd;
         this.compare = compare;
@@ -126,8 +140,8 @@ public final class SendWork {
     }
 
     /**
-     * Sets the extent of a flush of the {@linkplain #remote remote memory}. The codes are those of
-     * libibverbs.
+     * Sets the extent of a flush of {@linkplain #remote remote memory}. The codes of the placement
+     * and selectivity are those of libibverbs.
      */
     public SendWork flush(int placement, int selectivity, int bytes) {
         flushPlacement = placement;
@@ -136,7 +150,10 @@ public final class SendWork {
         return this;
     }
 
-    /** Invalidates a memory window of the peer when the message arrives. */
+    /**
+     * Requests that the receiver invalidates its memory window with the given key when the message
+     * arrives.
+     */
     public SendWork invalidating(int key) {
         invalidates = true;
         invalidatedKey = key;
@@ -149,16 +166,16 @@ public final class SendWork {
         return this;
     }
 
-    /** Sets the binding of a memory window, or its removal. */
+    /** Sets the binding or unbinding of a memory window that a BIND request performs. */
     public SendWork bind(WindowBinding newBinding) {
         binding = newBinding;
         return this;
     }
 
     /**
-     * Executes a local operation.
+     * Executes a local operation: a bind or an invalidation.
      *
-     * @return null on success, otherwise the status of the failure
+     * @return null on success, otherwise the status with which the request fails
      */
     @Nullable CompletionStatus execute(MemoryRegistry registry, AccessIdentity accessor) {
         if (operation == SendOperation.BIND) {
@@ -179,27 +196,40 @@ public final class SendWork {
         return this;
     }
 
-    /** Sets the peer's receive queue that a request over an extended connection names. */
+    /**
+     * Sets the number of the receive queue of the peer to which a request over an extended
+     * connection is addressed.
+     */
     public SendWork receiveQueue(int number) {
         receiveQueue = number;
         return this;
     }
 
-    /** The end of the part, exclusive, that packet {@code index} of a READ belongs to. */
+    /**
+     * Returns the index of the first packet after the part of a READ to which packet {@code index}
+     * belongs.
+     *
+     * @param partPackets the number of packets in each part except the last
+     */
     int endOfPart(int index, int partPackets) {
         return Math.min(packets, (index / partPackets + 1) * partPackets);
     }
 
+    /** Returns the length of the local data in bytes. */
     long bytes() {
         return inlineBytes >= 0 ? inlineBytes : buffers.bytes();
     }
 
-    /** Whether the local buffers permit the operation. */
+    /** Returns true if the local buffers may be accessed as the operation requires. */
     boolean permitted(MemoryRegistry registry, ProtectionDomain domain) {
         var rights = operation.returnsData() ? Access.LOCAL_WRITE : Access.LOCAL_READ;
         return inlineBytes >= 0 || buffers.permits(registry, domain, rights);
     }
 
+    /**
+     * Copies a part of the message to {@code target}. Returns false if a local buffer may not be
+     * read.
+     */
     boolean gather(
             MemoryRegistry registry,
             ProtectionDomain domain,

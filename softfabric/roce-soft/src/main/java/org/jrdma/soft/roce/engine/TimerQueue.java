@@ -4,9 +4,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of queue pairs, in a binary heap ordered by deadline. Postponing a deadline, as each
- * answer of a peer does, does not change the heap: the new deadline takes effect when the old one
- * expires.
+ * The timers of queue pairs, in a binary heap ordered by deadline. Each answer of a peer postpones
+ * a deadline. Postponing does not change the heap: when the old deadline expires, {@link #poll}
+ * moves the queue pair to its new deadline.
  */
 final class TimerQueue {
 
@@ -15,12 +15,15 @@ final class TimerQueue {
     private @Nullable Schedulable[] heap = new @Nullable Schedulable[16];
     private int size;
 
-    /** The time of the next {@link #poll}. It may be too early, but never too late. */
+    /**
+     * Returns the time at which {@link #poll} must be called next. The time may be earlier than the
+     * next deadline, but never later.
+     */
     long next() {
         return size == 0 ? NEVER : heap[0].timerKey;
     }
 
-    /** Sets the deadline of a queue pair, or {@link #NEVER} for none. */
+    /** Sets the deadline of a queue pair. {@link #NEVER} stops its timer. */
     void schedule(Schedulable queuePair, long deadline) {
         queuePair.deadline = deadline;
         if (deadline == NEVER) {
@@ -39,7 +42,10 @@ final class TimerQueue {
         }
     }
 
-    /** Removes and returns a queue pair whose deadline has passed, or null if there is none. */
+    /**
+     * Returns a queue pair whose deadline has passed, and stops its timer. Returns null if there is
+     * none.
+     */
     @Nullable Schedulable poll(long now) {
         while (size > 0 && heap[0].timerKey <= now) {
             var first = heap[0];
@@ -53,7 +59,7 @@ final class TimerQueue {
         return null;
     }
 
-    /** Removes a queue pair and its deadline. */
+    /** Stops the timer of a queue pair and removes the queue pair from the heap. */
     void remove(Schedulable queuePair) {
         removeFromHeap(queuePair);
         queuePair.deadline = NEVER;

@@ -3,8 +3,8 @@ package org.jrdma.soft.roce.engine;
 /** The result of an attempt to send one packet. */
 enum TransmitResult {
     SENT,
-    /** There is nothing to send now. */
+    /** There is no packet that may be sent now. */
     IDLE,
-    /** The link has no buffer. */
+    /** A packet could be sent, but the link has no free buffer. */
     LINK_FULL
 }

@@ -4,7 +4,7 @@ import org.jrdma.soft.roce.packet.InvariantCrc;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Adds the checksum to packets and hands them to the link. */
+/** Adds the source port and the checksum to packets and passes the packets to the link. */
 final class Transmitter {
 
     private final PacketLink link;

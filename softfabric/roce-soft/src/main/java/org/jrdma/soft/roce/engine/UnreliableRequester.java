@@ -3,7 +3,10 @@ package org.jrdma.soft.roce.engine;
 import org.jrdma.soft.roce.packet.PacketSequence;
 import org.jspecify.annotations.Nullable;
 
-/** Sends work over an unreliable connection: a message is complete when its last packet is sent. */
+/**
+ * Sends the work requests of an unreliable connection. A request is complete when its last packet
+ * has been passed to the link.
+ */
 final class UnreliableRequester implements Requester {
 
     private final Engine engine;
@@ -11,7 +14,7 @@ final class UnreliableRequester implements Requester {
     private final SendQueue queue;
     private final RequestWriter writer;
 
-    /** The index of the next packet of the oldest work request. */
+    /** The index of the next packet to send within the oldest work request. */
     private int packet;
 
     private int sequence;
@@ -76,6 +79,7 @@ final class UnreliableRequester implements Requester {
         queue.release(queue.head() + 1);
     }
 
+    /** Returns the status with which a work request must fail, or null if it is valid. */
     private @Nullable CompletionStatus check(SendWork work) {
         if (work.operation.needsResponse()) {
             return CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;

@@ -7,8 +7,9 @@ import org.jrdma.soft.roce.packet.PacketSequence;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives messages over an unreliable connection. A message that misses a packet or is not
- * permitted is dropped silently. A receive taken for it is used for the next message.
+ * Receives messages over an unreliable connection. A message is dropped silently if one of its
+ * packets is missing or the message is not permitted. A receive that was taken for a dropped
+ * message is used for the next message.
  */
 final class UnreliableResponder implements Responder {
 
@@ -17,18 +18,24 @@ final class UnreliableResponder implements Responder {
     private final CompletionReporter reporter;
     private final ReceiveWork receive;
 
-    /** Whether {@code receive} was taken from the queue and not completed. */
+    /**
+     * True if {@link #receive} contains a receive that was taken from the queue and has not been
+     * completed.
+     */
     private boolean receiveTaken;
 
+    /** The sequence number that is expected in the next packet. */
     private int expected;
 
     /**
-     * The operation of the message that is arriving; null between messages and while one is
-     * dropped.
+     * The operation of the message whose packets are arriving. Null between messages, and while the
+     * rest of a message is being dropped.
      */
     private @Nullable Operation inProgress;
 
+    /** The number of bytes of the current message that have arrived. */
     private long received;
+
     private final IncomingWrite write;
 
     UnreliableResponder(Engine engine, QueuePair queuePair) {
@@ -63,7 +70,7 @@ final class UnreliableResponder implements Responder {
         inProgress = taken && !position.ends() ? operation : null;
     }
 
-    /** Returns false if the message is dropped. */
+    /** Receives a packet of a SEND. Returns false if the message must be dropped. */
     private boolean receiveSend(IncomingPacket packet) {
         var bytes = packet.payloadBytes();
         if (!takeReceive() || received + bytes > receive.buffers.bytes()) {
@@ -85,7 +92,7 @@ final class UnreliableResponder implements Responder {
         return true;
     }
 
-    /** Returns false if the message is dropped. */
+    /** Receives a packet of a WRITE. Returns false if the message must be dropped. */
     private boolean receiveWrite(IncomingPacket packet) {
         var position = packet.opCode().position();
         if (!queuePair.permits(Access.REMOTE_WRITE)) {
@@ -119,6 +126,10 @@ final class UnreliableResponder implements Responder {
         return true;
     }
 
+    /**
+     * Takes a receive from the queue, unless one is left from a dropped message. Returns false if
+     * the queue is empty.
+     */
     private boolean takeReceive() {
         if (!receiveTaken) {
             receiveTaken = queuePair.receives().take(receive);

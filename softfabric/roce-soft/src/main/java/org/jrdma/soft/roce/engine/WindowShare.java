@@ -2,14 +2,17 @@ package org.jrdma.soft.roce.engine;
 
 import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 
-/** A reliable requester's share of its path. Decides when to request an acknowledgement. */
+/**
+ * The share of one reliable requester in the congestion window of its path. Also decides which
+ * packets request an acknowledgement.
+ */
 final class WindowShare {
 
     private final QueuePair queuePair;
     private final int maxPacketsWithoutRequest;
     private final CongestionWindow.Share share = new CongestionWindow.Share();
 
-    /** The first sequence number that {@link #share} accounts for. */
+    /** The oldest sequence number whose packet is included in {@link #share}. */
     private int accountedFrom;
 
     private int packetsSinceRequest;
@@ -17,7 +20,7 @@ final class WindowShare {
     private boolean requestWithNextPacket;
 
     /**
-     * @param window the number of packets that may be unacknowledged
+     * @param window the maximum number of unacknowledged packets of the queue pair
      */
     WindowShare(QueuePair queuePair, int window) {
         this.queuePair = queuePair;
@@ -44,9 +47,12 @@ final class WindowShare {
     }
 
     /**
-     * Counts a packet of a message. Returns true if the packet must request an acknowledgement: at
-     * the end of a message, because its completion must not depend on the next message, and often
-     * enough that the window is reopened before it is full.
+     * Counts a packet of a SEND or WRITE, and returns true if the packet must request an
+     * acknowledgement. The last packet of a message always does, because the completion of the
+     * message must not depend on a later message. Other packets do so often enough that
+     * acknowledgements arrive before the window is full.
+     *
+     * @param ends true if the packet is the last of its message
      */
     boolean mustRequestAcknowledgement(long charge, boolean ends) {
         packetsSinceRequest++;
@@ -57,6 +63,7 @@ final class WindowShare {
                 || queuePair.path().mustRequestAcknowledgement(charge, chargedSinceRequest);
     }
 
+    /** Records that a packet with a request for an acknowledgement was sent. */
     void acknowledgementRequested() {
         packetsSinceRequest = 0;
         chargedSinceRequest = 0;
@@ -64,8 +71,8 @@ final class WindowShare {
     }
 
     /**
-     * Requests an acknowledgement with the next packet if packets were sent without a request.
-     * Returns true if there are such packets.
+     * Requires the next packet to request an acknowledgement if packets were sent since the last
+     * such request. Returns true if there are such packets.
      */
     boolean requestIfNoneRequested() {
         var hasUnrequested = chargedSinceRequest > 0;
@@ -73,11 +80,18 @@ final class WindowShare {
         return hasUnrequested;
     }
 
+    /** Requires the next packet to request an acknowledgement. */
     void requestWithNextPacket() {
         requestWithNextPacket = true;
     }
 
-    /** Releases the acknowledged part of the packets in flight, in proportion. */
+    /**
+     * Removes acknowledged packets from the bytes in flight. Assumes that all packets in flight
+     * have the same size.
+     *
+     * @param unacknowledged the oldest sequence number that has not been acknowledged
+     * @param next the sequence number of the next packet to send
+     */
     void acknowledged(int unacknowledged, int next) {
         var answered = distance(accountedFrom, unacknowledged);
         var rest = Math.max(0, distance(unacknowledged, next));
@@ -85,7 +99,7 @@ final class WindowShare {
         queuePair.path().acknowledged(share, answered, answered + rest);
     }
 
-    /** Releases all packets in flight: they are sent again or given up. */
+    /** Removes all packets from the bytes in flight, because they are sent again or given up. */
     void releaseAll(int unacknowledged) {
         if (!share.isEmpty()) {
             queuePair.path().released(share);

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ring buffer of slots that one thread at a time fills and the engine's thread consumes, without
- * locks.
+ * A ring buffer of work requests. One thread at a time fills slots, and the thread that drives the
+ * engine consumes them; the two need no lock.
  */
 abstract class WorkRing<W> {
 
@@ -32,10 +32,10 @@ abstract class WorkRing<W> {
     private int mask;
     private int capacity;
 
-    /** The oldest slot in use. Written by the engine's thread. */
+    /** The index of the oldest slot in use. Written by the thread that drives the engine. */
     private long head;
 
-    /** The next slot to fill. Written by the posting thread. */
+    /** The index of the next slot to fill. Written by the posting thread. */
     private long tail;
 
     WorkRing(int capacity, Supplier<W> newSlot) {
@@ -46,21 +46,24 @@ abstract class WorkRing<W> {
         this.capacity = capacity;
     }
 
-    /** The number of slots: a power of two. */
+    /**
+     * Returns the number of slots that a ring of the given capacity allocates: a power of two that
+     * is not less than the capacity.
+     */
     static int length(int capacity) {
         return Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
     }
 
-    /** The maximum number of slots in use. */
+    /** Returns the maximum number of slots that may be in use. */
     public final int capacity() {
         return capacity;
     }
 
     /**
-     * Changes the capacity and keeps the work in the slots. For the engine's thread, while no
-     * thread posts.
+     * Changes the capacity and keeps the work requests in the slots. Must be called by the thread
+     * that drives the engine, while no thread posts.
      *
-     * @return false, with nothing changed, if more slots are in use
+     * @return false if more slots are in use than the new capacity permits; nothing was changed
      */
     public final boolean resize(int newCapacity) {
         if (tail() - head > newCapacity) {
@@ -70,7 +73,7 @@ abstract class WorkRing<W> {
         var kept = (int) (tail() - head);
         var resized = new ArrayList<W>(length);
         for (var i = 0; i < length; i++) {
-            var index = head + ((i - head) & (length - 1)); // the index whose slot is i
+            var index = head + ((i - head) & (length - 1)); // the index that slot i will have
             resized.add(index - head < kept ? slot(index) : newSlot.get());
         }
         slots = List.copyOf(resized);
@@ -80,8 +83,8 @@ abstract class WorkRing<W> {
     }
 
     /**
-     * Returns the slot to fill next, or null if all are in use. It is not visible to the engine
-     * until {@link #post()}.
+     * Returns the slot to fill next, or null if all slots are in use. The engine does not see the
+     * slot until {@link #post()}.
      */
     public final @Nullable W claim() {
         return tail - (long) HEAD.getAcquire(this) >= capacity ? null : slot(tail);
@@ -92,7 +95,10 @@ abstract class WorkRing<W> {
         return tail + works - (long) HEAD.getAcquire(this) <= capacity;
     }
 
-    /** Passes the claimed slot to the engine. The caller must then ring the doorbell. */
+    /**
+     * Passes the slot that {@link #claim} returned to the engine. The caller must then ring the
+     * doorbell of the queue pair.
+     */
     public final void post() {
         TAIL.setRelease(this, tail + 1);
     }
@@ -109,7 +115,7 @@ abstract class WorkRing<W> {
         return (long) TAIL.getAcquire(this);
     }
 
-    /** Frees all slots before {@code index}. */
+    /** Frees all slots before {@code index} for new work requests. */
     final void release(long index) {
         HEAD.setRelease(this, index);
     }

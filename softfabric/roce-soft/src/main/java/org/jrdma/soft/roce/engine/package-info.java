@@ -1,11 +1,12 @@
 /**
- * The protocol engine of an adapter, without sockets, threads or a clock of its own.
+ * The protocol engine of an adapter. It has no sockets and no threads, and its caller advances the
+ * clock.
  *
- * <p>One thread at a time calls an {@link Engine} with incoming packets, the current time, and
- * queue pairs that have new work. The engine passes outgoing packets to {@link PacketLink},
- * completions to {@link CompletionSink}, and events to {@link EventSink}; none of these may call
- * back into the engine. Other threads may only post to {@link SendQueue} and {@link ReceiveQueue},
- * ring doorbells, and register memory with {@link MemoryRegistry}.
+ * <p>One thread at a time drives an {@link Engine}: it passes incoming packets and the current time
+ * to the engine. The engine passes outgoing packets to a {@link PacketLink}, completions to {@link
+ * CompletionSink}s, and events to {@link EventSink}s. None of these may call back into the engine.
+ * Other threads may only post to a {@link SendQueue} or {@link ReceiveQueue}, ring doorbells, and
+ * register memory with a {@link MemoryRegistry}.
  */
 @NullMarked
 package org.jrdma.soft.roce.engine;

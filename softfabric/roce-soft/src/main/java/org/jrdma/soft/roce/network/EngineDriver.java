@@ -3,24 +3,27 @@ package org.jrdma.soft.roce.network;
 import org.jrdma.soft.roce.engine.Engine;
 
 /**
- * Drives an engine: sets its clock, passes received packets to it, expires its timers, and sends
- * its packets. Guarded by the port's lock.
+ * Drives an engine: sets the clock of the engine, passes received packets to it, expires its
+ * timers, and sends its packets. Guarded by the lock of the {@link Port}.
  */
 final class EngineDriver {
 
     /**
-     * The maximum number of packets received and sent in a round, so that other threads obtain the
-     * lock.
+     * The maximum number of packets received from each socket, and sent, in one round. The limit
+     * ensures that the lock is released often enough for other threads.
      */
     private static final int ROUND_PACKETS = 128;
 
     /**
-     * The maximum number of rounds of sending by a caller. The thread of the port then sends the
-     * rest.
+     * The maximum number of consecutive rounds of sending in one call of {@link #send}. The thread
+     * of the port later sends the packets that remain.
      */
     private static final int MAX_SEND_ROUNDS = 4;
 
-    /** The maximum interval between checks of the timers while packets arrive continuously. */
+    /**
+     * The maximum interval between checks of the timers in nanoseconds. Timers are usually checked
+     * only when the sockets are empty, which might never be the case.
+     */
     private static final long MAX_TIMER_CHECK_NANOS = 10_000_000;
 
     private final Engine engine;
@@ -28,14 +31,23 @@ final class EngineDriver {
     private final PacketReceiver incoming;
     private final long start = System.nanoTime();
 
-    /** Whether the engine has more packets to send than a round permits. */
+    /**
+     * True if the engine had more packets to send than the last call of {@link #send} permitted.
+     */
     private boolean unfinished;
 
+    /** The time at which the timers were last checked. */
     private long timersExpired;
+
+    /**
+     * The number of completions that the engine had reported at the end of the last {@link
+     * #receive}.
+     */
     private long completionsSeen;
 
     /**
-     * Whether sending was deferred, so that acknowledgements are sent with the caller's next post.
+     * True if the last {@link #receive} deferred sending, so that acknowledgements are sent
+     * together with the packets that the caller posts next.
      */
     private boolean deferred;
 
@@ -45,6 +57,7 @@ final class EngineDriver {
         this.incoming = incoming;
     }
 
+    /** Returns the current time of the engine's clock in nanoseconds. */
     long now() {
         return System.nanoTime() - start;
     }
@@ -58,11 +71,12 @@ final class EngineDriver {
     }
 
     /**
-     * Receives arrived packets and expires timers.
+     * Receives the packets in the sockets and expires timers.
      *
-     * @param mayDefer whether sending may wait for the caller's next call. A polling caller that
-     *     finds a completion usually posts a response, and one system call then sends both
-     * @return true if {@link #send} must be called now
+     * @param mayDefer true if sending may wait until the next call of the caller. A polling caller
+     *     that finds a completion usually posts a response, and one system call then sends the
+     *     response and the acknowledgements
+     * @return true if the caller must call {@link #send} now
      */
     boolean receive(PortSockets sockets, boolean mayDefer) {
         var now = now();
@@ -81,6 +95,7 @@ final class EngineDriver {
         return !deferred;
     }
 
+    /** Sends the packets that the engine has ready, in up to {@link #MAX_SEND_ROUNDS} rounds. */
     void send() {
         deferred = false;
         outgoing.release(engine.now());
@@ -93,7 +108,10 @@ final class EngineDriver {
         } while (unfinished && !outgoing.isBlocked() && rounds < MAX_SEND_ROUNDS);
     }
 
-    /** The time of the next action if no packet arrives and no thread posts. */
+    /**
+     * Returns the time at which the engine must be driven again if no packet arrives and no thread
+     * posts work.
+     */
     long nextDeadline() {
         if (unfinished || outgoing.isBlocked()) {
             return engine.now();

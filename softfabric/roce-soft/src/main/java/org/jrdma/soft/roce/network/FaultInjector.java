@@ -11,11 +11,12 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Injects {@link NetworkFaults} into packets, and counts them. Confined to one thread at a time.
+ * Applies the configured {@link NetworkFaults} to outgoing packets, and counts the faults. Confined
+ * to one thread at a time.
  */
 final class FaultInjector {
 
-    /** The treatment of a packet. */
+    /** The treatment of an outgoing packet. */
     enum Treatment {
         PASS,
         PASS_TWICE,
@@ -25,20 +26,22 @@ final class FaultInjector {
 
     static final long NEVER = Long.MAX_VALUE;
 
-    /** The maximum number of packets that overtake a packet. */
+    /** The maximum number of later packets that may overtake a reordered packet. */
     private static final int MAX_OVERTAKERS = 4;
 
-    /** The time that a packet is held back if no packet follows. */
+    /** The time after which a reordered packet is sent even if no further packet overtakes it. */
     private static final long HOLD_NANOS = 1_000_000;
 
-    /** The maximum number of packets held back. */
+    /** The maximum number of packets that are held back at a time. */
     private static final int CAPACITY = 4096;
 
     /**
-     * A packet that is held back until a deadline, or until other packets were sent.
+     * A copy of a packet that is held back until a point in time, or until a number of other
+     * packets were sent.
      *
-     * @param number the position of the packet in the order of sending
-     * @param until the position of the last packet that may overtake the packet
+     * @param number the position of the packet in the order in which the engine sent its packets
+     * @param time the time at which the packet is due
+     * @param until the position of the last packet that may overtake this packet
      */
     private record Held(PacketBuffer packet, long number, long time, long until) {}
 
@@ -47,10 +50,15 @@ final class FaultInjector {
     private final List<Held> held = new ArrayList<>();
     private final ArrayDeque<PacketBuffer> free = new ArrayDeque<>();
 
-    /** The maximum position of a packet that has been sent. */
+    /** The highest position of a packet that has left the fault injector. */
     private long maxNumberSent;
 
+    /**
+     * The number of packets that the engine has sent, which is also the position of the most recent
+     * one.
+     */
     private long sent;
+
     private long lost;
     private long duplicated;
     private long overtaken;
@@ -62,13 +70,16 @@ final class FaultInjector {
         this.random = new SplittableRandom(faults.seed());
     }
 
-    /** Changes the faults. Packets already held back are still sent when they are due. */
+    /**
+     * Changes the configured faults. Packets that are already held back are still sent when they
+     * are due.
+     */
     void change(NetworkFaults newFaults) {
         faults = newFaults;
         random = new SplittableRandom(newFaults.seed());
     }
 
-    /** Whether no fault is configured and no packet is held back. */
+    /** Returns true if no fault is configured and no packet is held back. */
     boolean isDone() {
         return faults.isNone() && held.isEmpty();
     }
@@ -77,9 +88,13 @@ final class FaultInjector {
         return new NetworkFaultCounts(sent, lost, duplicated, overtaken, damaged, delayed);
     }
 
-    /** Decides the treatment of a packet, and damages the packet or keeps a copy. */
+    /**
+     * Decides the treatment of a packet. Also damages the packet if the treatment requires it, and
+     * keeps a copy of a packet that is held back.
+     */
     Treatment decide(PacketBuffer packet, long now) {
-        // All random numbers are drawn each time, so that decisions are independent of each other.
+        // All random numbers are drawn for each packet, so that the probability of one fault does
+        // not change the random numbers for another fault.
         var isLost = random.nextDouble() < faults.loss();
         var isDuplicated = random.nextDouble() < faults.duplication();
         var isReordered = random.nextDouble() < faults.reordering();
@@ -121,7 +136,10 @@ final class FaultInjector {
         held.add(new Held(copy, sent, time, until));
     }
 
-    /** Returns a packet that is due, or null. The caller returns it with {@link #free}. */
+    /**
+     * Removes and returns a packet that is due, or returns null if there is none. The caller passes
+     * the buffer to {@link #free} after sending the packet.
+     */
     @Nullable PacketBuffer due(long now) {
         for (var i = 0; i < held.size(); i++) {
             var heldPacket = held.get(i);
@@ -137,11 +155,15 @@ final class FaultInjector {
         return null;
     }
 
+    /** Makes the buffer of a packet available for copies of other packets. */
     void free(PacketBuffer packet) {
         free.addLast(packet);
     }
 
-    /** The time when the next packet is due if no other packet is sent. */
+    /**
+     * Returns the time at which the next packet is due if no other packet is sent until then, or
+     * {@link #NEVER}.
+     */
     long nextDeadline() {
         var next = NEVER;
         for (var heldPacket : held) {

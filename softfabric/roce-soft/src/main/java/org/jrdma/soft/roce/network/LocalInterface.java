@@ -7,17 +7,23 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
-/** The network interface that an address of this machine belongs to. */
+/** The network interface to which an address of this machine is assigned. */
 record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
 
     /**
-     * The headers of IPv6, UDP, the base transport, a WRITE and immediate data, and the checksum.
+     * The maximum number of bytes in an IP packet besides the payload: the headers of IPv6 (40),
+     * UDP (8), the base transport (12), a WRITE (16) and immediate data (4), and the checksum (4).
      */
     private static final int HEADERS = 40 + 8 + 12 + 16 + 4 + 4;
 
     private static final int MIN_PATH_MTU = 256;
     private static final int MAX_PATH_MTU = 4096;
 
+    /**
+     * Returns the interface to which an address is assigned.
+     *
+     * @throws FabricException if no interface of this network namespace has the address
+     */
     static LocalInterface of(Address address) throws FabricException {
         try {
             var found = find(address.inet());
@@ -42,7 +48,8 @@ record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
         if (!address.isLoopbackAddress()) {
             return NetworkInterface.getByInetAddress(address);
         }
-        // All of 127.0.0.0/8 is local, but the interface lists only one address.
+        // Every address in 127.0.0.0/8 is local, but the JDK lists only one of them at the loopback
+        // interface.
         return NetworkInterface.networkInterfaces()
                 .filter(LocalInterface::isLoopback)
                 .findFirst()
@@ -57,7 +64,10 @@ record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
         }
     }
 
-    /** The maximum path MTU whose packets fit the interface. */
+    /**
+     * Returns the maximum path MTU with which packets fit the MTU of the interface: 256, 512, 1024,
+     * 2048 or 4096.
+     */
     int pathMtu() {
         var pathMtu = MAX_PATH_MTU;
         while (pathMtu > MIN_PATH_MTU && pathMtu + HEADERS > mtu) {

@@ -8,22 +8,23 @@ import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
- * Packet buffers for {@code sendmmsg} and {@code recvmmsg}: an array of {@code mmsghdr}, each with
- * an {@code iovec}, an address and a control message.
+ * An array of packet buffers for {@code sendmmsg} and {@code recvmmsg}: each element has a {@code
+ * mmsghdr}, an {@code iovec}, an address and a control message.
  *
- * <p>One message may carry several packets of equal length, of which the last may be shorter, in
- * the order of the buffers. The kernel splits the message after most of its processing, or not at
- * all if the receiver also receives combined packets (UDP segmentation offload).
+ * <p>One message to the kernel may contain several consecutive packets of equal length, of which
+ * only the last may be shorter (UDP segmentation offload). The kernel splits such a message into
+ * datagrams after most of its processing. If the receiving socket also accepts combined packets,
+ * the kernel does not split the message at all.
  */
 final class MessageVector {
 
-    /** The maximum length of a message with several packets. */
+    /** The maximum total length of the packets in one message. */
     private static final int MESSAGE_BYTES = 65_000;
 
-    /** The size of a buffer that receives combined packets. */
+    /** The size of a buffer that can receive a message with several packets. */
     static final int COMBINED_BYTES = PacketBuffer.START + (64 << 10);
 
-    /** The maximum number of packets that the kernel accepts in a message. */
+    /** The maximum number of packets that the kernel accepts in one message. */
     private static final int MAX_PACKETS = 64;
 
     // struct mmsghdr
@@ -61,12 +62,16 @@ final class MessageVector {
     private final MemorySegment names;
     private final MemorySegment controls;
     private final int[] nameLengths;
+
+    /** For each combined message, the index of the first buffer after it. */
     private final int[] ends;
+
     private final int scope;
 
     /**
-     * @param bufferBytes the size of each buffer: that of one packet, or {@link #COMBINED_BYTES}
-     * @param scope the index of the interface for link-local addresses
+     * @param bufferBytes the size of each buffer: {@link PacketBuffer#MEMORY_BYTES} or {@link
+     *     #COMBINED_BYTES}
+     * @param scope the index of the network interface for link-local addresses
      */
     MessageVector(int capacity, int bufferBytes, int scope, Arena arena) {
         this.bufferBytes = bufferBytes;
@@ -100,7 +105,7 @@ final class MessageVector {
         return buffers[index];
     }
 
-    /** The array of {@code mmsghdr}. */
+    /** Returns the array of {@code mmsghdr} for the system calls. */
     MemorySegment headers() {
         return headers;
     }
@@ -130,7 +135,7 @@ final class MessageVector {
         headers.set(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH, length);
     }
 
-    /** Sets the destination of the packet in a buffer. */
+    /** Writes the destination of the packet in a buffer to the address of the same index. */
     void address(int index) {
         var buffer = buffers[index];
         nameLengths[index] =
@@ -143,9 +148,10 @@ final class MessageVector {
     }
 
     /**
-     * Combines the packets of a range of buffers into messages.
+     * Builds messages from the packets in the buffers from {@code first} to {@code end}
+     * (exclusive).
      *
-     * @param combining whether a message may carry several packets
+     * @param combining true if a message may contain several packets
      * @return the number of messages
      */
     int combine(int first, int end, boolean combining) {
@@ -168,12 +174,16 @@ final class MessageVector {
         return messages;
     }
 
+    /** Builds the part for one packet, and returns the index of the next buffer. */
     private int single(int index) {
         part(index, index, buffers[index].length());
         return index + 1;
     }
 
-    /** Builds one message, and returns the index of the first buffer of the next message. */
+    /**
+     * Builds the parts of one message from as many packets as possible, and returns the index of
+     * the first buffer after the message.
+     */
     private int combine(int first, int limit) {
         var length = buffers[first].length();
         var next = first + 1;
@@ -181,8 +191,8 @@ final class MessageVector {
                 && buffers[next].length() > length
                 && isAcknowledgement(buffers[first])
                 && haveSameDestination(first, next)) {
-            // The longer packet must be first. An acknowledgement need not be ordered with
-            // requests.
+            // A shorter packet must be the last of its message, so the two packets are exchanged.
+            // The order of an acknowledgement and a request is irrelevant.
             part(first, next, buffers[next].length());
             part(next, first, length);
             return next + 1;
@@ -209,19 +219,19 @@ final class MessageVector {
                 == OpCode.RC_ACKNOWLEDGE.code();
     }
 
-    private boolean haveSameDestination(int one, int other) {
-        return buffers[one].destinationLow() == buffers[other].destinationLow()
-                && buffers[one].destinationHigh() == buffers[other].destinationHigh();
+    private boolean haveSameDestination(int first, int second) {
+        return buffers[first].destinationLow() == buffers[second].destinationLow()
+                && buffers[first].destinationHigh() == buffers[second].destinationHigh();
     }
 
-    /** The index of the buffer after the last one of a message that {@link #combine} built. */
+    /** Returns the index of the first buffer after a message that {@link #combine} has built. */
     int end(int message) {
         return ends[message];
     }
 
     /**
-     * Returns the number of bytes received in a buffer, or -1 if the message was truncated. Resets
-     * the buffer for the next message.
+     * Returns the number of bytes received in a buffer, or -1 if the message was truncated. Also
+     * prepares the address of the buffer for the next message.
      */
     int received(int index) {
         var header = index * BYTES;
@@ -231,8 +241,9 @@ final class MessageVector {
     }
 
     /**
-     * Returns the length of each packet of a received message, of which the last may be shorter; 0
-     * if the message is one packet.
+     * Returns the length of each packet in a received message, of which the last may be shorter;
+     * returns 0 if the message is a single packet. Also prepares the control message of the buffer
+     * for the next message.
      */
     int packetBytes(int index) {
         var length = headers.get(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH);
@@ -246,9 +257,9 @@ final class MessageVector {
     }
 
     /**
-     * Returns the packet at {@code offset} of a received message, moved to the start of the buffer.
-     * Packets must therefore be requested in order. {@code length} is not compared with the maximum
-     * length of a packet.
+     * Returns the packet at an offset of a received message. Moves the packet to the start of the
+     * buffer, so the packets of a message must be requested in order. The caller must ensure that
+     * {@code length} is at most {@link PacketBuffer#MAX_BYTES}.
      */
     PacketBuffer packet(
             int index, int offset, int length, long destinationHigh, long destinationLow) {

@@ -6,11 +6,12 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the packets of a port, many datagrams with one system call. Confined to one thread at a
- * time.
+ * Receives the packets of a port, several datagrams with each system call. Confined to one thread
+ * at a time.
  */
 final class PacketReceiver {
 
+    /** The maximum number of messages that one system call receives. */
     private static final int CAPACITY = 16;
 
     private final MessageVector vector;
@@ -30,16 +31,18 @@ final class PacketReceiver {
     }
 
     /**
-     * Passes received packets to an engine, up to a number of packets.
+     * Passes packets from a socket to an engine until the socket is empty or at least {@code
+     * packets} packets were passed.
      *
-     * @return false if there may be more
+     * @return false if the socket may contain more packets
      */
     boolean receive(UdpSocket socket, Engine engine, int packets) {
         for (var left = packets; left > 0; ) {
             var count = socket.receive(vector.headers(), CAPACITY);
             if (count < 0) {
-                // Also for the error of a sent packet, which is reported once and ignored. Packets
-                // that arrived after it make the socket ready again.
+                // The socket is empty, or reports the error of a packet that was sent earlier. Such
+                // an error is reported once and ignored. Packets that are in the socket make it
+                // ready again.
                 return true;
             }
             for (var i = 0; i < count; i++) {
@@ -55,7 +58,7 @@ final class PacketReceiver {
         return false;
     }
 
-    /** Passes the packets of one message to an engine. Returns their number. */
+    /** Passes the packets of one received message to an engine. Returns their number. */
     private int pass(int index, UdpSocket socket, Engine engine) {
         var bytes = vector.received(index);
         var packetBytes = vector.packetBytes(index);

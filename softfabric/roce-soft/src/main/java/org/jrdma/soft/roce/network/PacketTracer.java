@@ -14,12 +14,12 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Decodes packets for a listener. */
+/** Decodes packets and passes the descriptions to a {@link PacketListener}. */
 final class PacketTracer {
 
     private static final Logger LOG = LoggerFactory.getLogger(PacketTracer.class);
 
-    /** The fields of a malformed packet. */
+    /** A packet without fields, which supplies the values for malformed packets. */
     private static final IncomingPacket EMPTY = new IncomingPacket();
 
     private final PacketListener listener;

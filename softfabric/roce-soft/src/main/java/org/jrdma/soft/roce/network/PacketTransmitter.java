@@ -9,50 +9,59 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The link of a port: collects the packets of an engine and sends many with one system call.
- * Confined to one thread at a time.
+ * The link through which the engine of a port sends: collects packets, and sends several of them
+ * with one system call. Confined to one thread at a time.
  */
 final class PacketTransmitter implements PacketLink {
 
+    /** The maximum number of packets that are collected before they are sent. */
     private static final int CAPACITY = 32;
 
     private final UdpSocket socket;
     private final SystemCalls calls;
     private final MessageVector vector;
 
-    /** The first packet that was not sent yet. */
+    /** The index of the first collected packet that the socket has not accepted. */
     private int first;
 
+    /** The number of collected packets. */
     private int count;
+
+    /** The number of packets that the engine may still send in the current round. */
     private int allowance;
+
+    /** True if the buffer of the socket was full at the last attempt to send. */
     private boolean blocked;
 
-    /** Whether a message may carry several packets. */
+    /** True if a message to the kernel may contain several packets. */
     private boolean combining;
 
     private boolean up = true;
     private long now;
     private final FaultInjector faultInjector = new FaultInjector(NetworkFaults.NONE);
 
-    /** Whether packets go through the {@link #faultInjector}. */
+    /**
+     * True if outgoing packets pass through the {@link #faultInjector}, or it holds back packets.
+     */
     private boolean injecting;
 
     private @Nullable PacketTracer tracer;
 
     /**
-     * @param combining whether a message may carry several packets. Their checksums are then wrong
-     *     for a receiver that sees the identification that the kernel assigns to each of them
+     * @param combining true if a message to the kernel may contain several packets. The kernel then
+     *     assigns an IPv4 identification to each packet, so their checksums are wrong for a
+     *     receiver that can read this field
      */
     PacketTransmitter(
             UdpSocket socket, boolean combining, int scope, SystemCalls calls, Arena arena) {
         this.combining = combining;
         this.socket = socket;
         this.calls = calls;
-        // One buffer more, for a duplicate of the last packet.
+        // One additional buffer holds the duplicate of the last packet.
         this.vector = new MessageVector(CAPACITY + 1, PacketBuffer.MEMORY_BYTES, scope, arena);
     }
 
-    /** Sets the number of packets that may be sent in this round. */
+    /** Sets the number of packets that the engine may send in the coming round. */
     void allow(int packets) {
         allowance = packets;
     }
@@ -74,7 +83,7 @@ final class PacketTransmitter implements PacketLink {
         up = isUp;
     }
 
-    /** Whether the socket accepts no more packets for now. */
+    /** Returns true if the buffer of the socket was full at the last attempt to send. */
     boolean isBlocked() {
         return blocked;
     }
@@ -84,6 +93,7 @@ final class PacketTransmitter implements PacketLink {
         return allowance > 0 && hasFreeBuffer() ? vector.buffer(count) : null;
     }
 
+    /** Returns true if a buffer is free, after sending the collected packets if necessary. */
     private boolean hasFreeBuffer() {
         return count < CAPACITY || flush();
     }
@@ -114,6 +124,7 @@ final class PacketTransmitter implements PacketLink {
         }
     }
 
+    /** Adds the packet in the next buffer to the collected packets. */
     private void append() {
         if (tracer != null) {
             tracer.sent(vector.buffer(count));
@@ -122,7 +133,11 @@ final class PacketTransmitter implements PacketLink {
         count++;
     }
 
-    /** Sends the packets that were held back and are due. */
+    /**
+     * Collects the packets that were held back and are due. Called at the start of each send.
+     *
+     * @param time the current time of the engine
+     */
     void release(long time) {
         now = time;
         if (!injecting) {
@@ -142,12 +157,18 @@ final class PacketTransmitter implements PacketLink {
         }
     }
 
-    /** The time of the next {@link #release}. */
+    /**
+     * Returns the time at which {@link #release} must be called next, or {@link
+     * FaultInjector#NEVER}.
+     */
     long nextDeadline() {
         return injecting ? faultInjector.nextDeadline() : FaultInjector.NEVER;
     }
 
-    /** Sends the collected packets. Returns false if the socket did not accept all of them. */
+    /**
+     * Sends the collected packets. Returns false if the buffer of the socket is full and packets
+     * remain.
+     */
     boolean flush() {
         while (first < count) {
             var messages = vector.combine(first, count, combining);
@@ -164,11 +185,10 @@ final class PacketTransmitter implements PacketLink {
                 }
                 default -> {
                     if (vector.end(0) - first > 1) {
-                        combining = false; // the kernel may not support it
+                        combining = false; // the kernel may not support combined packets
                     } else {
-                        // Too long for the path, no route, rejected by a filter, or an error that
-                        // an
-                        // earlier packet caused: this packet is lost.
+                        // The packet is dropped. It may be too long for the path, have no route, or
+                        // be rejected by a filter, or an earlier packet has caused the error.
                         first++;
                     }
                 }

@@ -20,39 +20,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An engine on the network: receives the packets for one address of this machine, and sends the
- * packets of the engine.
+ * A RoCE port: connects an engine to the network at one address of this machine.
  *
- * <p>The engine has no dedicated thread: posting and polling threads drive it while holding a lock.
- * A posting thread transmits, a polling thread receives, and a daemon thread does both when no
- * other thread does. While other threads poll, the daemon thread stays idle. Completions and events
- * are reported by the thread that drives the engine, with the lock held; their receivers must
- * neither block nor call the port. Only {@link #control}, {@link #join}, {@link #leave} and {@link
- * #close} block, for at most the time of a round.
+ * <p>Posting and polling threads drive the engine while holding a lock: posting threads transmit,
+ * and polling threads receive. A daemon thread does both when no other thread does. Completions and
+ * events are reported with the lock held, so their receivers must neither block nor call this port.
+ * {@link #ring} and {@link #progress} never wait for the lock. Most other methods do, for at most
+ * the duration of a round.
  *
- * <p>Safe for use by multiple threads. Nothing is sent or received after {@link #close}.
+ * <p>Safe for use by multiple threads. After {@link #close}, nothing is sent or received.
  */
 public final class Port implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Port.class);
 
     /**
-     * A thread that has polled this many times, most recently a short time ago, is assumed to poll
-     * continuously.
+     * The number of polls after which other threads are assumed to poll continuously, provided that
+     * the last one is recent.
      */
     private static final int POLLS = 4;
 
     private static final long RECENT_POLL_NANOS = 250_000;
 
-    /**
-     * The time that the thread of the port waits while other threads poll. It doubles up to a
-     * limit.
-     */
+    /** The time that the daemon thread first sleeps while other threads poll. Doubles each time. */
     private static final long YIELD_NANOS = 50_000;
 
     private static final long MAX_YIELD_NANOS = 250_000;
 
-    /** The pause after a failure, so that a repeated failure does not fill the log. */
+    /** The pause after an exception in the daemon thread, to limit the rate of log messages. */
     private static final long FAILURE_PAUSE_NANOS = 100_000_000;
 
     private final Address address;
@@ -68,15 +63,15 @@ public final class Port implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile boolean closed;
-    private volatile boolean yielding;
-    private volatile boolean callerWaiting;
+    private volatile boolean yielding; // the daemon thread sleeps because other threads poll
+    private volatile boolean callerWaiting; // a caller waits for a completion event
 
-    // Guarded by the lock:
+    // The following fields are guarded by the lock.
 
-    /** When the thread wakes up by itself. */
+    /** The time at which the daemon thread wakes up if it is not woken earlier. */
     private long threadWakesAt = Long.MIN_VALUE;
 
-    /** The number of polls since a caller last waited, up to {@link #POLLS}. */
+    /** The number of polls since a caller last waited for an event, up to {@link #POLLS}. */
     private int polls;
 
     private long lastPoll;
@@ -106,7 +101,8 @@ public final class Port implements AutoCloseable {
                 new Engine(
                         outgoing,
                         memory,
-                        // The receive buffer of the peer is unknown and assumed to be equal.
+                        // The size of the receive buffer of the peer is unknown. It is assumed to
+                        // be equal to the size here.
                         options.engine().withPathBytes(socket.receiveBuffer() / 4 * 3L),
                         options.random());
         driver = new EngineDriver(engine, outgoing, incoming);
@@ -126,18 +122,18 @@ public final class Port implements AutoCloseable {
     /**
      * Opens the RoCE UDP port at an address.
      *
-     * @throws FabricException if the port cannot be opened; the message names the process that
-     *     holds the port, if it is known
+     * @throws FabricException if this fails; for a port in use, the message describes its owner
      */
     public static Port open(PortOptions options) throws FabricException {
         return openFirst(List.of(options));
     }
 
     /**
-     * Opens the RoCE UDP port at the first of several addresses that is free.
+     * Opens the RoCE UDP port at the first of several addresses at which this succeeds.
      *
      * @param candidates the options to try, at least one
-     * @throws FabricException if none can be opened; the message describes the failure of the first
+     * @throws FabricException if no address succeeds; the message describes the failure of the
+     *     first
      */
     public static Port openFirst(List<PortOptions> candidates) throws FabricException {
         FabricException failure = null;
@@ -159,7 +155,8 @@ public final class Port implements AutoCloseable {
         if (failure.code() != Errno.EADDRINUSE) {
             throw failure;
         }
-        // Looked up only once, because it reads the descriptors of all processes.
+        // The owner is determined only once, because finding it reads the file descriptors of all
+        // processes.
         var owner = PortOwner.describe(candidates.getFirst().address());
         throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
     }
@@ -173,17 +170,20 @@ public final class Port implements AutoCloseable {
         return address;
     }
 
-    /** The maximum path MTU that fits the interface: 256 to 4096. */
+    /**
+     * Returns the maximum path MTU with which packets fit the MTU of the interface, from 256 to
+     * 4096.
+     */
     public int pathMtu() {
         return localInterface.pathMtu();
     }
 
-    /** The index of the interface that the address belongs to. */
+    /** Returns the index of the network interface to which the address is assigned. */
     public int interfaceIndex() {
         return localInterface.index();
     }
 
-    /** The name of the interface that the address belongs to. */
+    /** Returns the name of the network interface to which the address is assigned. */
     public String interfaceName() {
         return localInterface.name();
     }
@@ -193,8 +193,7 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Runs an action on the engine under the lock, and then sends the packets that have become
-     * ready.
+     * Runs an action on the engine while holding the lock, then sends the packets that are ready.
      *
      * @throws IllegalStateException if the port is closed
      */
@@ -206,7 +205,7 @@ public final class Port implements AutoCloseable {
             }
             driver.advance();
             if (driver.isSendingDeferred() && lock.getHoldCount() == 1) {
-                send(); // the action may destroy a queue pair, and with it its acknowledgements
+                send(); // the action may destroy a queue pair whose acknowledgements are unsent
             }
             var result = action.apply(engine);
             if (lock.getHoldCount() == 1) {
@@ -219,7 +218,7 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Runs an action like {@link #control}, without a result. */
+    /** Runs an action that has no result, like {@link #control}. */
     public void run(Consumer<Engine> action) {
         control(engine -> {
             action.accept(engine);
@@ -228,8 +227,8 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Runs an action once after a delay. May be called only by a receiver of a completion, during
-     * its call.
+     * Runs an action once, after a delay in nanoseconds. May be called only by a receiver of
+     * completions, while a completion is reported to it.
      */
     public void alarm(long nanos, Runnable action) {
         if (!lock.isHeldByCurrentThread()) {
@@ -240,15 +239,18 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Rings the doorbell of a queue pair to which work was posted. This thread sends its packets,
-     * or the thread that holds the lock does.
+     * Rings the doorbell of a queue pair to which work was posted. The calling thread sends the
+     * packets of the queue pair, unless another thread holds the lock and sends them.
      */
     public void ring(QueuePair queuePair) {
         engine.doorbell(queuePair);
         processDoorbells();
     }
 
-    /** Receives arrived packets, unless another thread holds the lock. For polling threads. */
+    /**
+     * Receives the packets that have arrived, unless another thread holds the lock. Called by
+     * polling threads.
+     */
     public void progress() {
         if (tryLock()) {
             try {
@@ -263,10 +265,7 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /**
-     * Announces that the caller will wait for a completion event, so that the thread of this port
-     * takes over at once.
-     */
+    /** Makes the daemon thread drive the engine, because the caller will wait for an event. */
     public void callerWaits() {
         callerWaiting = true;
         if (yielding) {
@@ -274,12 +273,12 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Injects network faults into the packets sent from now on. */
+    /** Sets the faults that are injected into the packets sent from now on. */
     public void faults(NetworkFaults faults) {
         run(_ -> outgoing.faults(faults));
     }
 
-    /** The network faults injected so far. May be called after {@link #close}. */
+    /** Returns the number of network faults injected so far. May be called after {@link #close}. */
     public NetworkFaultCounts faultCounts() {
         lock.lock();
         try {
@@ -290,7 +289,7 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Sets the listener that sees all packets; null for none. */
+    /** Sets the listener that receives all packets that are sent or received; null removes it. */
     public void listen(@Nullable PacketListener listener) {
         run(_ -> {
             var tracer = listener == null ? null : new PacketTracer(listener);
@@ -299,7 +298,10 @@ public final class Port implements AutoCloseable {
         });
     }
 
-    /** Sets the link state. While the link is down, no packet is sent or received; timers run. */
+    /**
+     * Sets the state of the link. While the link is down, no packet is sent or received, but timers
+     * still expire.
+     */
     public void linkUp(boolean up) {
         run(_ -> {
             outgoing.up(up);
@@ -308,7 +310,7 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Receives packets sent to a multicast group, until {@link #leave} was called as often as this
+     * Receives packets sent to a multicast group until {@link #leave} was called as often as this
      * method.
      */
     public void join(Address group) throws FabricException {
@@ -323,7 +325,7 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Reverts one {@link #join}. */
+    /** Leaves a multicast group: reverts one call of {@link #join}. */
     public void leave(Address group) {
         lock.lock();
         try {
@@ -336,7 +338,7 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Waits for the thread to end, and closes the sockets. Closing again has no effect. */
+    /** Ends the daemon thread and closes the sockets. Closing a closed port has no effect. */
     @Override
     public void close() {
         closed = true;
@@ -373,16 +375,16 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Acquires the lock if it is free. Also returns false if this thread holds it, because the
-     * thread is in a callback.
+     * Acquires the lock and returns true, unless the port is closed or a thread (possibly this one,
+     * in a callback) holds the lock.
      */
     private boolean tryLock() {
         return !closed && !lock.isHeldByCurrentThread() && lock.tryLock();
     }
 
     /**
-     * Processes doorbells. Each thread calls this after unlocking, because a thread that rang while
-     * another thread held the lock relies on it.
+     * Processes doorbells. Each thread calls this after unlocking, because a thread that rings a
+     * doorbell while another thread holds the lock relies on that thread.
      */
     private void processDoorbells() {
         while (engine.hasRungDoorbells() && tryLock()) {
@@ -395,12 +397,14 @@ public final class Port implements AutoCloseable {
         }
     }
 
+    /** Receives packets, and sends packets unless the driver defers that. Requires the lock. */
     private void round() {
         if (!closed && driver.receive(sockets, yielding && !callerWaiting)) {
             send();
         }
     }
 
+    /** Sends packets, and wakes up the daemon thread if necessary. Requires the lock. */
     private void send() {
         if (closed) {
             return;
@@ -424,22 +428,19 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /**
-     * Never throws, because the thread must continue: other threads wait for the completions that
-     * it reports.
-     */
+    /** Logs an exception. Never throws, because other threads depend on this daemon thread. */
     private void logFailure(Throwable failure) {
         try {
-            LOG.error("The thread of port {} failed and continues", address, failure);
+            LOG.error("The thread of port {} threw an exception and continues", address, failure);
         } catch (OutOfMemoryError ignored) {
-            // there is no memory to log the failure
+            // There is not enough memory to log the exception.
         }
     }
 
     /**
-     * Drives the engine once, unless other threads do, and waits.
+     * Drives the engine for one round, unless other threads drive it, and then waits.
      *
-     * @param pause the time to wait while other threads poll
+     * @param pause the time in nanoseconds to wait if other threads poll
      * @return the pause for the next call
      */
     private long drive(long pause) {
@@ -454,7 +455,7 @@ public final class Port implements AutoCloseable {
         try {
             othersPoll = doOthersPoll();
             if (othersPoll) {
-                threadWakesAt = Long.MIN_VALUE; // the thread checks again soon
+                threadWakesAt = Long.MIN_VALUE; // this thread wakes up soon anyway
                 wait = 0;
             } else {
                 round();

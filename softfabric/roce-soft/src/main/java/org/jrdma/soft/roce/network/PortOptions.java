@@ -10,8 +10,9 @@ import org.jrdma.soft.roce.engine.EngineOptions;
  *
  * @param address the address of this machine at which the port receives
  * @param engine the options of the engine
- * @param socketBuffer the size of socket buffers in bytes; the kernel may limit it
- * @param random the source of keys and queue pair numbers, which must be unpredictable to peers
+ * @param socketBuffer the requested size of socket buffers in bytes, which the kernel may reduce
+ * @param random the random generator for keys and queue pair numbers, which must be unpredictable
+ *     to peers
  */
 public record PortOptions(
         Address address, EngineOptions engine, int socketBuffer, RandomGenerator random) {
@@ -21,7 +22,7 @@ public record PortOptions(
         return new PortOptions(address, EngineOptions.DEFAULTS, 8 << 20, new SecureRandom());
     }
 
-    /** Returns a copy with another {@link #socketBuffer}. */
+    /** Returns a copy with another value of {@link #socketBuffer}. */
     public PortOptions withSocketBuffer(int bytes) {
         return new PortOptions(address, engine, bytes, random);
     }

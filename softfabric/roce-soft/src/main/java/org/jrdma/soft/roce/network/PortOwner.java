@@ -8,15 +8,24 @@ import java.util.Optional;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
-/** Finds the process that holds the RoCE UDP port. */
+/**
+ * Finds the process that uses the RoCE UDP port, for messages about a port that cannot be opened.
+ */
 final class PortOwner {
 
     private PortOwner() {}
 
-    /** A socket in the kernel's table. A wildcard socket is bound to all addresses. */
+    /**
+     * A socket in the kernel's table of UDP sockets.
+     *
+     * @param isWildcard true if the socket is bound to all addresses
+     */
     private record Holder(String inode, boolean isWildcard) {}
 
-    /** Describes the process that holds the port, and the remedy. */
+    /**
+     * Returns a sentence that names the process that uses the port at an address, and suggests a
+     * remedy.
+     */
     static String describe(Address address) {
         return describe(address, Path.of(address.isIpv4() ? "/proc/net/udp" : "/proc/net/udp6"));
     }
@@ -59,7 +68,9 @@ final class PortOwner {
                 : Optional.empty();
     }
 
-    /** Returns an address as the kernel prints it: words in native byte order. */
+    /**
+     * Returns the text of an address in the kernel's table: hexadecimal words in native byte order.
+     */
     private static String hex(Address address) {
         var text = new StringBuilder();
         var words =
@@ -93,7 +104,7 @@ final class PortOwner {
                 }
             }
         } catch (IOException e) {
-            return false; // a process of another user, or one that has ended
+            return false; // the process belongs to another user or has ended
         }
         return false;
     }

@@ -7,8 +7,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The sockets of a port: one for its address, and one for each multicast group that it has joined.
- * Guarded by the port's lock.
+ * The sockets of a port: one for the address of the port, and one for each multicast group that it
+ * has joined. Guarded by the lock of the {@link Port}.
  */
 final class PortSockets {
 
@@ -16,11 +16,14 @@ final class PortSockets {
     private final LocalInterface localInterface;
     private final int socketBuffer;
     private final SystemCalls calls;
+
+    /** The number of calls of {@link #join} without a {@link #leave}, by multicast group. */
     private final Map<Address, Integer> memberships = new HashMap<>();
 
     /**
-     * The socket of the address, followed by those of groups. The array is replaced when it
-     * changes, because a thread may be waiting for its sockets.
+     * The socket for the address of the port, followed by the sockets for multicast groups. A
+     * change replaces the array instead of modifying it, because the daemon thread may be waiting
+     * for the sockets in the array.
      */
     private UdpSocket[] sockets;
 
@@ -32,7 +35,7 @@ final class PortSockets {
         this.sockets = new UdpSocket[] {own};
     }
 
-    /** All sockets, in an array that never changes. */
+    /** Returns all sockets, in an array that is never modified. */
     UdpSocket[] all() {
         return sockets;
     }
@@ -41,7 +44,10 @@ final class PortSockets {
         return sockets.length == 0;
     }
 
-    /** Joins a multicast group. Returns true if a socket was added. */
+    /**
+     * Joins a multicast group. Returns true if a socket was added, which is not the case if the
+     * port had already joined the group.
+     */
     boolean join(Address group) throws FabricException {
         if (memberships.merge(group, 1, Integer::sum) > 1 || areClosed()) {
             return false;
@@ -58,7 +64,10 @@ final class PortSockets {
         }
     }
 
-    /** Reverts one {@link #join}. Returns true if a socket was removed. */
+    /**
+     * Reverts one call of {@link #join}. Returns true if a socket was removed, which happens when
+     * all calls for the group are reverted.
+     */
     boolean leave(Address group) {
         if (memberships.computeIfPresent(group, (_, count) -> count == 1 ? null : count - 1) != null
                 || areClosed()) {

@@ -9,7 +9,10 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
 
-/** Waits for sockets, a deadline, or {@link #wake()}. Used by one waiting thread. */
+/**
+ * Lets a thread wait until a socket is ready, a time has passed, or another thread calls {@link
+ * #wake()}. Only one thread may wait.
+ */
 final class Readiness {
 
     private static final long NANOS = 1_000_000_000;
@@ -32,10 +35,11 @@ final class Readiness {
     }
 
     /**
-     * Waits until a socket is ready, the time has passed, or {@link #wake()} is called.
+     * Waits until a socket has a packet to receive, the time has passed, or {@link #wake()} is
+     * called.
      *
-     * @param sendable whether to wait until the first socket accepts packets, too
-     * @param nanos the maximum time in nanoseconds; {@link Long#MAX_VALUE} for no limit
+     * @param sendable true to also stop waiting when the first socket accepts packets to send
+     * @param nanos the maximum time in nanoseconds, or {@link Long#MAX_VALUE} for no limit
      */
     void await(UdpSocket[] sockets, boolean sendable, long nanos) {
         if (descriptors.byteSize() < (sockets.length + 1) * BYTES) {
@@ -62,7 +66,10 @@ final class Readiness {
         descriptors.set(JAVA_SHORT, index * BYTES + EVENTS + 2, (short) 0);
     }
 
-    /** Ends the current wait, or the next one. May be called by any thread. */
+    /**
+     * Ends the current call of {@link #await}, or the next one if no thread is waiting. May be
+     * called by any thread.
+     */
     void wake() {
         event.raise();
     }

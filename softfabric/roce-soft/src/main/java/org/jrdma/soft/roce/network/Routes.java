@@ -15,10 +15,10 @@ public final class Routes {
     private Routes() {}
 
     /**
-     * Returns the source address that the kernel would use for packets to a destination. Sends no
-     * packet.
+     * Returns the source address that the kernel would use for packets to a destination, without
+     * sending a packet.
      *
-     * @param scope the index of the interface for a link-local destination
+     * @param scope the index of the network interface if {@code destination} is link-local
      * @throws FabricException if there is no route
      */
     public static Address sourceTo(Address destination, int scope) throws FabricException {
@@ -52,21 +52,22 @@ public final class Routes {
     }
 
     /**
-     * Returns true for a link-local address, which is meaningful only together with an interface.
+     * Returns true if an address is link-local, that is, valid only together with a network
+     * interface.
      */
     public static boolean isLinkLocal(Address address) {
         return SocketAddress.isLinkLocal(address.high());
     }
 
     /**
-     * Returns the index of the interface of a link-local address of this machine; 0 for any other
-     * address.
+     * Returns the index of the network interface to which a link-local address of this machine is
+     * assigned, or 0 if the address is not link-local.
      */
     public static int scopeOf(Address own) throws FabricException {
         return isLinkLocal(own) ? LocalInterface.of(own).index() : 0;
     }
 
-    /** Returns true if two addresses of this machine belong to the same network interface. */
+    /** Returns true if two addresses of this machine are assigned to the same network interface. */
     public static boolean shareInterface(Address one, Address other) throws FabricException {
         return LocalInterface.of(one).index() == LocalInterface.of(other).index();
     }

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
-/** The encoding of GIDs as {@code sockaddr_in} and {@code sockaddr_in6}. */
+/** The encoding of GIDs as the C structures {@code sockaddr_in} and {@code sockaddr_in6}. */
 final class SocketAddress {
 
     static final int IPV4_FAMILY = 2;
@@ -25,10 +25,11 @@ final class SocketAddress {
     private SocketAddress() {}
 
     /**
-     * Writes the address of the RoCE UDP port at a GID, at most {@link #IPV6_BYTES}.
+     * Writes the socket address of the RoCE UDP port at a GID, which has at most {@link
+     * #IPV6_BYTES} bytes.
      *
-     * @param scope the index of the interface for a link-local address
-     * @return the length of the address in bytes
+     * @param scope the index of the network interface, used only if the GID is link-local
+     * @return the length of the socket address in bytes
      */
     static int write(MemorySegment memory, long offset, long high, long low, int scope) {
         memory.set(PORT, offset + 2, (short) PacketBuffer.UDP_PORT);
@@ -47,20 +48,22 @@ final class SocketAddress {
     }
 
     /**
-     * Returns true for addresses that are valid on one interface only: fe80::/10, and groups of
-     * scope 1 and 2.
+     * Returns true if an IPv6 address is valid on one network interface only: fe80::/10, and
+     * multicast groups of scope 1 and 2.
+     *
+     * @param high the first half of the address
      */
     static boolean isLinkLocal(long high) {
         var first = (int) (high >>> 48);
         return (first & 0xffc0) == 0xfe80 || ((first & 0xff00) == 0xff00 && (first & 0xf) <= 2);
     }
 
-    /** The first half of the GID at {@code offset}. */
+    /** Returns the first half of the GID for the socket address at {@code offset}. */
     static long high(MemorySegment memory, long offset) {
         return isIpv4(memory, offset) ? 0 : memory.get(LONG, offset + 8);
     }
 
-    /** The second half of the GID at {@code offset}. */
+    /** Returns the second half of the GID for the socket address at {@code offset}. */
     static long low(MemorySegment memory, long offset) {
         return isIpv4(memory, offset)
                 ? MAPPED | Integer.toUnsignedLong(memory.get(INT, offset + 4))

@@ -14,13 +14,15 @@ import java.lang.invoke.VarHandle;
 import org.jrdma.ffi.linkage.Downcalls;
 
 /**
- * The system calls for sockets. Each returns -1 on failure and, except for {@link #receive}, stores
- * its {@link #errno()} in this object. An object is therefore confined to one thread at a time.
+ * The system calls for sockets. Each method returns -1 on failure. Except for {@link #receive}, a
+ * failing method stores the error code in this object, from which {@link #errno()} returns it. An
+ * object is therefore confined to one thread at a time.
  *
- * <p>For calls that capture errno, the JDK allocates a segment that the compiler does not always
- * eliminate. The calls for each packet therefore do not capture errno while they succeed.
+ * <p>For a native call that captures errno, the JDK allocates a segment, and the compiler does not
+ * always eliminate the allocation. The calls that are made for each packet therefore do not capture
+ * errno unless they fail.
  *
- * <p>Constants and layouts are those of 64-bit Linux, which are equal on x86-64 and aarch64.
+ * <p>Constants and layouts are those of 64-bit Linux, which are identical on x86-64 and aarch64.
  */
 final class SystemCalls {
 
@@ -67,11 +69,14 @@ final class SystemCalls {
             Linker.Option.captureStateLayout()
                     .varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
-    /** The memory for errno. A field, because thread-local memory would cost a lookup. */
+    /**
+     * The memory for errno. This is a field because thread-local memory would cost a lookup in each
+     * call.
+     */
     private final MemorySegment captured =
             Arena.ofAuto().allocate(Linker.Option.captureStateLayout());
 
-    /** The errno of the last call that failed. */
+    /** Returns the error code of the last call that failed. */
     int errno() {
         return (int) ERRNO.get(captured, 0L);
     }
@@ -104,7 +109,10 @@ final class SystemCalls {
         }
     }
 
-    /** Gets the local address; {@code length} holds the length of {@code target}. */
+    /**
+     * Stores the local address of a socket in {@code target} ({@code getsockname}). {@code length}
+     * contains the size of {@code target}, and is replaced by the length of the address.
+     */
     int name(int descriptor, MemorySegment target, MemorySegment length) {
         try {
             return (int)
@@ -131,7 +139,10 @@ final class SystemCalls {
         }
     }
 
-    /** Gets an option; {@code length} holds the length of {@code value}. */
+    /**
+     * Stores the value of a socket option in {@code value} ({@code getsockopt}). {@code length}
+     * contains the size of {@code value}, and is replaced by the length of the value.
+     */
     int option(int descriptor, int level, int option, MemorySegment value, MemorySegment length) {
         try {
             return (int)
@@ -143,8 +154,8 @@ final class SystemCalls {
     }
 
     /**
-     * Receives up to {@code count} datagrams. Returns their number, or -1 without an errno. The
-     * descriptor must be nonblocking.
+     * Receives up to {@code count} datagrams ({@code recvmmsg}). Returns their number, or -1 on
+     * failure without storing an error code. The descriptor must be nonblocking.
      */
     int receive(int descriptor, MemorySegment messages, int count) {
         try {
@@ -156,11 +167,14 @@ final class SystemCalls {
         }
     }
 
-    /** Sends up to {@code count} datagrams, until one fails. Returns their number, or -1. */
+    /**
+     * Sends up to {@code count} datagrams ({@code sendmmsg}), stopping at the first failure.
+     * Returns the number of datagrams sent, or -1 if the first failed.
+     */
     int send(int descriptor, MemorySegment messages, int count) {
         try {
             var sent = (int) SEND.invokeExact(SENDMMSG, descriptor, messages, count, 0);
-            return sent > 0 // otherwise repeated to obtain the errno
+            return sent > 0 // on failure, the call is repeated to obtain errno
                     ? sent
                     : (int)
                             SEND_CAPTURING_ERRNO.invokeExact(
@@ -170,7 +184,10 @@ final class SystemCalls {
         }
     }
 
-    /** Waits for descriptors; a {@code timeout} of NULL waits without limit. */
+    /**
+     * Waits until a descriptor is ready ({@code ppoll}). A {@code timeout} of NULL means no time
+     * limit.
+     */
     int poll(MemorySegment descriptors, long count, MemorySegment timeout) {
         try {
             return (int)

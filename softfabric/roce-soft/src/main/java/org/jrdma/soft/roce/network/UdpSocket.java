@@ -10,9 +10,9 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
- * A UDP socket at the RoCE UDP port of a local address or a multicast group. The socket is
- * nonblocking and unconnected. Fragmentation is disabled so that the kernel sends identification 0,
- * which the checksum covers.
+ * A UDP socket bound to the RoCE UDP port of a local address or of a multicast group. The socket is
+ * nonblocking and not connected. Fragmentation is disabled, so that the kernel sends the IPv4
+ * identification 0, which the checksum of each packet covers.
  */
 final class UdpSocket {
 
@@ -59,7 +59,11 @@ final class UdpSocket {
         this.descriptor = descriptor;
     }
 
-    /** Opens a socket that sends from {@code address} and receives packets for it. */
+    /**
+     * Opens a socket that sends from a local address and receives the packets sent to it.
+     *
+     * @param buffer the requested size of the socket buffers in bytes
+     */
     static UdpSocket at(
             Address address, LocalInterface localInterface, int buffer, SystemCalls calls)
             throws FabricException {
@@ -78,7 +82,7 @@ final class UdpSocket {
             socket.resize(SO_SNDBUFFORCE, SO_SNDBUF, buffer);
             socket.resize(SO_RCVBUFFORCE, SO_RCVBUF, buffer);
             if (localInterface.isLoopback()) {
-                // Receives combined packets as one message, if the kernel supports it.
+                // The kernel may deliver several packets as one message, if it supports that.
                 socket.set(IPPROTO_UDP, UDP_GRO, 1);
             }
             socket.bind(localInterface);
@@ -89,13 +93,17 @@ final class UdpSocket {
         }
     }
 
-    /** Opens a socket that receives packets sent to {@code group} on an interface. */
+    /**
+     * Opens a socket that receives packets sent to a multicast group on a network interface.
+     *
+     * @param buffer the requested size of the receive buffer in bytes
+     */
     static UdpSocket ofGroup(
             Address group, LocalInterface localInterface, int buffer, SystemCalls calls)
             throws FabricException {
         var socket = open(group, calls);
         try {
-            // Several processes may be members.
+            // Several processes of this machine may be members of the group.
             socket.require("SO_REUSEADDR", SOL_SOCKET, SO_REUSEADDR, 1);
             socket.resize(SO_RCVBUFFORCE, SO_RCVBUF, buffer);
             socket.bind(localInterface);
@@ -115,9 +123,10 @@ final class UdpSocket {
         }
         var socket = new UdpSocket(calls, address, descriptor);
         if (!address.isIpv4()) {
-            // Leaves the IPv4-mapped addresses to other sockets.
+            // IPv4-mapped addresses are left to IPv4 sockets.
             socket.set(IPPROTO_IPV6, IPV6_V6ONLY, 1);
-            // Adapters send no UDP checksum over IPv6.
+            // RDMA adapters send no UDP checksum over IPv6, so the kernel must accept packets
+            // without one.
             socket.set(IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
         }
         return socket;
@@ -175,6 +184,7 @@ final class UdpSocket {
         }
     }
 
+    /** Returns a value whose bytes in memory are {@code value} in network byte order. */
     static int networkOrder(int value) {
         return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
                 ? value
@@ -200,8 +210,8 @@ final class UdpSocket {
     }
 
     /**
-     * Sets a buffer size without a limit if the process has the privilege, otherwise up to the
-     * system's limit.
+     * Sets the size of a socket buffer. The system's limit does not apply if the process is
+     * privileged.
      */
     private void resize(int force, int option, int bytes) {
         if (set(SOL_SOCKET, force, bytes) < 0) {
@@ -210,8 +220,8 @@ final class UdpSocket {
     }
 
     /**
-     * The size of the receive buffer in bytes, which includes the kernel's bookkeeping; 0 if it is
-     * unknown.
+     * Returns the size of the receive buffer in bytes, which includes memory that the kernel uses
+     * for its own data, or 0 if the size is unknown.
      */
     int receiveBuffer() {
         try (var arena = Arena.ofConfined()) {
@@ -231,14 +241,17 @@ final class UdpSocket {
         return descriptor;
     }
 
-    /** Receives up to {@code count} datagrams. Returns their number, or -1 for none. */
+    /**
+     * Receives up to {@code count} datagrams. Returns their number, or -1 if there is none or an
+     * error occurred.
+     */
     int receive(MemorySegment messages, int count) {
         return calls.receive(descriptor, messages, count);
     }
 
     /**
-     * Sends up to {@code count} datagrams. Returns their number, or -1 with errno if the first
-     * failed.
+     * Sends up to {@code count} datagrams. Returns the number of datagrams sent, or -1 if the first
+     * failed; {@link SystemCalls#errno()} then returns the error code.
      */
     int send(MemorySegment messages, int count) {
         return calls.send(descriptor, messages, count);

@@ -1,6 +1,7 @@
 /**
- * The network access of an engine: UDP sockets, by direct system calls because the JDK's sockets
- * lack options that RoCE needs, and the thread that drives the engine when no other thread polls.
+ * The network access of an engine: UDP sockets, and the thread that drives the engine when no other
+ * thread polls. The sockets use system calls directly, because the sockets of the JDK lack options
+ * that RoCE needs.
  */
 @NullMarked
 package org.jrdma.soft.roce.network;

@@ -3,16 +3,16 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The operands of an atomic operation (AtomicETH).
+ * The header with the remote memory and the operands of an atomic operation (AtomicETH).
  *
- * @param swapOrAdd the value to store, or to add
- * @param compare the expected value; ignored when adding
+ * @param swapOrAdd the value to store or to add
+ * @param compare the value that COMPARE AND SWAP expects in memory; FETCH AND ADD ignores it
  */
 public record AtomicHeader(long address, int key, long swapOrAdd, long compare) {
 
     public static final int BYTES = 28;
 
-    /** Decodes 28 bytes; any value is valid. */
+    /** Decodes a header from its 28 bytes at an offset. Any bytes are a valid header. */
     public static AtomicHeader decode(MemorySegment memory, long offset) {
         return new AtomicHeader(
                 BigEndian.longInteger(memory, offset),

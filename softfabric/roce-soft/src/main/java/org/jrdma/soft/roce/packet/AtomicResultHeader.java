@@ -2,12 +2,12 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** The value in memory before an atomic operation (AtomicAckETH). */
+/** The header with the value that was in memory before an atomic operation (AtomicAckETH). */
 public record AtomicResultHeader(long original) {
 
     public static final int BYTES = 8;
 
-    /** Decodes 8 bytes; any value is valid. */
+    /** Decodes a header from its 8 bytes at an offset. Any bytes are a valid header. */
     public static AtomicResultHeader decode(MemorySegment memory, long offset) {
         return new AtomicResultHeader(BigEndian.longInteger(memory, offset));
     }

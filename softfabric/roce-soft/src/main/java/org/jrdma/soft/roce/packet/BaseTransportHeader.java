@@ -3,17 +3,21 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The header of every packet (BTH). The migration bit is always set, as by adapters without path
- * migration. The congestion bits are ignored.
+ * The header that every packet starts with (BTH). The migration bit is always set, as adapters
+ * without path migration do. The congestion bits are ignored.
  *
- * <p>Unlike the other headers, this class has no instances: whether the compiler eliminates their
- * allocation for each packet depends on the order of compilation.
+ * <p>Unlike the other header classes, this class has no instances. An instance for each packet
+ * would sometimes be allocated, because the compiler eliminates allocations only depending on the
+ * order of compilation.
  */
 public final class BaseTransportHeader {
 
     public static final int BYTES = 12;
 
-    /** The offset of the byte that the checksum replaces by ones. */
+    /**
+     * The offset of the byte with the congestion bits, which is replaced by ones when the checksum
+     * is computed.
+     */
     static final int CONGESTION_OFFSET = 4;
 
     private static final int SOLICITED = 0x80;
@@ -23,7 +27,7 @@ public final class BaseTransportHeader {
 
     private BaseTransportHeader() {}
 
-    // The following methods decode the 12 bytes of a header at an offset.
+    // The following methods decode fields of a header of 12 bytes at an offset.
 
     static OpCode opCode(MemorySegment memory, long offset) throws MalformedPacketException {
         if ((flags(memory, offset) & 0x0f) != 0) {
@@ -60,7 +64,7 @@ public final class BaseTransportHeader {
         return BigEndian.unsignedByte(memory, offset + 1);
     }
 
-    /** Encodes a header. */
+    /** Encodes a header at an offset. */
     public static void encode(
             MemorySegment memory,
             long offset,

@@ -2,12 +2,17 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** The queue key that the receiver demands and the queue pair that sends (DETH). */
+/**
+ * The header of a datagram (DETH).
+ *
+ * @param queueKey the queue key, which must be equal to that of the receiving queue pair
+ * @param sourceQueuePair the number of the sending queue pair
+ */
 public record DatagramHeader(int queueKey, int sourceQueuePair) {
 
     public static final int BYTES = 8;
 
-    /** Decodes 8 bytes; any value is valid. */
+    /** Decodes a header from its 8 bytes at an offset. Any bytes are a valid header. */
     public static DatagramHeader decode(MemorySegment memory, long offset) {
         return new DatagramHeader(
                 BigEndian.integer(memory, offset),

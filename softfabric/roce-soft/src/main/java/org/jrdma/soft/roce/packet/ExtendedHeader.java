@@ -3,7 +3,8 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The receive queue that a request is for (XRCETH). The first header of each request.
+ * The header that names the receive queue to which a request is addressed (XRCETH). It is the first
+ * header after the base transport header of each request over an extended connection.
  *
  * @param receiveQueue the number of the receive queue, 24 bits
  */
@@ -11,7 +12,7 @@ public record ExtendedHeader(int receiveQueue) {
 
     public static final int BYTES = 4;
 
-    /** Decodes 4 bytes; any value is valid. */
+    /** Decodes a header from its 4 bytes at an offset. Any bytes are a valid header. */
     public static ExtendedHeader decode(MemorySegment memory, long offset) {
         return new ExtendedHeader(BigEndian.integer(memory, offset) & 0xff_ffff);
     }

@@ -2,23 +2,23 @@ package org.jrdma.soft.roce.packet;
 
 /** The headers that may follow the base transport header, depending on the opcode. */
 public enum HeaderKind {
-    /** {@link ExtendedHeader}, XRCETH. */
+    /** The {@link ExtendedHeader} (XRCETH). */
     EXTENDED(ExtendedHeader.BYTES),
-    /** {@link RdmaHeader}, RETH. */
+    /** The {@link RdmaHeader} (RETH). */
     RDMA(RdmaHeader.BYTES),
-    /** {@link AtomicHeader}, AtomicETH. */
+    /** The {@link AtomicHeader} (AtomicETH). */
     ATOMIC(AtomicHeader.BYTES),
-    /** {@link AcknowledgeHeader}, AETH. */
+    /** The {@link AcknowledgeHeader} (AETH). */
     ACKNOWLEDGE(AcknowledgeHeader.BYTES),
-    /** {@link AtomicResultHeader}, AtomicAckETH. */
+    /** The {@link AtomicResultHeader} (AtomicAckETH). */
     ATOMIC_RESULT(AtomicResultHeader.BYTES),
-    /** {@link DatagramHeader}, DETH. */
+    /** The {@link DatagramHeader} (DETH). */
     DATAGRAM(DatagramHeader.BYTES),
-    /** {@link FlushHeader}, FETH. */
+    /** The {@link FlushHeader} (FETH). */
     FLUSH(FlushHeader.BYTES),
-    /** {@link ImmediateHeader}, ImmDt. */
+    /** The {@link ImmediateHeader} (ImmDt). */
     IMMEDIATE(ImmediateHeader.BYTES),
-    /** {@link InvalidateHeader}, IETH. */
+    /** The {@link InvalidateHeader} (IETH). */
     INVALIDATE(InvalidateHeader.BYTES);
 
     private final int bytes;
@@ -27,7 +27,7 @@ public enum HeaderKind {
         this.bytes = bytes;
     }
 
-    /** The length of the header in bytes. */
+    /** Returns the length of the header in bytes. */
     public int bytes() {
         return bytes;
     }

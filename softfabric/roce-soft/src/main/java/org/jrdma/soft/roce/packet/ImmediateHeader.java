@@ -2,12 +2,14 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** Four bytes of immediate data for the receiver's completion (ImmDt). */
+/**
+ * The header with four bytes of immediate data, which the receiver reports in a completion (ImmDt).
+ */
 public record ImmediateHeader(int data) {
 
     public static final int BYTES = 4;
 
-    /** Decodes 4 bytes; any value is valid. */
+    /** Decodes a header from its 4 bytes at an offset. Any bytes are a valid header. */
     public static ImmediateHeader decode(MemorySegment memory, long offset) {
         return new ImmediateHeader(BigEndian.integer(memory, offset));
     }

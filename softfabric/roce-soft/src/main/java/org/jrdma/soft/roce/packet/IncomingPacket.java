@@ -4,8 +4,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A decoded packet: the fields of its base transport header, and the location of the rest. The
- * object is reused for each packet, so that receiving does not allocate.
+ * A decoded packet: the fields of its base transport header, and the location of the other headers
+ * and of the payload. One object is reused for all packets, so that receiving a packet allocates
+ * nothing.
  */
 public final class IncomingPacket {
 
@@ -20,10 +21,10 @@ public final class IncomingPacket {
     private int payloadBytes;
 
     /**
-     * Decodes a packet without checking its checksum.
+     * Decodes a packet. Does not verify the checksum.
      *
-     * @throws MalformedPacketException if the bytes are not a packet; the fields of this object are
-     *     then unspecified
+     * @throws MalformedPacketException if the bytes are not a valid packet; the fields of this
+     *     object are then unspecified
      */
     public void decode(PacketBuffer packet) throws MalformedPacketException {
         var length = packet.length();
@@ -58,7 +59,7 @@ public final class IncomingPacket {
         payloadBytes = payload;
     }
 
-    /** The buffer that contains the packet. */
+    /** Returns the buffer that contains the packet. */
     public PacketBuffer buffer() {
         if (buffer == null) {
             throw new IllegalStateException("No packet was decoded.");
@@ -74,7 +75,7 @@ public final class IncomingPacket {
         return opCode;
     }
 
-    /** Whether the receiver's completion raises a solicited event. */
+    /** Returns true if the completion at the receiver must raise a solicited event. */
     public boolean solicited() {
         return solicited;
     }
@@ -87,7 +88,7 @@ public final class IncomingPacket {
         return destinationQueuePair;
     }
 
-    /** Whether the requester requests an acknowledgement. */
+    /** Returns true if the packet requests an acknowledgement. */
     public boolean acknowledge() {
         return acknowledge;
     }
@@ -96,19 +97,19 @@ public final class IncomingPacket {
         return sequence;
     }
 
-    /** The offset of the payload in the buffer's memory. */
+    /** Returns the offset of the payload in the buffer's memory. */
     public int payloadOffset() {
         return payloadOffset;
     }
 
-    /** The length of the payload without padding. */
+    /** Returns the length of the payload without padding. */
     public int payloadBytes() {
         return payloadBytes;
     }
 
     /**
-     * Decodes {@link HeaderKind#RDMA}. As for the following methods, the opcode must have the
-     * header.
+     * Decodes the header {@link HeaderKind#RDMA}. As with the following methods, the caller must
+     * ensure that the opcode has this header.
      */
     public RdmaHeader rdma() {
         var flushes = opCode.operation() == Operation.FLUSH;
@@ -128,8 +129,9 @@ public final class IncomingPacket {
     }
 
     /**
-     * Returns true if the {@link #acknowledgement()} is not a NAK. Does not decode the header,
-     * because the compiler does not always remove the allocation.
+     * Returns true if the acknowledgement of the packet is positive. Unlike {@link
+     * #acknowledgement()}, this method creates no object, because the compiler does not always
+     * eliminate the allocation.
      */
     public boolean isAcknowledged() {
         return AcknowledgeHeader.isAcknowledgement(BigEndian.unsignedByte(memory(), firstHeader()));
@@ -143,22 +145,28 @@ public final class IncomingPacket {
         return DatagramHeader.decode(memory(), firstHeader());
     }
 
-    /** Decodes {@link HeaderKind#IMMEDIATE}, always the last header. */
+    /** Decodes the header {@link HeaderKind#IMMEDIATE}, which is always the last one. */
     public ImmediateHeader immediate() {
         return ImmediateHeader.decode(memory(), payloadOffset - ImmediateHeader.BYTES);
     }
 
-    /** Decodes {@link HeaderKind#INVALIDATE}, always the last header. */
+    /** Decodes the header {@link HeaderKind#INVALIDATE}, which is always the last one. */
     public InvalidateHeader invalidate() {
         return InvalidateHeader.decode(memory(), payloadOffset - InvalidateHeader.BYTES);
     }
 
-    /** Decodes {@link HeaderKind#EXTENDED}, always the first header. */
+    /**
+     * Decodes the header {@link HeaderKind#EXTENDED}, which is always the first after the base
+     * transport header.
+     */
     public ExtendedHeader extended() {
         return ExtendedHeader.decode(memory(), PacketBuffer.START + BaseTransportHeader.BYTES);
     }
 
-    /** The offset of the first header after the extended header, if there is one. */
+    /**
+     * Returns the offset of the first header after the base transport header and the extended
+     * header, if the packet has an extended header.
+     */
     private int firstHeader() {
         return PacketBuffer.START
                 + BaseTransportHeader.BYTES

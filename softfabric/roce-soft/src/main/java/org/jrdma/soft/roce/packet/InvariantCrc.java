@@ -7,13 +7,14 @@ import java.lang.foreign.ValueLayout;
 import java.util.zip.CRC32;
 
 /**
- * The checksum at the end of each packet (ICRC): the CRC-32 of the IP and UDP headers and the
- * packet, in which fields that routers may change are replaced by ones.
+ * The checksum at the end of each packet (ICRC). It is the CRC-32 of the IP and UDP headers and of
+ * the packet. Fields that routers may change are replaced by ones before the computation.
  *
- * <p>The checksum covers the identification field of an IPv4 header, which a UDP socket does not
- * expose. This implementation sends 0; the kernel's rxe sends a counter. Over IPv4, the check
- * therefore also accepts a checksum that is correct for any other identification. 16 of the 32 bits
- * remain to detect damage. Over IPv6 the check is exact.
+ * <p>The checksum covers the identification field of the IPv4 header, which a UDP socket does not
+ * expose. This implementation sends 0 in that field; the kernel's rxe sends a counter. Over IPv4,
+ * {@link #matches} therefore also accepts a checksum that would be correct with any other
+ * identification. Of the 32 bits of the checksum, 16 remain to detect damage. Over IPv6, the check
+ * is exact.
  *
  * <p>Confined to one thread at a time.
  */
@@ -30,18 +31,23 @@ public final class InvariantCrc {
     private static final int UDP = 17;
     private static final int DO_NOT_FRAGMENT = 0x4000;
 
-    /** The bytes from the start of the identification to the end of the IPv4 and UDP headers. */
+    /**
+     * The number of bytes from the start of the identification field to the end of the UDP header.
+     */
     private static final int IDENTIFICATION_TO_PACKET = IPV4_BYTES - 4 + UDP_BYTES;
 
-    /** The polynomial of CRC-32 without x^32, the lowest power in the highest bit. */
+    /**
+     * The polynomial of CRC-32 without x^32. The highest bit is the coefficient of the lowest
+     * power.
+     */
     private static final int POLYNOMIAL = 0xedb8_8320;
 
-    /** x^(-8 i) for each number of bytes i. */
+    /** The polynomials x^(-8 i) modulo the CRC polynomial, by number of bytes i. */
     private static final int[] INVERSE_POWERS = powersOfInverse();
 
     private final CRC32 crc = new CRC32();
 
-    /** Appends the checksum to a packet whose addresses, source port and length are set. */
+    /** Appends the checksum to a packet. Its addresses, source port and length must be set. */
     public void seal(PacketBuffer packet) {
         var covered = packet.length();
         packet.memory()
@@ -50,8 +56,8 @@ public final class InvariantCrc {
     }
 
     /**
-     * Returns true if the checksum of a packet is correct. The packet must have at least the length
-     * of a base transport header and a checksum.
+     * Returns true if the checksum of a packet is correct. The packet must be at least as long as a
+     * base transport header and a checksum together.
      */
     public boolean matches(PacketBuffer packet) {
         var covered = packet.length() - BYTES;
@@ -61,16 +67,25 @@ public final class InvariantCrc {
     }
 
     /**
-     * Returns true if an identification other than 0 explains the difference.
+     * Returns true if an IPv4 identification other than 0 explains the difference between the
+     * received and the computed checksum.
      *
-     * <p>CRC is linear: a change of the message changes the CRC by the CRC of the change alone.
-     * That is the 16 changed bits times a power of x that depends on the number of bytes that
-     * follow. Multiplied by the inverse of that power, the difference must be 16 bits again.
+     * <p>CRC is linear: changing the message changes the CRC by the CRC of the change. If only the
+     * identification differs, that CRC is a polynomial of 16 bits times a power of x, which depends
+     * on the number of bytes after the identification. Multiplying the difference by the inverse of
+     * that power must therefore yield a polynomial of 16 bits.
+     *
+     * @param difference the exclusive or of the received and the computed checksum
+     * @param covered the number of bytes of the packet that the checksum covers
      */
     private static boolean isIdentification(int difference, int covered) {
         return multiply(difference, INVERSE_POWERS[covered + IDENTIFICATION_TO_PACKET]) >>> 16 == 0;
     }
 
+    /**
+     * Returns the checksum of the first {@code covered} bytes of a packet and of its IP and UDP
+     * headers.
+     */
     private int compute(PacketBuffer packet, int covered) {
         var memory = packet.memory();
         var start = packet.isIpv4() ? ipv4(packet, covered) : ipv6(packet, covered);
@@ -127,8 +142,8 @@ public final class InvariantCrc {
     }
 
     /**
-     * Returns the product of two polynomials, the lowest power in the highest bit, in constant
-     * time.
+     * Returns the product of two polynomials modulo the CRC polynomial, in constant time. In all of
+     * them, the highest bit is the coefficient of the lowest power.
      */
     private static int multiply(int a, int b) {
         var product = 0;
@@ -140,6 +155,7 @@ public final class InvariantCrc {
         return product;
     }
 
+    /** Computes {@link #INVERSE_POWERS}. */
     private static int[] powersOfInverse() {
         var powers = new int[PacketBuffer.MEMORY_BYTES + IDENTIFICATION_TO_PACKET];
         powers[0] = 0x8000_0000;

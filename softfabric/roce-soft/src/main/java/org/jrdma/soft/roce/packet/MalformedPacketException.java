@@ -1,8 +1,8 @@
 package org.jrdma.soft.roce.packet;
 
 /**
- * Thrown for bytes that are not a valid packet. Has no stack trace, so that a flood of invalid
- * packets costs little.
+ * Thrown to indicate that bytes are not a valid packet. It has no stack trace, so that a flood of
+ * invalid packets costs little time.
  */
 public final class MalformedPacketException extends Exception {
 

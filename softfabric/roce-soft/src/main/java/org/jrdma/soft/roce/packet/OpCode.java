@@ -20,7 +20,10 @@ import static org.jrdma.soft.roce.packet.Transport.UNRELIABLE;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The opcodes, each with the headers that follow the base transport header. */
+/**
+ * The opcodes of packets. Each determines the transport, the operation, the position of the packet
+ * in its message, and the headers that follow the base transport header.
+ */
 public enum OpCode {
     RC_SEND_FIRST(RELIABLE, 0, SEND, FIRST, true),
     RC_SEND_MIDDLE(RELIABLE, 1, SEND, MIDDLE, true),
@@ -105,7 +108,10 @@ public enum OpCode {
 
     private static final int OPERATIONS = Operation.values().length;
 
-    /** The opcodes by transport, operation, position, and presence of immediate data. */
+    /**
+     * The opcodes by transport, operation, position, and presence of immediate data. Opcodes that
+     * invalidate a key are not included.
+     */
     private static final @Nullable OpCode[] BY_PROPERTIES =
             new OpCode[Transport.values().length * OPERATIONS * 4 * 2];
 
@@ -130,7 +136,7 @@ public enum OpCode {
     private final Position position;
     private final boolean payload;
 
-    @SuppressWarnings("ImmutableEnumChecker") // created by List.of
+    @SuppressWarnings("ImmutableEnumChecker") // List.of creates an immutable list
     private final List<HeaderKind> headers;
 
     private final int headerBytes;
@@ -157,7 +163,11 @@ public enum OpCode {
         this.extended = this.headers.contains(EXTENDED);
     }
 
-    /** Returns the opcode with a code of 0 to 255. */
+    /**
+     * Returns the opcode with a code from 0 to 255 on the wire.
+     *
+     * @throws MalformedPacketException if no opcode has this code
+     */
     public static OpCode decode(int code) throws MalformedPacketException {
         var opCode = BY_CODE[code];
         if (opCode == null) {
@@ -167,9 +177,9 @@ public enum OpCode {
     }
 
     /**
-     * Returns the opcode for a packet.
+     * Returns the opcode with the given properties.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if there is no such opcode
      */
     public static OpCode of(
             Transport transport, Operation operation, Position position, boolean immediate) {
@@ -181,7 +191,10 @@ public enum OpCode {
         return opCode;
     }
 
-    /** Returns the opcode for the last packet of a SEND that invalidates a key. */
+    /**
+     * Returns the opcode for the last or only packet of a SEND that invalidates a key of the
+     * receiver.
+     */
     public static OpCode invalidating(Transport transport, Position position) {
         if (transport == Transport.EXTENDED) {
             return position == ONLY ? XRC_SEND_ONLY_INVALIDATE : XRC_SEND_LAST_INVALIDATE;
@@ -189,12 +202,12 @@ public enum OpCode {
         return position == ONLY ? RC_SEND_ONLY_INVALIDATE : RC_SEND_LAST_INVALIDATE;
     }
 
-    /** Returns the opcode for an operation that always has one packet. */
+    /** Returns the opcode for an operation whose message always consists of one packet. */
     public static OpCode of(Transport transport, Operation operation) {
         return of(transport, operation, ONLY, false);
     }
 
-    @SuppressWarnings("EnumOrdinal") // an index into a table of this class only
+    @SuppressWarnings("EnumOrdinal") // used only for an index into a table of this class
     private static int index(
             Transport transport, Operation operation, Position position, boolean immediate) {
         return ((transport.ordinal() * OPERATIONS + operation.ordinal()) * 4 + position.ordinal())
@@ -202,7 +215,7 @@ public enum OpCode {
                 + (immediate ? 1 : 0);
     }
 
-    /** The code on the wire. */
+    /** Returns the code of this opcode on the wire, from 0 to 255. */
     public int code() {
         return code;
     }
@@ -219,37 +232,37 @@ public enum OpCode {
         return position;
     }
 
-    /** Whether a payload follows the headers. */
+    /** Returns true if a payload may follow the headers. */
     public boolean hasPayload() {
         return payload;
     }
 
-    /** The headers that follow the base transport header, in order. */
+    /** Returns the headers that follow the base transport header, in the order on the wire. */
     public List<HeaderKind> headers() {
         return headers;
     }
 
-    /** The total length of {@link #headers()} in bytes. */
+    /** Returns the total length of {@link #headers()} in bytes. */
     public int headerBytes() {
         return headerBytes;
     }
 
-    /** Whether {@link HeaderKind#IMMEDIATE} is the last header. */
+    /** Returns true if {@link HeaderKind#IMMEDIATE} is the last header. */
     public boolean hasImmediate() {
         return immediate;
     }
 
-    /** Whether {@link HeaderKind#INVALIDATE} is the last header. */
+    /** Returns true if {@link HeaderKind#INVALIDATE} is the last header. */
     public boolean hasInvalidate() {
         return invalidate;
     }
 
-    /** Whether {@link HeaderKind#EXTENDED} is the first header. */
+    /** Returns true if {@link HeaderKind#EXTENDED} is the first header. */
     public boolean hasExtended() {
         return extended;
     }
 
-    /** Whether a header follows the base transport header. */
+    /** Returns true if {@link #headers()} contains a header. */
     public boolean has(HeaderKind header) {
         return headers.contains(header);
     }

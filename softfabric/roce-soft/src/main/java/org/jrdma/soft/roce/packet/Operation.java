@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.packet;
 
-/** The kind of request or response of a packet. */
+/** The kind of request or response that a packet is part of. */
 public enum Operation {
     SEND,
     WRITE,
@@ -13,7 +13,7 @@ public enum Operation {
     ATOMIC_WRITE,
     FLUSH;
 
-    /** Whether packets of this kind are sent by a requester to a responder. */
+    /** Returns true if a requester sends packets of this kind to a responder. */
     public boolean isRequest() {
         return switch (this) {
             case SEND, WRITE, READ_REQUEST, COMPARE_AND_SWAP, FETCH_AND_ADD, ATOMIC_WRITE, FLUSH ->

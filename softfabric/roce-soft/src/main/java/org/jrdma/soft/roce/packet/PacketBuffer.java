@@ -5,26 +5,30 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * The memory of one packet, with its source and destination. Reused for each packet.
+ * The memory of one packet, with the addresses of its source and destination. Buffers are reused.
  *
- * <p>The memory before the packet has space for the IP and UDP headers as the checksum covers them,
- * so that one pass over contiguous bytes computes the checksum. The socket does not send or receive
- * these bytes.
+ * <p>The memory before the packet has space for the IP and UDP headers in the form that the
+ * checksum covers, so that one pass over contiguous bytes computes the checksum. These bytes are
+ * not sent or received through the socket.
  *
- * <p>Addresses are GIDs: an IPv4 address is in its IPv4-mapped form.
+ * <p>Addresses are GIDs. An IPv4 address is represented in its IPv4-mapped form.
  */
 public final class PacketBuffer {
 
     /** The offset of the packet in {@link #memory()}. */
     public static final int START = 64;
 
-    /** The maximum length of a packet: all headers, the maximum path MTU and the checksum. */
+    /**
+     * The maximum length of a packet in bytes: the longest combination of headers, the maximum path
+     * MTU and the checksum.
+     */
     public static final int MAX_BYTES =
             BaseTransportHeader.BYTES + AtomicHeader.BYTES + 4096 + 4 + InvariantCrc.BYTES;
 
-    /** The size of the memory of a buffer. */
+    /** The size of {@link #memory()} in bytes. */
     public static final int MEMORY_BYTES = 4224;
 
+    /** The destination UDP port of RoCE v2. */
     public static final int UDP_PORT = 4791;
 
     private final MemorySegment memory;
@@ -37,7 +41,7 @@ public final class PacketBuffer {
     private long destinationLow;
     private int sourcePort = UDP_PORT;
 
-    /** Creates a buffer in {@code memory}, {@link #MEMORY_BYTES} of native memory. */
+    /** Creates a buffer in native memory of {@link #MEMORY_BYTES} bytes. */
     public PacketBuffer(MemorySegment memory) {
         if (memory.byteSize() != MEMORY_BYTES || !memory.isNative()) {
             throw new IllegalArgumentException(
@@ -52,22 +56,24 @@ public final class PacketBuffer {
         this(Arena.ofAuto().allocate(MEMORY_BYTES, 64));
     }
 
-    /** The memory of the buffer; the packet is at {@link #START}. */
+    /** Returns the memory of the buffer, in which the packet begins at {@link #START}. */
     public MemorySegment memory() {
         return memory;
     }
 
-    /** The memory of the buffer as {@link java.util.zip.CRC32} needs it. */
+    /** Returns {@link #memory()} as a {@link ByteBuffer}, for {@link java.util.zip.CRC32}. */
     ByteBuffer bytes() {
         return bytes;
     }
 
-    /** The length of the packet, including the checksum. */
+    /**
+     * Returns the length of the packet in bytes. For a complete packet, this includes the checksum.
+     */
     public int length() {
         return length;
     }
 
-    /** Sets the length of the packet at {@link #START}. */
+    /** Sets the length in bytes of the packet at {@link #START}. */
     public void length(int bytes) {
         if (bytes < 0 || bytes > MEMORY_BYTES - START) {
             throw new IllegalArgumentException("Invalid packet length: " + bytes);
@@ -75,7 +81,7 @@ public final class PacketBuffer {
         length = bytes;
     }
 
-    /** Sets the source and destination addresses. */
+    /** Sets the source and destination addresses of the packet. */
     public void addresses(
             long sourceHigh, long sourceLow, long destinationHigh, long destinationLow) {
         this.sourceHigh = sourceHigh;
@@ -100,7 +106,7 @@ public final class PacketBuffer {
         return destinationLow;
     }
 
-    /** The source UDP port. */
+    /** Returns the source UDP port of the packet. */
     public int sourcePort() {
         return sourcePort;
     }
@@ -109,12 +115,12 @@ public final class PacketBuffer {
         sourcePort = port;
     }
 
-    /** Whether the packet is transferred over IPv4. */
+    /** Returns true if the packet is transferred over IPv4, which its destination determines. */
     public boolean isIpv4() {
         return destinationHigh == 0 && destinationLow >>> 32 == 0xffff;
     }
 
-    /** Copies the packet, its addresses and its source port. */
+    /** Copies the packet in another buffer, its addresses and its source port into this buffer. */
     public void copyFrom(PacketBuffer other) {
         MemorySegment.copy(other.memory, START, memory, START, other.length);
         length = other.length;

@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.packet;
 
-/** Arithmetic on packet sequence numbers (PSN): 24 bits that wrap around. */
+/** Arithmetic with packet sequence numbers (PSN), which have 24 bits and wrap around. */
 public final class PacketSequence {
 
     public static final int MASK = 0xff_ffff;
@@ -8,16 +8,16 @@ public final class PacketSequence {
     private PacketSequence() {}
 
     /**
-     * Returns the number {@code count} after {@code sequence}, or before it if {@code count} is
-     * negative.
+     * Returns the sequence number that is {@code count} after {@code sequence}; a negative {@code
+     * count} means before.
      */
     public static int plus(int sequence, int count) {
         return sequence + count & MASK;
     }
 
     /**
-     * Returns the distance from one number to another, -2^23 to 2^23-1; negative if {@code to} is
-     * before {@code from}.
+     * Returns the distance between two sequence numbers, from -2^23 to 2^23-1. The distance is
+     * negative if {@code to} is before {@code from}.
      */
     public static int distance(int from, int to) {
         return (to - from) << 8 >> 8;

@@ -7,7 +7,7 @@ public enum Position {
     LAST,
     ONLY;
 
-    /** Returns the position of packet {@code index} of {@code count}. */
+    /** Returns the position of the packet with an index in a message of {@code count} packets. */
     public static Position of(int index, int count) {
         if (count == 1) {
             return ONLY;
@@ -15,12 +15,12 @@ public enum Position {
         return index == 0 ? FIRST : index == count - 1 ? LAST : MIDDLE;
     }
 
-    /** Whether a packet at this position begins a message. */
+    /** Returns true if a packet at this position begins a message. */
     public boolean begins() {
         return this == FIRST || this == ONLY;
     }
 
-    /** Whether a packet at this position ends a message. */
+    /** Returns true if a packet at this position ends a message. */
     public boolean ends() {
         return this == LAST || this == ONLY;
     }

@@ -2,12 +2,16 @@ package org.jrdma.soft.roce.packet;
 
 import java.lang.foreign.MemorySegment;
 
-/** The remote memory of a WRITE or READ (RETH). The length is unsigned. */
+/**
+ * The header with the remote memory of a WRITE, READ, ATOMIC WRITE or FLUSH (RETH).
+ *
+ * @param length the length in bytes, an unsigned number
+ */
 public record RdmaHeader(long address, int key, int length) {
 
     public static final int BYTES = 16;
 
-    /** Decodes 16 bytes; any value is valid. */
+    /** Decodes a header from its 16 bytes at an offset. Any bytes are a valid header. */
     public static RdmaHeader decode(MemorySegment memory, long offset) {
         return new RdmaHeader(
                 BigEndian.longInteger(memory, offset),

@@ -1,6 +1,9 @@
 package org.jrdma.soft.roce.packet;
 
-/** The 32 delays that a responder without a receive can request (RNR NAK timer). */
+/**
+ * The 32 delays that a responder can request in an RNR NAK, when no receive is posted for a
+ * message.
+ */
 public final class ReceiverNotReadyTimer {
 
     /** The delays in units of 10 microseconds, by timer code. */
@@ -11,7 +14,7 @@ public final class ReceiverNotReadyTimer {
 
     private ReceiverNotReadyTimer() {}
 
-    /** Returns the delay for a timer code of 0 to 31. */
+    /** Returns the delay in nanoseconds for a timer code from 0 to 31. */
     public static long nanos(int code) {
         return UNITS[code] * 10_000L;
     }

@@ -3,9 +3,10 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The 40 bytes at the start of the buffer of a received datagram (GRH): the IPv6 header of the
- * packet, or 20 zeros and its IPv4 header. A UDP socket reports only the addresses and the length,
- * so the other fields are synthesized.
+ * The 40 bytes that are written before the payload into the buffer of a received datagram (GRH).
+ * They contain the IPv6 header of the packet, or 20 zeros and its IPv4 header. A UDP socket reports
+ * only the addresses and the length of a packet, so the other fields of the header are constants or
+ * computed.
  */
 public final class RouteHeader {
 
@@ -18,7 +19,7 @@ public final class RouteHeader {
 
     private RouteHeader() {}
 
-    /** Writes the header of a packet to 40 bytes. */
+    /** Writes the IP header of a received packet to 40 bytes of memory. */
     public static void write(PacketBuffer packet, MemorySegment target) {
         target.fill((byte) 0);
         if (packet.isIpv4()) {
@@ -43,7 +44,7 @@ public final class RouteHeader {
         BigEndian.putByte(target, IPV4_OFFSET + 9, UDP);
         BigEndian.putInteger(target, IPV4_OFFSET + 12, (int) packet.sourceLow());
         BigEndian.putInteger(target, IPV4_OFFSET + 16, (int) packet.destinationLow());
-        // libibverbs recognizes an IPv4 header by this checksum.
+        // libibverbs verifies this checksum to recognize an IPv4 header.
         var sum = 0;
         for (var i = 0; i < 20; i += 2) {
             sum += BigEndian.unsignedShort(target, IPV4_OFFSET + i);
@@ -53,12 +54,12 @@ public final class RouteHeader {
         BigEndian.putShort(target, IPV4_OFFSET + 10, ~sum);
     }
 
-    /** The first half of the source GID. */
+    /** Returns the first half of the source GID. */
     public static long sourceHigh(MemorySegment header) {
         return isIpv4(header) ? 0 : BigEndian.longInteger(header, 8);
     }
 
-    /** The second half. */
+    /** Returns the second half of the source GID. */
     public static long sourceLow(MemorySegment header) {
         return isIpv4(header)
                 ? 0xffffL << 32
@@ -66,12 +67,12 @@ public final class RouteHeader {
                 : BigEndian.longInteger(header, 16);
     }
 
-    /** The first half of the destination GID. */
+    /** Returns the first half of the destination GID. */
     public static long destinationHigh(MemorySegment header) {
         return isIpv4(header) ? 0 : BigEndian.longInteger(header, 24);
     }
 
-    /** The second half. */
+    /** Returns the second half of the destination GID. */
     public static long destinationLow(MemorySegment header) {
         return isIpv4(header)
                 ? 0xffffL << 32

@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.packet;
 
-/** The transport service of a queue pair: the upper three bits of an opcode. */
+/** The transport type of a queue pair, which the upper three bits of an opcode encode. */
 public enum Transport {
     /** Reliable connection (RC). */
     RELIABLE(0x00),
@@ -8,7 +8,7 @@ public enum Transport {
     UNRELIABLE(0x20),
     /** Unreliable datagram (UD). */
     DATAGRAM(0x60),
-    /** Extended reliable connection (XRC): requests name a receive queue. */
+    /** Extended reliable connection (XRC), in which each request names a receive queue. */
     EXTENDED(0xa0);
 
     private final int bits;
@@ -21,7 +21,7 @@ public enum Transport {
         return bits;
     }
 
-    /** Whether messages arrive exactly once and in order, unless the connection fails. */
+    /** Returns true if messages arrive exactly once and in order, unless the connection fails. */
     public boolean isReliable() {
         return this == RELIABLE || this == EXTENDED;
     }

@@ -1,4 +1,7 @@
-/** The wire format of RoCEv2: the opcodes, the headers after the UDP header, and the checksum. */
+/**
+ * The wire format of RoCE v2: the opcodes, the headers that follow the UDP header, and the
+ * checksum.
+ */
 @NullMarked
 package org.jrdma.soft.roce.packet;
 

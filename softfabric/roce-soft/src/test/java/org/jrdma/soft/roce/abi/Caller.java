@@ -10,24 +10,25 @@ import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.model.NetworkFaults;
 
-/** Support for tests that call the functions as a C program would. */
+/** Support for tests that call the exported functions as a C program does. */
 public final class Caller {
 
     private Caller() {}
 
-    /** Creates a device at the first free one of many addresses. */
+    /** Creates a device at the first of many loopback addresses that is free. */
     public static DeviceObject newDevice() {
-        var anywhere =
+        var candidates =
                 IntStream.rangeClosed(1, 254)
                         .mapToObj(host -> Address.ipv4(127 << 24 | 77 << 8 | host))
                         .toList();
-        return new DeviceObject("soft", anywhere, NetworkFaults.NONE, null, new SecureRandom());
+        return new DeviceObject("soft", candidates, NetworkFaults.NONE, null, new SecureRandom());
     }
 
+    /** Asserts that a call fails with an error code. */
     public static void assertRejected(int errno, ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
                         ErrnoException.class,
-                        refusal -> assertThat(refusal.errno()).isEqualTo(errno));
+                        exception -> assertThat(exception.errno()).isEqualTo(errno));
     }
 }

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.soft.roce.connection.World.Ear;
-import org.jrdma.soft.roce.connection.World.Party;
+import org.jrdma.soft.roce.connection.World.Listener;
+import org.jrdma.soft.roce.connection.World.Peer;
 import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -20,39 +20,45 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class ConnectionTest {
 
+    /** Milliseconds in which lost messages are repeated and the time-wait state ends. */
     private static final long A_WHILE = 20_000;
-    private static final long FOR_EVER = 300_000;
+
+    /** Milliseconds in which a connection manager gives up repeating a message. */
+    private static final long FOREVER = 300_000;
 
     private final World world = new World();
-    private final Ear ear = world.there.listen(8);
+    private final Listener listener = world.there.listen(8);
 
-    /** No test may leave connections behind. */
+    /** Closes all connections, and asserts that both connection managers have forgotten them. */
     @AfterEach
     void shouldHaveNoConnectionsLeft() {
         world.lose(_ -> false);
-        ear.requests.forEach(party -> party.connection().close());
-        callers.forEach(party -> party.connection().close());
-        world.pass(FOR_EVER);
-        assertThat(world.here.engine.size()).isZero();
-        assertThat(world.there.engine.size()).isZero();
+        listener.requests.forEach(peer -> peer.connection().close());
+        callers.forEach(peer -> peer.connection().close());
+        world.advance(FOREVER);
+        assertThat(world.here.manager.size()).isZero();
+        assertThat(world.there.manager.size()).isZero();
     }
 
-    private final List<Party> callers = new ArrayList<>();
+    private final List<Peer> callers = new ArrayList<>();
 
-    private Party call(int queuePair, String data) {
+    private Peer call(int queuePair, String data) {
         var caller = world.here.connect(world.there, queuePair, data);
         callers.add(caller);
         return caller;
     }
 
-    /** Establishes a connection of queue pairs 17 and 34 whose programs answer at once. */
-    private Party connected() {
+    /**
+     * Establishes a connection between the queue pairs 17 and 34. Both programs answer without
+     * delay.
+     */
+    private Peer connected() {
         var caller = call(17, "");
-        world.passUntil(() -> !ear.requests.isEmpty());
+        world.advanceUntil(() -> !listener.requests.isEmpty());
         request().reply(34, "");
-        world.passUntil(() -> !caller.events.isEmpty());
+        world.advanceUntil(() -> !caller.events.isEmpty());
         caller.connection().confirm();
-        world.passUntil(() -> !request().events.isEmpty());
+        world.advanceUntil(() -> !request().events.isEmpty());
         return caller;
     }
 
@@ -85,13 +91,13 @@ class ConnectionTest {
         assertThat(asked.negotiated().responderResources()).isEqualTo(2);
         assertThat(caller.connection().confirm()).isTrue();
         world.deliver();
-        assertThat(called.told()).containsExactly("Established");
+        assertThat(called.eventNames()).containsExactly("Established");
         assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "RTU");
     }
 
-    /** Otherwise the requesting side would wait through all repetitions. */
+    /** Without the rejection, the requesting side would wait for all repetitions of the request. */
     @Test
-    void shouldRejectAReplyWithoutAQueuePairOfTheRequestedKind() {
+    void shouldRejectAReplyWithoutAQueuePairOfTheRequestedTransport() {
         var caller = call(17, "");
         world.deliver();
 
@@ -105,7 +111,7 @@ class ConnectionTest {
                         rejected ->
                                 assertThat(rejected.reason())
                                         .isEqualTo(RejectionReason.INVALID_TRANSPORT));
-        assertThat(request().told()).containsExactly("Rejected");
+        assertThat(request().eventNames()).containsExactly("Rejected");
         assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "REJ");
     }
 
@@ -116,12 +122,13 @@ class ConnectionTest {
 
         var caller = connected();
         caller.connection().disconnect();
-        world.pass(A_WHILE);
+        world.advance(A_WHILE);
         request().connection().disconnect();
-        world.pass(A_WHILE);
+        world.advance(A_WHILE);
 
-        assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
-        assertThat(request().told())
+        assertThat(caller.eventNames())
+                .containsExactly("Replied", "Disconnected", "TimeWaitExited");
+        assertThat(request().eventNames())
                 .containsExactly("Established", "Disconnected", "TimeWaitExited");
         assertThat(world.count(name)).isGreaterThan(1);
     }
@@ -133,12 +140,13 @@ class ConnectionTest {
 
         var caller = connected();
         caller.connection().disconnect();
-        world.pass(100);
+        world.advance(100);
         request().connection().disconnect();
-        world.pass(A_WHILE);
+        world.advance(A_WHILE);
 
-        assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
-        assertThat(request().told())
+        assertThat(caller.eventNames())
+                .containsExactly("Replied", "Disconnected", "TimeWaitExited");
+        assertThat(request().eventNames())
                 .containsExactly("Established", "Disconnected", "TimeWaitExited");
     }
 
@@ -147,11 +155,11 @@ class ConnectionTest {
         world.lose(_ -> true);
         var caller = call(17, "");
 
-        world.pass(FOR_EVER);
+        world.advance(FOREVER);
 
-        assertThat(caller.told()).containsExactly("Unreachable");
+        assertThat(caller.eventNames()).containsExactly("Unreachable");
         assertThat(world.count("REQ")).isEqualTo(16);
-        assertThat(world.here.engine.size()).isZero();
+        assertThat(world.here.manager.size()).isZero();
     }
 
     @Test
@@ -161,11 +169,11 @@ class ConnectionTest {
         world.lose(message -> message.from().equals(world.here.address));
         request().reply(34, "");
 
-        world.pass(FOR_EVER);
+        world.advance(FOREVER);
 
-        assertThat(request().told()).containsExactly("Unreachable");
-        assertThat(caller.told()).containsExactly("Replied");
-        assertThat(world.there.engine.size()).isZero();
+        assertThat(request().eventNames()).containsExactly("Unreachable");
+        assertThat(caller.eventNames()).containsExactly("Replied");
+        assertThat(world.there.manager.size()).isZero();
     }
 
     @Test
@@ -174,28 +182,32 @@ class ConnectionTest {
         world.lose(message -> message.from().equals(world.there.address));
         caller.connection().disconnect();
 
-        world.pass(FOR_EVER);
+        world.advance(FOREVER);
 
-        assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
+        assertThat(caller.eventNames())
+                .containsExactly("Replied", "Disconnected", "TimeWaitExited");
         assertThat(world.count("DREQ")).isEqualTo(16);
     }
 
-    /** An MRA keeps the peer from giving up while a program delays its answer. */
+    /**
+     * A receipt acknowledgement (MRA) prevents the peer from giving up while a program delays its
+     * answer.
+     */
     @Test
     void shouldWaitForASlowProgram() {
         var caller = call(17, "");
-        world.pass(120_000);
+        world.advance(120_000);
         assertThat(caller.events).isEmpty();
         assertThat(world.count("MRA")).isPositive();
         assertThat(world.count("REQ")).isLessThan(10);
         request().reply(34, "");
-        world.pass(120_000);
+        world.advance(120_000);
         assertThat(request().events).isEmpty();
 
         assertThat(caller.connection().confirm()).isTrue();
 
         world.deliver();
-        assertThat(request().told()).containsExactly("Established");
+        assertThat(request().eventNames()).containsExactly("Established");
     }
 
     @Test
@@ -204,13 +216,14 @@ class ConnectionTest {
 
         caller.connection().disconnect();
         request().connection().disconnect();
-        world.pass(100);
+        world.advance(100);
         caller.connection().disconnect();
         request().connection().disconnect();
-        world.pass(A_WHILE);
+        world.advance(A_WHILE);
 
-        assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
-        assertThat(request().told())
+        assertThat(caller.eventNames())
+                .containsExactly("Replied", "Disconnected", "TimeWaitExited");
+        assertThat(request().eventNames())
                 .containsExactly("Established", "Disconnected", "TimeWaitExited");
     }
 
@@ -226,7 +239,7 @@ class ConnectionTest {
 
         world.deliver();
 
-        assertThat(request().told()).containsExactly("Established", "Disconnected");
+        assertThat(request().eventNames()).containsExactly("Established", "Disconnected");
     }
 
     @Test
@@ -242,7 +255,7 @@ class ConnectionTest {
         assertThat(request().connection().establish()).isTrue();
         assertThat(request().connection().establish()).isTrue();
 
-        assertThat(request().told()).containsExactly("Established");
+        assertThat(request().eventNames()).containsExactly("Established");
     }
 
     @Test
@@ -271,12 +284,12 @@ class ConnectionTest {
         caller.connection().reject(World.bytes("on second thoughts"));
 
         world.deliver();
-        assertThat(request().told()).containsExactly("Rejected");
+        assertThat(request().eventNames()).containsExactly("Rejected");
     }
 
     @Test
     void shouldRejectARequestForAServiceWithoutListener() {
-        world.there.engine.stopListening(World.SERVICE);
+        world.there.manager.stopListening(World.SERVICE);
         var caller = call(17, "");
 
         world.deliver();
@@ -293,23 +306,26 @@ class ConnectionTest {
         assertThatThrownBy(() -> world.there.listen(1)).isInstanceOf(IllegalStateException.class);
     }
 
-    /** As with TCP, the backlog may have free slots later. */
+    /**
+     * A request that does not fit the backlog is dropped rather than rejected, because the program
+     * may accept other requests before it is repeated. TCP behaves in the same way.
+     */
     @Test
     void shouldDropARequestThatDoesNotFitTheBacklogUntilItIsRepeated() {
-        ear.room = 0;
+        listener.backlog = 0;
         var caller = call(17, "");
-        world.pass(1_000);
+        world.advance(1_000);
         assertThat(caller.events).isEmpty();
-        assertThat(world.there.engine.size()).isZero();
+        assertThat(world.there.manager.size()).isZero();
 
-        ear.room = 1;
-        world.pass(A_WHILE);
+        listener.backlog = 1;
+        world.advance(A_WHILE);
 
-        assertThat(ear.requests).hasSize(1);
+        assertThat(listener.requests).hasSize(1);
     }
 
     @Test
-    void shouldNotifyThePeerOfACloseInEveryState() {
+    void shouldNotifyThePeerWhenAConnectionIsClosedInAnyState() {
         var asking = call(1, "");
         world.deliver();
         asking.connection().close();
@@ -322,46 +338,48 @@ class ConnectionTest {
                                     .isEqualTo(asking.connection().request().adapter());
                         });
         world.deliver();
-        assertThat(ear.requests.get(0).told()).containsExactly("Rejected");
+        assertThat(listener.requests.get(0).eventNames()).containsExactly("Rejected");
 
         var refused = call(2, "");
         world.deliver();
-        ear.requests.get(1).connection().close();
+        listener.requests.get(1).connection().close();
         world.deliver();
-        assertThat(refused.told()).containsExactly("Rejected");
+        assertThat(refused.eventNames()).containsExactly("Rejected");
 
         var replied = call(3, "");
         world.deliver();
-        ear.requests.get(2).reply(34, "");
+        listener.requests.get(2).reply(34, "");
         world.deliver();
         replied.connection().close();
         world.deliver();
-        assertThat(ear.requests.get(2).told()).containsExactly("Rejected");
+        assertThat(listener.requests.get(2).eventNames()).containsExactly("Rejected");
 
         var abandoned = call(4, "");
         world.deliver();
-        ear.requests.get(3).reply(35, "");
+        listener.requests.get(3).reply(35, "");
         world.deliver();
-        ear.requests.get(3).connection().close();
+        listener.requests.get(3).connection().close();
         world.deliver();
-        assertThat(abandoned.told()).containsExactly("Replied", "Rejected");
+        assertThat(abandoned.eventNames()).containsExactly("Replied", "Rejected");
 
         var ended = call(5, "");
         world.deliver();
-        ear.requests.get(4).reply(36, "");
+        listener.requests.get(4).reply(36, "");
         world.deliver();
         ended.connection().confirm();
         world.deliver();
         ended.connection().close();
         world.deliver();
-        assertThat(ear.requests.get(4).told()).containsExactly("Established", "Disconnected");
-        ear.requests.get(4).connection().close();
-        world.pass(A_WHILE);
-        assertThat(ended.told()).containsExactly("Replied");
+        assertThat(listener.requests.get(4).eventNames())
+                .containsExactly("Established", "Disconnected");
+        listener.requests.get(4).connection().close();
+        world.advance(A_WHILE);
+        assertThat(ended.eventNames()).containsExactly("Replied");
     }
 
     /**
-     * The confirmation is lost and the peer then gives up. The kernel reports this in the same way.
+     * The confirmation is lost, and the peer then gives up. The kernel also reports this as a
+     * rejection.
      */
     @Test
     void shouldReportTheRejectionOfAnEstablishedConnection() {
@@ -373,26 +391,27 @@ class ConnectionTest {
         caller.connection().confirm();
 
         request().connection().close();
-        world.pass(A_WHILE);
+        world.advance(A_WHILE);
 
-        assertThat(caller.told()).containsExactly("Replied", "Rejected", "TimeWaitExited");
+        assertThat(caller.eventNames()).containsExactly("Replied", "Rejected", "TimeWaitExited");
     }
 
     @Test
-    void shouldNotifyThePeerOfACloseDespiteMessageLoss() {
+    void shouldNotifyThePeerOfTheCloseDespiteMessageLoss() {
         var caller = connected();
         world.lose(World.first("DREQ"));
 
         caller.connection().close();
-        world.pass(A_WHILE);
+        world.advance(A_WHILE);
 
-        assertThat(request().told()).containsExactly("Established", "Disconnected");
+        assertThat(request().eventNames()).containsExactly("Established", "Disconnected");
     }
 
     @Test
     void shouldEndAConnectionWhoseQueuePairThePeerReuses() {
         var former = connected();
-        world.lose(message -> message.from().equals(world.here.address)); // as if it were killed
+        // The process is killed, so it does not disconnect.
+        world.lose(message -> message.from().equals(world.here.address));
         former.connection().close();
         world.lose(_ -> false);
 
@@ -401,45 +420,48 @@ class ConnectionTest {
 
         assertThat(((ConnectionEvent.Rejected) again.events.getFirst()).reason())
                 .isEqualTo(RejectionReason.STALE_CONNECTION);
-        world.pass(A_WHILE);
-        assertThat(request().told())
+        world.advance(A_WHILE);
+        assertThat(request().eventNames())
                 .containsExactly("Established", "Disconnected", "TimeWaitExited");
         var third = call(17, "");
         world.deliver();
         assertThat(third.events).isEmpty();
-        assertThat(ear.requests).hasSize(2);
+        assertThat(listener.requests).hasSize(2);
     }
 
-    /** As after a restart of the peer: it replies with a queue pair that it has used before. */
+    /**
+     * The peer replies with a queue pair that it has already used for another connection, as it may
+     * after a restart.
+     */
     @Test
     void shouldEndAConnectionWhoseQueuePairThePeerRepliesWith() {
         var former = connected();
         var again = call(18, "");
         world.deliver();
-        ear.requests.get(1).reply(34, "");
+        listener.requests.get(1).reply(34, "");
 
         world.deliver();
 
-        assertThat(((ConnectionEvent.Rejected) ear.requests.get(1).events.getFirst()).reason())
+        assertThat(((ConnectionEvent.Rejected) listener.requests.get(1).events.getFirst()).reason())
                 .isEqualTo(RejectionReason.STALE_CONNECTION);
         assertThat(again.events).isEmpty();
-        assertThat(request().told()).containsExactly("Established", "Disconnected");
+        assertThat(request().eventNames()).containsExactly("Established", "Disconnected");
         request().connection().disconnect();
-        world.passUntil(() -> ear.requests.size() == 3);
-        ear.requests.get(2).reply(34, "");
+        world.advanceUntil(() -> listener.requests.size() == 3);
+        listener.requests.get(2).reply(34, "");
         world.deliver();
-        assertThat(again.told()).containsExactly("Replied");
-        assertThat(former.told()).startsWith("Replied", "Disconnected");
+        assertThat(again.eventNames()).containsExactly("Replied");
+        assertThat(former.eventNames()).startsWith("Replied", "Disconnected");
     }
 
-    private Party request() {
-        return ear.requests.getFirst();
+    private Peer request() {
+        return listener.requests.getFirst();
     }
 
     @Test
     void shouldRejectAReplyForAnUnknownConnection() {
         var peer = world.here.address;
-        world.there.engine.received(
+        world.there.manager.received(
                 peer,
                 new ConnectReply(
                                 1,
@@ -459,9 +481,9 @@ class ConnectionTest {
                             assertThat(rejection.reason())
                                     .isEqualTo(RejectionReason.INVALID_COMMUNICATION_ID);
                             assertThat(rejection.remoteId()).isEqualTo(2);
-                            assertThat(rejection.localId()).isEqualTo(3); // as the peer has it
+                            assertThat(rejection.localId()).isEqualTo(3); // as in the reply
                         });
-        world.there.engine.received(peer, new DisconnectRequest(1, 2, 3, 4).encode());
+        world.there.manager.received(peer, new DisconnectRequest(1, 2, 3, 4).encode());
         assertThat(world.sent.removeFirst().message()).isEqualTo(new DisconnectReply(1, 3, 2));
 
         for (var message :
@@ -472,7 +494,7 @@ class ConnectionTest {
                         new Rejection(1, 2, 3, AnsweredKind.REQUEST, 28, World.bytes("")),
                         new Rejection(1, 2, 3, AnsweredKind.OTHER, 4, World.bytes("")),
                         new SidrReply(1, 2, 0, 3, 4, 5, World.bytes("")))) {
-            world.there.engine.received(peer, message.encode());
+            world.there.manager.received(peer, message.encode());
         }
         assertThat(world.sent).isEmpty();
     }
@@ -482,7 +504,7 @@ class ConnectionTest {
         var caller = connected();
         var request = caller.connection().request();
         var there = request().connection();
-        var stranger = Address.ipv4(0x0a00_0003);
+        var unrelated = Address.ipv4(0x0a00_0003);
 
         for (var message :
                 List.of(
@@ -495,23 +517,23 @@ class ConnectionTest {
                                 28,
                                 World.bytes("")),
                         new DisconnectReply(1, request.localId(), there.localId))) {
-            world.there.engine.received(stranger, message.encode());
+            world.there.manager.received(unrelated, message.encode());
         }
-        // nor a message of the peer about another queue pair
-        world.there.engine.received(
+        // The peer sends a disconnect request for another queue pair.
+        world.there.manager.received(
                 world.here.address,
                 new DisconnectRequest(1, request.localId(), there.localId, 35).encode());
 
-        assertThat(request().told()).containsExactly("Established");
+        assertThat(request().eventNames()).containsExactly("Established");
     }
 
     @Test
-    void shouldRejectARequestWithOtherAddresses() {
+    void shouldRejectARequestFromAnAddressThatItDoesNotContain() {
         var request = call(17, "").connection().request();
         world.lose(_ -> true);
-        var stranger = Address.ipv4(0x0a00_0003);
+        var unrelated = Address.ipv4(0x0a00_0003);
 
-        world.there.engine.received(stranger, request.encode());
+        world.there.manager.received(unrelated, request.encode());
 
         assertThat(((Rejection) world.sent.getLast().message()).reason())
                 .isEqualTo(RejectionReason.INVALID_GID);
@@ -524,17 +546,17 @@ class ConnectionTest {
         var datagram = request.encode();
 
         datagram.set(ValueLayout.JAVA_BYTE, Message.HEADER_BYTES + 50, (byte) 0x50);
-        world.there.engine.received(world.here.address, datagram);
+        world.there.manager.received(world.here.address, datagram);
         assertThat(((Rejection) world.sent.getLast().message()).reason())
                 .isEqualTo(RejectionReason.INVALID_MTU);
 
         datagram = request.encode();
         datagram.set(
                 ValueLayout.JAVA_BYTE, Message.HEADER_BYTES + 43, (byte) (20 << 3 | 1 << 1 | 1));
-        world.there.engine.received(world.here.address, datagram);
+        world.there.manager.received(world.here.address, datagram);
         assertThat(((Rejection) world.sent.getLast().message()).reason())
                 .isEqualTo(RejectionReason.INVALID_TRANSPORT);
-        assertThat(ear.requests).isEmpty();
+        assertThat(listener.requests).isEmpty();
     }
 
     @Test

@@ -12,80 +12,87 @@ import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests malformed and unexpected messages from peers and strangers. */
+/** Tests malformed and unexpected messages from peers and from unrelated addresses. */
 class HostileMessagesTest {
 
     private static final int MESSAGES = 40_000;
 
     /**
-     * A message must not cause an exception, more than one answer, an answer longer than the
-     * message, or lasting state. A request may cause one additional message, the disconnect of a
-     * stale connection.
+     * No message may cause an exception, more than one answer, an answer longer than the message,
+     * or state that is never removed. A connect request may cause a second message, which
+     * disconnects a stale connection.
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void shouldNeitherFailNorAmplifyNorKeepState(long seed) {
         var random = new Random(seed);
         var world = new World();
-        var ear = world.there.listen(64);
-        var callers = new ArrayList<World.Party>();
+        var listener = world.there.listen(64);
+        var callers = new ArrayList<World.Peer>();
         var recorded = new ArrayList<World.Sent>();
         for (var i = 0; i < MESSAGES; i++) {
             if (i % 50 == 0) {
-                act(world, ear, callers, random, i);
+                performRandomActions(world, listener, callers, random, i);
                 recorded.addAll(world.sent);
                 world.sent.clear();
-                world.pass(random.nextInt(50));
+                world.advance(random.nextInt(50));
                 recorded.addAll(world.sent);
             }
             world.sent.clear();
             var source =
                     random.nextInt(8) == 0 ? Address.ipv4(random.nextInt()) : world.here.address;
 
-            world.there.engine.received(source, message(recorded, random));
+            world.there.manager.received(source, message(recorded, random));
 
             assertThat(world.sent).hasSizeLessThanOrEqualTo(2);
             if (recorded.size() > 500) {
                 recorded.subList(0, 250).clear();
             }
         }
-        callers.forEach(party -> party.connection().close());
-        ear.requests.forEach(party -> party.connection().close());
-        ear.servers.forEach(SidrServer::close);
-        world.pass(2_000_000); // half an hour, although peers request days
-        assertThat(world.here.engine.size()).isZero();
-        assertThat(world.there.engine.size()).isZero();
+        callers.forEach(peer -> peer.connection().close());
+        listener.requests.forEach(peer -> peer.connection().close());
+        listener.servers.forEach(SidrServer::close);
+        world.advance(2_000_000); // half an hour, although the messages contain timeouts of days
+        assertThat(world.here.manager.size()).isZero();
+        assertThat(world.there.manager.size()).isZero();
     }
 
-    /** Random actions of programs. */
-    private static void act(
-            World world, World.Ear ear, List<World.Party> callers, Random random, int queuePair) {
-        ear.room = 64;
+    /** Performs random actions of the programs on both machines. */
+    private static void performRandomActions(
+            World world,
+            World.Listener listener,
+            List<World.Peer> callers,
+            Random random,
+            int queuePair) {
+        listener.backlog = 64;
         callers.add(world.here.connect(world.there, queuePair, ""));
         world.deliver();
-        for (var party : ear.requests) {
+        for (var peer : listener.requests) {
             switch (random.nextInt(5)) {
-                case 0, 1 -> party.reply(random.nextInt(1 << 24), "");
-                case 2 -> party.connection().disconnect();
-                case 3 -> party.connection().close();
+                case 0, 1 -> peer.reply(random.nextInt(1 << 24), "");
+                case 2 -> peer.connection().disconnect();
+                case 3 -> peer.connection().close();
                 default -> {}
             }
         }
-        ear.servers.forEach(server -> server.accept(1, 2, World.bytes("")));
+        listener.servers.forEach(server -> server.accept(1, 2, World.bytes("")));
         world.deliver();
-        callers.forEach(party -> party.connection().confirm());
+        callers.forEach(peer -> peer.connection().confirm());
         if (callers.size() > 20) {
             callers.removeFirst().connection().close();
         }
-        while (ear.requests.size() > 200) {
-            ear.requests.removeFirst().connection().close();
+        while (listener.requests.size() > 200) {
+            listener.requests.removeFirst().connection().close();
         }
-        while (ear.servers.size() > 200) {
-            ear.servers.removeFirst().close();
+        while (listener.servers.size() > 200) {
+            listener.servers.removeFirst().close();
         }
     }
 
-    /** Returns a message that was sent, possibly damaged, or a random message. */
+    /**
+     * Returns a copy of a message that was sent, with up to three random bytes, or a message with
+     * random content.
+     */
     private static MemorySegment message(List<World.Sent> recorded, Random random) {
         var bytes = new byte[Message.BYTES];
         if (recorded.isEmpty() || random.nextInt(4) == 0) {

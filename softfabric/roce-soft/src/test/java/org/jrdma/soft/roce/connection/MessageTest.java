@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests the encoding of messages. */
+/** Tests the encoding and decoding of messages. */
 class MessageTest {
 
-    private static final EndpointParameters PLAIN =
+    private static final EndpointParameters WITHOUT_ECE =
             new EndpointParameters(0xa1b2c3, 0xd4e5f6, 16, 9, true, true, 5);
     private static final EndpointParameters OFFER =
-            PLAIN.with(new EceOptions(0x717273, 0x6162_6364));
+            WITHOUT_ECE.with(new EceOptions(0x717273, 0x6162_6364));
 
     static List<Message> messages() {
         return List.of(
@@ -49,7 +49,7 @@ class MessageTest {
                 reply(true),
                 new ReadyToUse(1, 2, 3),
                 new Rejection(1, 2, 3, AnsweredKind.REPLY, 0x1234, filled(Rejection.PRIVATE_BYTES)),
-                withdrawal(),
+                abandonment(),
                 new ReceiptAcknowledgement(1, 2, 3, AnsweredKind.OTHER, 24),
                 new DisconnectRequest(1, 2, 3, 0xa1b2c3),
                 new DisconnectReply(1, 2, 3),
@@ -69,7 +69,7 @@ class MessageTest {
                 1, 2, 3, 4, OFFER, extended, 0, 11, filled(ConnectReply.PRIVATE_BYTES));
     }
 
-    private static Rejection withdrawal() {
+    private static Rejection abandonment() {
         return new Rejection(
                 1,
                 0x0102_0304,
@@ -86,7 +86,7 @@ class MessageTest {
 
     @ParameterizedTest
     @MethodSource("messages")
-    void shouldDecodeWhatItEncoded(Message message) throws Exception {
+    void shouldDecodeEncodedMessages(Message message) throws Exception {
         var datagram = message.encode();
 
         assertThat(datagram.byteSize()).isEqualTo(256);
@@ -95,7 +95,7 @@ class MessageTest {
         assertThat(read.encode().mismatch(datagram)).isEqualTo(-1);
     }
 
-    /** Checks the encoded request byte by byte against the table of the specification. */
+    /** Compares each byte of the encoded request with the table in the specification. */
     @Test
     void shouldEncodeARequestAccordingToTheSpecification() {
         var datagram = messages().getFirst().encode();
@@ -110,7 +110,7 @@ class MessageTest {
                                 + "0000000001061d2f"
                                 + "0a0b0c0d0e0f1011"
                                 + "00000000"
-                                + "00000000" // and the key
+                                + "00000000"
                                 + "a1b2c310"
                                 + "00000009"
                                 + "000000a3"
@@ -128,8 +128,8 @@ class MessageTest {
     }
 
     /**
-     * Checks the encoded reply in the same way. The bytes of its vendor ID are not contiguous, and
-     * XRC uses another field for the queue pair.
+     * Compares each byte of the encoded reply with the table in the specification. The bytes of the
+     * vendor ID are not contiguous, and XRC uses another field for the queue pair number.
      */
     @Test
     void shouldEncodeAReplyAccordingToTheSpecification() {
@@ -163,7 +163,10 @@ class MessageTest {
                 .substring(2 * Message.HEADER_BYTES);
     }
 
-    /** An XRC queue pair that connects cannot receive, so its receive parameters are 0. */
+    /**
+     * The receive parameters in the request are 0, because the connecting XRC queue pair cannot
+     * receive.
+     */
     @Test
     void shouldEncodeARequestForAnXrcConnection() throws Exception {
         var plain = (ConnectRequest) messages().getFirst();
@@ -194,7 +197,10 @@ class MessageTest {
         assertThat(body(extended)).contains("000000a7" + "d4e5f6a8" + "ffff" + "40" + "f1");
     }
 
-    /** Only the last type has extended types; for the others, these bits are reserved. */
+    /**
+     * The extended type is valid only for the last transport type. For other types, its bits are
+     * reserved.
+     */
     @Test
     void shouldIgnoreReservedBitsOfTheTransport() throws Exception {
         var request = messages().getFirst().encode();
@@ -207,8 +213,8 @@ class MessageTest {
     }
 
     /**
-     * The requested transport determines the field of the queue pair. A reply may contain both
-     * fields.
+     * The field with the queue pair number depends on the requested transport, and a reply may
+     * contain numbers in both fields.
      */
     @Test
     void shouldReadTheQueuePairOfAReplyByTheRequestedTransport() throws Exception {
@@ -222,12 +228,12 @@ class MessageTest {
     }
 
     /**
-     * The kernel drops a rejection without the adapter GUID, and its program would wait for a
-     * minute.
+     * The kernel drops a rejection that contains no adapter GUID. The program there would then wait
+     * for a minute.
      */
     @Test
     void shouldContainTheAdapterWhenARequestIsAbandoned() {
-        var hex = HexFormat.of().formatHex(withdrawal().encode().toArray(ValueLayout.JAVA_BYTE));
+        var hex = HexFormat.of().formatHex(abandonment().encode().toArray(ValueLayout.JAVA_BYTE));
 
         assertThat(hex.substring(2 * Message.HEADER_BYTES))
                 .isEqualTo(
@@ -241,12 +247,12 @@ class MessageTest {
 
     @Test
     void shouldRejectMalformedMessages() {
-        var good = new ReadyToUse(1, 2, 3).encode();
-        assertRejected(good.asSlice(0, 255), "length");
+        var valid = new ReadyToUse(1, 2, 3).encode();
+        assertRejected(valid.asSlice(0, 255), "length");
         for (var offset : new int[] {0, 1, 2, 3}) {
-            assertRejected(with(good, offset, 0x7e), "class");
+            assertRejected(with(valid, offset, 0x7e), "class");
         }
-        assertRejected(with(good, 17, 0x19), "attribute");
+        assertRejected(with(valid, 17, 0x19), "attribute");
     }
 
     private static MemorySegment with(MemorySegment message, long offset, int value) {

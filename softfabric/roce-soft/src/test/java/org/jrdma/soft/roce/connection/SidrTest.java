@@ -4,19 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.soft.roce.connection.World.Ear;
+import org.jrdma.soft.roce.connection.World.Listener;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the resolution of datagram services. */
+/** Tests SIDR exchanges, which resolve the queue pair of a datagram service. */
 class SidrTest implements SidrClient.Receiver {
 
+    /** Milliseconds after which a SIDR server forgets a request that it has answered. */
     private static final long A_WHILE = 20_000;
 
     private final World world = new World();
-    private final Ear ear = world.there.listen(4);
+    private final Listener listener = world.there.listen(4);
     private final List<SidrReply> replies = new ArrayList<>();
     private int unreachable;
 
@@ -31,7 +32,7 @@ class SidrTest implements SidrClient.Receiver {
     }
 
     private SidrClient resolve() {
-        return world.here.engine.resolve(
+        return world.here.manager.resolve(
                 world.there.address,
                 World.SERVICE,
                 0xffff,
@@ -43,10 +44,10 @@ class SidrTest implements SidrClient.Receiver {
     @AfterEach
     void shouldHaveNoExchangesLeft() {
         world.lose(_ -> false);
-        ear.servers.forEach(SidrServer::close);
-        world.pass(A_WHILE);
-        assertThat(world.here.engine.size()).isZero();
-        assertThat(world.there.engine.size()).isZero();
+        listener.servers.forEach(SidrServer::close);
+        world.advance(A_WHILE);
+        assertThat(world.here.manager.size()).isZero();
+        assertThat(world.there.manager.size()).isZero();
     }
 
     @ParameterizedTest
@@ -54,9 +55,9 @@ class SidrTest implements SidrClient.Receiver {
     void shouldAnswerDespiteALostMessage(String name) {
         world.lose(World.first(name));
         resolve();
-        world.pass(2_000);
-        ear.servers.getFirst().accept(34, 0x0123_4567, World.bytes("here"));
-        world.pass(2_000);
+        world.advance(2_000);
+        listener.servers.getFirst().accept(34, 0x0123_4567, World.bytes("here"));
+        world.advance(2_000);
 
         assertThat(replies).hasSize(1);
         var reply = replies.getFirst();
@@ -64,7 +65,7 @@ class SidrTest implements SidrClient.Receiver {
         assertThat(reply.queuePair()).isEqualTo(34);
         assertThat(reply.queueKey()).isEqualTo(0x0123_4567);
         assertThat(World.text(reply.privateData())).isEqualTo("here");
-        assertThat(ear.servers).hasSize(1);
+        assertThat(listener.servers).hasSize(1);
     }
 
     @ParameterizedTest
@@ -73,18 +74,18 @@ class SidrTest implements SidrClient.Receiver {
         world.duplicate(message -> message.name().equals(name));
         resolve();
         world.deliver();
-        ear.servers.getFirst().accept(34, 1, World.bytes(""));
+        listener.servers.getFirst().accept(34, 1, World.bytes(""));
         world.deliver();
 
-        assertThat(ear.servers).hasSize(1);
+        assertThat(listener.servers).hasSize(1);
         assertThat(replies).hasSize(1);
     }
 
     @Test
-    void shouldReject() {
+    void shouldReportARejection() {
         resolve();
         world.deliver();
-        var server = ear.servers.getFirst();
+        var server = listener.servers.getFirst();
 
         assertThat(server.reject(World.bytes("no"))).isTrue();
         assertThat(server.accept(34, 1, World.bytes(""))).isFalse();
@@ -97,7 +98,7 @@ class SidrTest implements SidrClient.Receiver {
 
     @Test
     void shouldReportAnUnknownService() {
-        world.there.engine.stopListening(World.SERVICE);
+        world.there.manager.stopListening(World.SERVICE);
         resolve();
         world.deliver();
 
@@ -108,7 +109,7 @@ class SidrTest implements SidrClient.Receiver {
     void shouldGiveUpOnASilentPeer() {
         world.lose(_ -> true);
         resolve();
-        world.pass(100_000);
+        world.advance(100_000);
 
         assertThat(unreachable).isEqualTo(1);
         assertThat(world.count("SIDR_REQ")).isEqualTo(16);
@@ -119,7 +120,7 @@ class SidrTest implements SidrClient.Receiver {
         var client = resolve();
         world.deliver();
         client.close();
-        ear.servers.getFirst().accept(34, 1, World.bytes(""));
+        listener.servers.getFirst().accept(34, 1, World.bytes(""));
         world.deliver();
 
         assertThat(replies).isEmpty();

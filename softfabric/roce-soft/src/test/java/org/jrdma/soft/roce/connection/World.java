@@ -16,7 +16,7 @@ import org.jrdma.soft.roce.packet.MalformedPacketException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection managers of two machines, a network whose messages a test can drop or duplicate,
+ * The connection managers of two machines, a simulated network that can lose or duplicate messages,
  * and a simulated clock.
  */
 final class World {
@@ -27,15 +27,15 @@ final class World {
     final Machine here = new Machine(Address.ipv4(0x0a00_0001), 1);
     final Machine there = new Machine(Address.ipv4(0x0a00_0002), 2);
 
-    /** All messages that were sent, including lost ones. */
+    /** All messages that were sent, including those that were lost. */
     final List<Sent> sent = new ArrayList<>();
 
     private final ArrayDeque<Sent> inFlight = new ArrayDeque<>();
     private Predicate<Sent> lost = _ -> false;
-    private Predicate<Sent> doubled = _ -> false;
+    private Predicate<Sent> duplicated = _ -> false;
     private long now;
 
-    /** A message in flight. */
+    /** A message that was sent. */
     record Sent(Address from, Address to, MemorySegment datagram) {
 
         String name() {
@@ -51,15 +51,15 @@ final class World {
         }
     }
 
-    /** One machine. */
+    /** A machine with a connection manager. */
     final class Machine implements ManagementTransport {
 
         final Address address;
-        final ConnectionManager engine;
+        final ConnectionManager manager;
 
         Machine(Address address, long seed) {
             this.address = address;
-            this.engine = new ConnectionManager(address, seed, MTU_1024, this, new Random(seed));
+            this.manager = new ConnectionManager(address, seed, MTU_1024, this, new Random(seed));
         }
 
         @Override
@@ -75,18 +75,18 @@ final class World {
                 return;
             }
             inFlight.add(one);
-            if (doubled.test(one)) {
+            if (duplicated.test(one)) {
                 inFlight.add(one);
             }
         }
 
-        /** Requests a connection from the other side. */
-        Party connect(Machine other, int queuePair, String data) {
-            var party = new Party();
-            party.connection =
-                    engine.connect(
-                            other.address, options(other, queuePair, data), party.events::add);
-            return party;
+        /** Requests a connection from another machine. */
+        Peer connect(Machine other, int queuePair, String data) {
+            var peer = new Peer();
+            peer.connection =
+                    manager.connect(
+                            other.address, options(other, queuePair, data), peer.events::add);
+            return peer;
         }
 
         private ConnectOptions options(Machine other, int queuePair, String data) {
@@ -101,16 +101,21 @@ final class World {
                     new PrivateDataHeader(4711, address, other.address).followedBy(bytes(data)));
         }
 
-        /** Listens with a backlog. */
-        Ear listen(int room) {
-            var ear = new Ear(room);
-            engine.listen(SERVICE, ear);
-            return ear;
+        /**
+         * Listens for connect requests.
+         *
+         * @param backlog the number of requests that are accepted by the listener before it drops
+         *     further ones
+         */
+        Listener listen(int backlog) {
+            var listener = new Listener(backlog);
+            manager.listen(SERVICE, listener);
+            return listener;
         }
     }
 
-    /** One side of a connection, with the events that it received. */
-    static final class Party {
+    /** The program at one end of a connection, with the events that it has received. */
+    static final class Peer {
         final List<ConnectionEvent> events = new ArrayList<>();
         @Nullable Connection connection;
         @Nullable PrivateDataHeader header;
@@ -118,7 +123,7 @@ final class World {
 
         Connection connection() {
             if (connection == null) {
-                throw new AssertionError("there is none");
+                throw new AssertionError("the connection was not requested");
             }
             return connection;
         }
@@ -128,19 +133,20 @@ final class World {
                     .reply(new EndpointParameters(queuePair, 0, 2, 1, true, true, 7), bytes(text));
         }
 
-        List<String> told() {
+        /** Returns the class names of the events, in the order of their arrival. */
+        List<String> eventNames() {
             return events.stream().map(event -> event.getClass().getSimpleName()).toList();
         }
     }
 
-    /** A listening service, with the connections requested from it. */
-    static final class Ear implements ServiceListener {
-        final List<Party> requests = new ArrayList<>();
+    /** A listener with the requests that it has received. */
+    static final class Listener implements ServiceListener {
+        final List<Peer> requests = new ArrayList<>();
         final List<SidrServer> servers = new ArrayList<>();
-        int room;
+        int backlog;
 
-        Ear(int room) {
-            this.room = room;
+        Listener(int backlog) {
+            this.backlog = backlog;
         }
 
         @Override
@@ -151,79 +157,81 @@ final class World {
         @Override
         public ConnectionEvent.@Nullable Receiver requested(
                 Connection connection, PrivateDataHeader header, MemorySegment data) {
-            if (room == 0) {
+            if (backlog == 0) {
                 return null;
             }
-            room--;
-            var party = new Party();
-            party.connection = connection;
-            party.header = header;
-            party.data = text(data);
-            requests.add(party);
-            return party.events::add;
+            backlog--;
+            var peer = new Peer();
+            peer.connection = connection;
+            peer.header = header;
+            peer.data = text(data);
+            requests.add(peer);
+            return peer.events::add;
         }
 
         @Override
         public boolean asked(SidrServer server, PrivateDataHeader header, MemorySegment data) {
-            return room-- > 0 && servers.add(server);
+            return backlog-- > 0 && servers.add(server);
         }
     }
 
-    /** Drops messages with these names from now on. */
-    void lose(Predicate<Sent> which) {
-        lost = which;
+    /** Loses all messages for which a condition holds, from now on. */
+    void lose(Predicate<Sent> condition) {
+        lost = condition;
     }
 
-    /** Duplicates messages with these names from now on. */
-    void duplicate(Predicate<Sent> which) {
-        doubled = which;
+    /** Duplicates all messages for which a condition holds, from now on. */
+    void duplicate(Predicate<Sent> condition) {
+        duplicated = condition;
     }
 
-    /** Returns the first message with a name. */
+    /** Returns a condition that holds only for the first message with a name. */
     static Predicate<Sent> first(String name) {
-        var met = new boolean[1];
+        var seen = new boolean[1];
         return message -> {
-            var isFirst = !met[0] && message.name().equals(name);
-            met[0] |= isFirst;
+            var isFirst = !seen[0] && message.name().equals(name);
+            seen[0] |= isFirst;
             return isFirst;
         };
     }
 
-    /** Delivers all messages in flight, and all messages that they cause. */
+    /** Delivers all messages in flight, including those that are sent in response. */
     void deliver() {
         while (!inFlight.isEmpty()) {
             var next = inFlight.remove();
             var target = next.to().equals(here.address) ? here : there;
-            target.engine.received(next.from(), next.datagram());
+            target.manager.received(next.from(), next.datagram());
         }
     }
 
-    /** Advances the clock and handles all timers and messages. */
-    void pass(long millis) {
+    /**
+     * Advances the clock. Handles all timers that expire and all messages that are sent meanwhile.
+     */
+    void advance(long millis) {
         var end = now + millis * 1_000_000;
         deliver();
         for (var next = next(); next <= end; next = next()) {
             now = Math.max(now, next);
-            here.engine.expire(now);
-            there.engine.expire(now);
+            here.manager.expire(now);
+            there.manager.expire(now);
             deliver();
         }
         now = end;
     }
 
-    /** Advances the clock until a condition holds, but at most by ten seconds. */
-    void passUntil(BooleanSupplier happened) {
-        for (var millis = 0; millis < 10_000 && !happened.getAsBoolean(); millis++) {
-            pass(1);
+    /** Advances the clock until a condition holds. Fails if that takes more than ten seconds. */
+    void advanceUntil(BooleanSupplier condition) {
+        for (var millis = 0; millis < 10_000 && !condition.getAsBoolean(); millis++) {
+            advance(1);
         }
-        assertThat(happened.getAsBoolean()).isTrue();
+        assertThat(condition.getAsBoolean()).isTrue();
     }
 
     private long next() {
-        return Math.min(here.engine.nextDeadline(), there.engine.nextDeadline());
+        return Math.min(here.manager.nextDeadline(), there.manager.nextDeadline());
     }
 
-    /** Returns the number of messages sent with a name. */
+    /** Returns the number of messages with a name that were sent. */
     long count(String name) {
         return sent.stream().filter(message -> message.name().equals(name)).count();
     }
@@ -232,7 +240,7 @@ final class World {
         return MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Returns text as it is received, padded with zeros. */
+    /** Returns the text in private data, without the zeros after it. */
     static String text(MemorySegment data) {
         var bytes = data.toArray(ValueLayout.JAVA_BYTE);
         return new String(bytes, StandardCharsets.UTF_8).replace("\0", "");

@@ -12,7 +12,9 @@ import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests that a deregistration that waits for an access does not block other threads. */
+/**
+ * Tests that a deregistration that waits for a memory access to end does not block other threads.
+ */
 class DeregistrationTest {
 
     private final MemoryRegistry registry = new MemoryRegistry(new Random(1));
@@ -29,7 +31,7 @@ class DeregistrationTest {
         var region = register();
         assertThat(region.enter()).isTrue();
         var waiting = Thread.ofPlatform().daemon().start(() -> registry.deregister(region));
-        while (region.enter()) { // until the region is closed and its deregistration waits
+        while (region.enter()) { // wait until the deregistration has closed the region
             region.exit();
         }
 

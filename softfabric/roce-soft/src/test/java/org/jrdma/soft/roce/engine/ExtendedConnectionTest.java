@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests XRC connections, whose requests name a receive queue. The left side sends, the right side
- * receives.
+ * Tests XRC connections, on which each request names a receive queue. The left side sends requests,
+ * and the right side executes them.
  */
 class ExtendedConnectionTest {
 
@@ -30,8 +30,11 @@ class ExtendedConnectionTest {
     private final Pair.Side left = pair.left;
     private final Pair.Side right = pair.right;
 
-    /** An additional receive queue of the receiving side, with its completions. */
-    private final class Other {
+    /**
+     * An additional XRC receive queue on the right side, with its own protection domain and
+     * completions.
+     */
+    private final class AdditionalQueue {
 
         final ProtectionDomain domain = new ProtectionDomain();
         final MemoryRegion region = right.registry.register(domain, right.memory, 0, Pair.ALL);
@@ -39,7 +42,7 @@ class ExtendedConnectionTest {
         final List<Pair.Done> done = new ArrayList<>();
         final ExtendedReceiveQueue named;
 
-        Other(ExtendedDomain extendedDomain) {
+        AdditionalQueue(ExtendedDomain extendedDomain) {
             named =
                     Objects.requireNonNull(
                             right.engine.newExtendedReceives(extendedDomain, queue, this::add));
@@ -70,8 +73,8 @@ class ExtendedConnectionTest {
         return Objects.requireNonNull(right.queuePair.extendedDomain());
     }
 
-    private void post(SendWork work, int number) {
-        work.receiveQueue(number);
+    private void postAndRun(SendWork work, int receiveQueue) {
+        work.receiveQueue(receiveQueue);
         left.post();
         pair.run(pair.now + 20 * MILLISECOND);
     }
@@ -87,13 +90,13 @@ class ExtendedConnectionTest {
     @Test
     void shouldDeliverEachMessageToTheQueueThatItNames() {
         pair.connect(MTU, 0xff_fff0);
-        var other = new Other(domain());
+        var other = new AdditionalQueue(domain());
         right.receive(11, 0, 5000);
         other.receive(12, 8192, 5000);
         left.fill(0, 5000, 1);
 
-        post(send(1, 5000).immediate(77).solicited(), other.named.number());
-        post(send(2, 4), right.named.number());
+        postAndRun(send(1, 5000).immediate(77).solicited(), other.named.number());
+        postAndRun(send(2, 4), right.named.number());
 
         assertSent(CompletionStatus.SUCCESS, CompletionStatus.SUCCESS);
         assertThat(right.done).extracting(Pair.Done::id).containsExactly(11L);
@@ -115,35 +118,35 @@ class ExtendedConnectionTest {
     @Test
     void shouldAccessMemoryOfTheQueuesProtectionDomain() {
         pair.connect(MTU, 0);
-        var other = new Other(domain());
+        var other = new AdditionalQueue(domain());
         left.fill(0, 3000, 1);
         right.fill(4096, 3000, 2);
         right.memory.set(ValueLayout.JAVA_LONG, 16384, 41);
 
-        post(
+        postAndRun(
                 left.work(1, SendOperation.WRITE)
                         .buffer(left.start, 3000, left.region.key())
                         .remote(8192, other.region.key()),
                 other.named.number());
-        post(
+        postAndRun(
                 left.work(2, SendOperation.READ)
                         .buffer(left.start + 4096, 3000, left.region.key())
                         .remote(4096, other.region.key()),
                 other.named.number());
-        post(
+        postAndRun(
                 left.work(3, SendOperation.FETCH_AND_ADD)
                         .buffer(left.start + 8192, 8, left.region.key())
                         .remote(16384, other.region.key())
                         .atomic(1, 0),
                 other.named.number());
-        post(
+        postAndRun(
                 left.work(4, SendOperation.COMPARE_AND_SWAP)
                         .buffer(left.start + 8200, 8, left.region.key())
                         .remote(16384, other.region.key())
                         .atomic(50, 42),
                 other.named.number());
         other.receive(13, 0, 0);
-        post(
+        postAndRun(
                 left.work(5, SendOperation.WRITE)
                         .buffer(left.start, 8, left.region.key())
                         .remote(20480, other.region.key())
@@ -169,9 +172,9 @@ class ExtendedConnectionTest {
     @Test
     void shouldRejectMemoryOfTheDomainOfAnotherQueue() {
         pair.connect(MTU, 0);
-        var other = new Other(domain());
+        var other = new AdditionalQueue(domain());
 
-        post(
+        postAndRun(
                 left.work(1, SendOperation.READ)
                         .buffer(left.start, 8, left.region.key())
                         .remote(0, other.region.key()),
@@ -186,7 +189,7 @@ class ExtendedConnectionTest {
         pair.connect(MTU, 0);
         right.receive(11, 0, 100);
 
-        post(send(1, 100), right.named.number() ^ 0x1_0000);
+        postAndRun(send(1, 100), right.named.number() ^ 0x1_0000);
 
         assertRejected();
     }
@@ -194,14 +197,14 @@ class ExtendedConnectionTest {
     @Test
     void shouldRejectAQueueOfAnotherXrcDomain() {
         pair.connect(MTU, 0);
-        var stranger = new Other(new ExtendedDomain());
-        stranger.receive(12, 0, 100);
+        var otherDomainQueue = new AdditionalQueue(new ExtendedDomain());
+        otherDomainQueue.receive(12, 0, 100);
         right.receive(11, 0, 100);
 
-        post(send(1, 100), stranger.named.number());
+        postAndRun(send(1, 100), otherDomainQueue.named.number());
 
         assertRejected();
-        assertThat(stranger.done).isEmpty();
+        assertThat(otherDomainQueue.done).isEmpty();
     }
 
     private void assertRejected() {
@@ -214,7 +217,7 @@ class ExtendedConnectionTest {
     @Test
     void shouldRejectAMessageWhosePacketsNameDifferentQueues() {
         pair.connect(MTU, 0);
-        var other = new Other(domain());
+        var other = new AdditionalQueue(domain());
         right.receive(11, 0, 5000);
         other.receive(12, 0, 5000);
         var work = send(1, 5000);
@@ -226,7 +229,7 @@ class ExtendedConnectionTest {
                     return true;
                 };
 
-        post(work, right.named.number());
+        postAndRun(work, right.named.number());
 
         assertSent(CompletionStatus.REMOTE_INVALID_REQUEST);
         assertThat(right.done)
@@ -235,7 +238,7 @@ class ExtendedConnectionTest {
         assertThat(other.done).isEmpty();
     }
 
-    /** The owner of a destroyed queue must not receive further completions. */
+    /** Completions of a destroyed receive queue must not be reported to its owner. */
     @Test
     void shouldFailAMessageSilentlyIfItsQueueIsDestroyedMeanwhile() {
         pair.connect(MTU, 0);
@@ -249,9 +252,9 @@ class ExtendedConnectionTest {
                     return true;
                 };
         var number = right.named.number();
-        // The message is longer than a window, so some of its packets are acknowledged before
-        // others are sent.
-        post(send(1, MTU * 600), number);
+        // The message is longer than the window of packets without acknowledgement, so the sender
+        // receives an acknowledgement before it has sent the whole message.
+        postAndRun(send(1, MTU * 600), number);
 
         assertSent(CompletionStatus.REMOTE_ACCESS_ERROR);
         assertThat(right.done).isEmpty();
@@ -260,10 +263,10 @@ class ExtendedConnectionTest {
     @Test
     void shouldWaitForAReceiveOfTheNamedQueue() {
         pair.connect(MTU, 0);
-        var other = new Other(domain());
+        var other = new AdditionalQueue(domain());
         right.receive(11, 0, 100);
 
-        post(send(1, 100), other.named.number());
+        postAndRun(send(1, 100), other.named.number());
         assertThat(left.done).isEmpty();
         other.receive(12, 0, 100);
         pair.run(pair.now + 20 * MILLISECOND);
@@ -298,7 +301,7 @@ class ExtendedConnectionTest {
             binder.sends().post();
             right.engine.doorbell(binder);
             pair.run(pair.now + MILLISECOND);
-            post(
+            postAndRun(
                     left.work(2, SendOperation.READ)
                             .buffer(left.start, 8, left.region.key())
                             .remote(right.start, window.key()),
@@ -314,7 +317,7 @@ class ExtendedConnectionTest {
         right.queuePair = sender;
         pair.connect(MTU, 0, 8, 1, 7, 4, Pair.ALL);
 
-        post(send(1, 100), right.named.number());
+        postAndRun(send(1, 100), right.named.number());
 
         assertSent(CompletionStatus.RETRIES_EXCEEDED);
         assertThat(right.events).isEmpty();
@@ -323,16 +326,16 @@ class ExtendedConnectionTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void shouldLoseNothingOverALossyNetwork(long seed) {
-        var bad = new Pair(Transport.EXTENDED, seed);
-        bad.trouble = new Pair.Trouble(0.02, 0.05, 0.1, 0.01);
-        bad.connect(MTU, 0xff_ff00);
-        var good = new GoodTraffic(bad, Transport.EXTENDED);
-        for (var round = 0; round < 4_000 && good.completed() < 400; round++) {
-            good.proceed();
-            bad.run(bad.now + 100 * MILLISECOND);
+        var lossy = new Pair(Transport.EXTENDED, seed);
+        lossy.faults = new Pair.Faults(0.02, 0.05, 0.1, 0.01);
+        lossy.connect(MTU, 0xff_ff00);
+        var traffic = new GoodTraffic(lossy, Transport.EXTENDED);
+        for (var round = 0; round < 4_000 && traffic.completed() < 400; round++) {
+            traffic.proceed();
+            lossy.run(lossy.now + 100 * MILLISECOND);
         }
 
-        assertThat(bad.faults).isEmpty();
-        assertThat(good.completed()).isEqualTo(400);
+        assertThat(lossy.exceptions).isEmpty();
+        assertThat(traffic.completed()).isEqualTo(400);
     }
 }

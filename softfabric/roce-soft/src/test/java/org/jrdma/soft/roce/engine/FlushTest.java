@@ -42,7 +42,8 @@ class FlushTest {
                 .flush(placement, selectivity, bytes);
     }
 
-    private Pair.Done done(SendWork ignored) {
+    /** Posts the claimed work request and returns its completion. */
+    private Pair.Done completionOf(SendWork ignored) {
         left.post();
         pair.run();
         return left.done.getLast();
@@ -51,7 +52,7 @@ class FlushTest {
     @Test
     void shouldExecuteEachOnceAndInOrderDespiteLoss() {
         connect(RIGHTS);
-        pair.trouble = new Pair.Trouble(0.1, 0.1, 0.2, 0);
+        pair.faults = new Pair.Faults(0.1, 0.1, 0.2, 0);
         var id = 0L;
         for (var i = 0; i < 60; i++) {
             left.memory.set(ValueLayout.JAVA_LONG, 8L * i, -1 - i);
@@ -68,7 +69,7 @@ class FlushTest {
             left.work(id++, SendOperation.FETCH_AND_ADD)
                     .buffer(left.start + 8192 + 8L * i, 8, left.region.key())
                     .remote(right.start, region.key())
-                    .atomic(-1000, 0); // a repeated atomic write would overwrite a later one
+                    .atomic(-1000, 0); // detects an ATOMIC WRITE that is executed twice
             left.post();
         }
 
@@ -93,7 +94,7 @@ class FlushTest {
         left.memory.set(ValueLayout.JAVA_LONG, 0, 42);
 
         var done =
-                done(
+                completionOf(
                         left.work(1, SendOperation.ATOMIC_WRITE)
                                 .inline(left.memory.asSlice(0, 8))
                                 .remote(right.start + 8, region.key()));
@@ -106,7 +107,7 @@ class FlushTest {
     void shouldFlushAWholeRegionForAnyRange() {
         connect(RIGHTS);
 
-        assertThat(done(flush(1, FlushHeader.GLOBAL, FlushHeader.REGION, 0, -1)).status())
+        assertThat(completionOf(flush(1, FlushHeader.GLOBAL, FlushHeader.REGION, 0, -1)).status())
                 .isEqualTo(CompletionStatus.SUCCESS);
     }
 
@@ -114,7 +115,7 @@ class FlushTest {
     void shouldRejectAnAtomicWriteOfOtherThanEightBytes() {
         for (var bytes : new int[] {0, 4, 16}) {
             connect(RIGHTS);
-            assertThat(done(atomicWrite(1, right.start, bytes)).status())
+            assertThat(completionOf(atomicWrite(1, right.start, bytes)).status())
                     .isEqualTo(CompletionStatus.LOCAL_LENGTH_ERROR);
         }
     }
@@ -137,9 +138,9 @@ class FlushTest {
         assertThat(right.guardsAreIntact()).isTrue();
     }
 
-    private void assertRejected(int ofQueuePair, long address, CompletionStatus status) {
-        connect(ofQueuePair);
-        assertThat(done(atomicWrite(1, address, 8)).status()).isEqualTo(status);
+    private void assertRejected(int queuePairAccess, long address, CompletionStatus status) {
+        connect(queuePairAccess);
+        assertThat(completionOf(atomicWrite(1, address, 8)).status()).isEqualTo(status);
         assertThat(right.queuePair.state()).isEqualTo(QueuePairState.ERROR);
     }
 
@@ -162,7 +163,7 @@ class FlushTest {
                 range,
                 start,
                 8,
-                access); // no region is persistent
+                access); // no region permits persistent flushes
         assertFlushRejected(RIGHTS, global, range, start + Pair.REGION, 8, access);
         region = register(Pair.ALL);
         assertFlushRejected(RIGHTS, global, range, start, 8, access);
@@ -172,14 +173,14 @@ class FlushTest {
     }
 
     private void assertFlushRejected(
-            int ofQueuePair,
+            int queuePairAccess,
             int placement,
             int selectivity,
             long address,
             int bytes,
             CompletionStatus status) {
-        connect(ofQueuePair);
-        assertThat(done(flush(1, placement, selectivity, address, bytes)).status())
+        connect(queuePairAccess);
+        assertThat(completionOf(flush(1, placement, selectivity, address, bytes)).status())
                 .isEqualTo(status);
     }
 }

@@ -25,6 +25,7 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+/** Tests that random and damaged packets affect only the queue pair to which they are addressed. */
 class FuzzTest {
 
     private static final ValueLayout.OfInt BIG_ENDIAN_INT =
@@ -32,7 +33,7 @@ class FuzzTest {
     private static final ValueLayout.OfLong BIG_ENDIAN_LONG =
             ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-    // The offsets of these fields in a packet.
+    // Offsets of fields in the memory of a packet.
     private static final long DESTINATION = PacketBuffer.START + 4;
     private static final long SEQUENCE = PacketBuffer.START + 8;
     private static final long REMOTE_ADDRESS = PacketBuffer.START + 12;
@@ -41,17 +42,19 @@ class FuzzTest {
     private static final OpCode[] OP_CODES = OpCode.values();
 
     /**
-     * The number of packets: small by default, {@code -Djrdma.fuzz.packets=1000000} for a long run.
+     * The number of random packets. The default is small; {@code -Djrdma.fuzz.packets=1000000}
+     * selects a long run.
      */
     private static final int PACKETS = Integer.getInteger("jrdma.fuzz.packets", 60_000);
 
     private static final int MTU = 256;
     private static final int QUEUE_KEY = 0x1234;
 
-    /** The maximum number of packets during which regular traffic must make some progress. */
-    private static final int SPELL = 64;
+    /** The number of random packets after which the progress of the regular traffic is checked. */
+    private static final int CHECK_INTERVAL = 64;
 
-    private static final int DONE_IN_A_SPELL = 10;
+    /** The minimum number of regular operations that complete between two checks. */
+    private static final int MIN_PROGRESS = 10;
 
     private final SplittableRandom random = new SplittableRandom(7);
     private final InvariantCrc checksum = new InvariantCrc();
@@ -62,20 +65,24 @@ class FuzzTest {
     private long damaged;
     private long sealed;
 
-    /** The approximate packet sequence number of the victim. */
-    private int near;
+    /**
+     * A recent packet sequence number of the attacked queue pair. Random packets often have numbers
+     * close to it.
+     */
+    private int recentSequence;
 
     /**
-     * Tests random packets from the right peer with a valid checksum. Before each regular packet, a
-     * damaged copy is also delivered: either to the same queue pair, which the checksum protects,
-     * or to the victim with a valid checksum.
+     * The attacked queue pair (the victim) is on the right side. Random packets have a valid
+     * checksum and appear to come from its peer. In addition, a damaged copy of each regular packet
+     * is delivered before the packet itself. The copy either is addressed to the same queue pair,
+     * which rejects it because of its checksum, or is redirected to the victim with a valid
+     * checksum.
      */
     @ParameterizedTest
     @EnumSource(Transport.class)
     void shouldNeitherTouchOtherMemoryNorBlockOtherTrafficForAnyPackets(Transport transport) {
         var start = System.nanoTime();
-        // Over IPv6, because the checksum covers the whole packet and detects all damage except by
-        // chance.
+        // IPv6 is used because its checksum covers the whole packet and detects damage reliably.
         var pair = new Pair(transport, 1, new Address(0, 1), new Address(0, 2));
         pair.connect(MTU, 0);
         var victim = pair.right;
@@ -83,18 +90,19 @@ class FuzzTest {
                 victim.registry.register(
                         victim.domain, victim.memory, victim.start, Pair.ALL | Access.WINDOW_BIND);
         window = victim.registry.newWindow(victim.domain, MemoryWindow.Type.TWO);
-        var good = Stream.of(Transport.values()).map(kind -> new GoodTraffic(pair, kind)).toList();
+        var traffic =
+                Stream.of(Transport.values()).map(kind -> new GoodTraffic(pair, kind)).toList();
         pair.passes =
-                (to, genuine) -> {
+                (to, regular) -> {
                     if (to == victim) {
-                        damage(genuine, victim, good);
-                    } else if (destination(genuine) == pair.left.queuePair.number()) {
-                        near = sequence(genuine);
+                        damage(regular, victim, traffic);
+                    } else if (destination(regular) == pair.left.queuePair.number()) {
+                        recentSequence = sequence(regular);
                     }
                     return true;
                 };
         var resets = 0;
-        var goodBefore = new long[good.size()];
+        var completedBefore = new long[traffic.size()];
         for (var i = 0; i < PACKETS; i++) {
             if (victim.queuePair.state() != QueuePairState.READY_TO_SEND
                     || pair.left.queuePair.state() != QueuePairState.READY_TO_SEND) {
@@ -102,24 +110,24 @@ class FuzzTest {
                 victim.queuePair.reset();
                 pair.left.queuePair.reset();
                 pair.connect(MTU, 0);
-                near = 0;
+                recentSequence = 0;
             }
-            giveWork(victim, i);
-            forge(pair.left, victim, good.get(random.nextInt(good.size())));
+            postWork(victim, i);
+            forge(pair.left, victim, traffic.get(random.nextInt(traffic.size())));
             victim.engine.receive(packet);
-            good.forEach(GoodTraffic::proceed);
+            traffic.forEach(GoodTraffic::proceed);
             pair.run(pair.now + 1_000);
-            if (i % SPELL == SPELL - 1) {
-                assertThat(pair.faults).isEmpty();
-                for (var j = 0; j < goodBefore.length; j++) {
-                    assertThat(good.get(j).completed())
-                            .isGreaterThanOrEqualTo(goodBefore[j] + DONE_IN_A_SPELL);
-                    goodBefore[j] = good.get(j).completed();
+            if (i % CHECK_INTERVAL == CHECK_INTERVAL - 1) {
+                assertThat(pair.exceptions).isEmpty();
+                for (var j = 0; j < completedBefore.length; j++) {
+                    assertThat(traffic.get(j).completed())
+                            .isGreaterThanOrEqualTo(completedBefore[j] + MIN_PROGRESS);
+                    completedBefore[j] = traffic.get(j).completed();
                 }
             }
         }
         assertThat(victim.guardsAreIntact()).isTrue();
-        // Otherwise the random packets were never accepted.
+        // This proves that random packets were accepted.
         assertThat(resets).isGreaterThan(PACKETS / 100);
         assertThat(victim.done)
                 .filteredOn(done -> done.status() == CompletionStatus.SUCCESS)
@@ -132,7 +140,7 @@ class FuzzTest {
                 PACKETS,
                 damaged,
                 sealed,
-                good,
+                traffic,
                 (System.nanoTime() - start) / 1e9);
     }
 
@@ -144,18 +152,18 @@ class FuzzTest {
         return packet.memory().get(BIG_ENDIAN_INT, SEQUENCE) & 0xff_ffff;
     }
 
-    private int anySequence() {
+    private int randomSequence() {
         return random.nextInt(8) == 0
                 ? random.nextInt(1 << 24)
-                : (near + random.nextInt(-1, 3)) & 0xff_ffff;
+                : (recentSequence + random.nextInt(-1, 3)) & 0xff_ffff;
     }
 
-    private void giveWork(Pair.Side victim, int i) {
+    private void postWork(Pair.Side victim, int i) {
         if (i % 16 == 0 && victim.receives().claim() != null) {
             victim.receive(i, random.nextInt(4) * 256L, random.nextInt(700));
         }
         if (victim.transport == Transport.EXTENDED) {
-            return; // the receiving end sends nothing
+            return; // the receiving end of an XRC connection sends no requests
         }
         if (!window.isBound() && victim.queuePair.sends().claim() != null) {
             victim.work(i, SendOperation.BIND)
@@ -178,15 +186,18 @@ class FuzzTest {
         }
     }
 
-    private OpCode anyOpCode() {
+    private OpCode randomOpCode() {
         return OP_CODES[random.nextInt(OP_CODES.length)];
     }
 
-    /** Creates a random packet. The more of its fields are valid, the further it is processed. */
-    private void forge(Pair.Side peer, Pair.Side victim, GoodTraffic good) {
-        var opCode = anyOpCode();
+    /**
+     * Creates a random packet. Most of its fields are valid with a high probability, so that many
+     * packets pass the first checks of the receiver.
+     */
+    private void forge(Pair.Side peer, Pair.Side victim, GoodTraffic traffic) {
+        var opCode = randomOpCode();
         while (random.nextBoolean() && opCode.transport() != victim.transport) {
-            opCode = anyOpCode();
+            opCode = randomOpCode();
         }
         var memory = packet.memory();
         BaseTransportHeader.encode(
@@ -198,7 +209,7 @@ class FuzzTest {
                 0xffff,
                 victim.queuePair.number(),
                 random.nextBoolean(),
-                anySequence());
+                randomSequence());
         var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
         for (var offset = 0; offset < 40; offset += 8) {
             memory.set(ValueLayout.JAVA_LONG_UNALIGNED, headers + offset, random.nextLong());
@@ -206,13 +217,13 @@ class FuzzTest {
         var key =
                 switch (random.nextInt(8)) {
                     case 0 -> random.nextInt();
-                    case 1 -> good.key();
+                    case 1 -> traffic.key();
                     case 2 -> window.key();
                     default -> victim.region.key();
                 };
         var address =
-                key == good.key()
-                        ? good.start()
+                key == traffic.key()
+                        ? traffic.start()
                         : victim.start
                                 + switch (random.nextInt(4)) {
                                     case 0 -> random.nextInt(-600, 600);
@@ -222,7 +233,7 @@ class FuzzTest {
                                 };
         var remaining = opCode.headers();
         if (opCode.hasExtended()) {
-            new ExtendedHeader(receiveQueue(victim, good)).encode(memory, headers);
+            new ExtendedHeader(receiveQueue(victim, traffic)).encode(memory, headers);
             headers += ExtendedHeader.BYTES;
             remaining = remaining.subList(1, remaining.size());
         }
@@ -257,30 +268,33 @@ class FuzzTest {
         checksum.seal(packet);
     }
 
-    /** Returns a receive queue number, usually that of the victim. */
-    private int receiveQueue(Pair.Side victim, GoodTraffic good) {
+    /** Returns the number of an XRC receive queue, usually that of the victim. */
+    private int receiveQueue(Pair.Side victim, GoodTraffic traffic) {
         return switch (random.nextInt(16)) {
             case 0 -> random.nextInt(1 << 24);
-            case 1 -> good.receiveQueue();
+            case 1 -> traffic.receiveQueue();
             default -> victim.named == null ? 0 : victim.named.number();
         };
     }
 
-    /** Returns a payload length that is valid in about half of the cases. */
+    /** Returns a payload length that is valid for the opcode in about half of the cases. */
     private int bytes(OpCode opCode) {
         return opCode == OpCode.RC_ATOMIC_WRITE && random.nextInt(4) > 0
                 ? Long.BYTES
                 : random.nextInt(3) * 256;
     }
 
-    /** Delivers a copy with an inverted bit or a truncated end to the victim's engine. */
-    private void damage(PacketBuffer genuine, Pair.Side victim, List<GoodTraffic> good) {
+    /**
+     * Delivers a damaged copy of a regular packet to the victim's engine. The copy has an inverted
+     * bit or is truncated.
+     */
+    private void damage(PacketBuffer regular, Pair.Side victim, List<GoodTraffic> traffic) {
         damaged++;
-        copy.copyFrom(genuine);
+        copy.copyFrom(regular);
         var memory = copy.memory();
         var forVictim = random.nextBoolean();
         if (forVictim) {
-            redirect(victim, good);
+            redirect(victim, traffic);
         }
         if (random.nextBoolean()) {
             copy.length(random.nextInt(copy.length()) & (forVictim ? -4 : -1));
@@ -291,20 +305,24 @@ class FuzzTest {
         }
         if (forVictim) {
             sealed++;
-            // Computes the checksum again, so that the copy is accepted.
+            // The checksum is computed again, so that the victim does not reject the copy because
+            // of it.
             memory.set(BIG_ENDIAN_INT, DESTINATION, victim.queuePair.number());
             checksum.seal(copy);
         }
         victim.engine.receive(copy);
     }
 
-    /** Changes the copy so that the victim may expect it, and removes its checksum. */
-    private void redirect(Pair.Side victim, List<GoodTraffic> good) {
+    /**
+     * Removes the checksum of the copy, and changes the sequence number, address and key so that
+     * the victim may accept the copy.
+     */
+    private void redirect(Pair.Side victim, List<GoodTraffic> traffic) {
         var memory = copy.memory();
         copy.length(copy.length() - InvariantCrc.BYTES);
-        memory.set(BIG_ENDIAN_INT, SEQUENCE, random.nextInt() << 31 | anySequence());
+        memory.set(BIG_ENDIAN_INT, SEQUENCE, random.nextInt() << 31 | randomSequence());
         var address = memory.get(BIG_ENDIAN_LONG, REMOTE_ADDRESS);
-        if (good.stream().anyMatch(one -> one.start() == address) && random.nextInt(8) > 0) {
+        if (traffic.stream().anyMatch(each -> each.start() == address) && random.nextInt(8) > 0) {
             memory.set(BIG_ENDIAN_LONG, REMOTE_ADDRESS, victim.start);
             memory.set(BIG_ENDIAN_INT, REMOTE_KEY, victim.region.key());
         }

@@ -14,8 +14,9 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Regular traffic between two other queue pairs of a {@link Pair}, with a protection domain and
- * memory of their own. One operation runs at a time, and is verified when it completes.
+ * Regular traffic between two additional queue pairs of a {@link Pair}, which have their own
+ * protection domains and memory. Only one operation is outstanding at a time, and its result is
+ * verified when it completes.
  */
 final class GoodTraffic {
 
@@ -25,11 +26,10 @@ final class GoodTraffic {
     private final Transport transport;
     private final List<SendOperation> operations;
 
-    /**
-     * The length of all messages except atomics, and the offset at which the receiver expects them.
-     */
+    /** The length in bytes of all messages except atomics. */
     private final int bytes;
 
+    /** The offset in the receive buffer at which the message begins. */
     private final int offset;
 
     private final End left;
@@ -62,7 +62,7 @@ final class GoodTraffic {
         right.connect(left);
     }
 
-    /** A queue pair with memory between two guard areas. */
+    /** One end of the traffic: a queue pair with memory between two guard areas. */
     private final class End {
 
         final Pair.Side side;
@@ -71,7 +71,7 @@ final class GoodTraffic {
         final MemoryRegion region;
         final QueuePair queuePair;
 
-        /** The receive queue, which the sender names on XRC connections. */
+        /** The receive queue for messages. On XRC connections, the sender names its number. */
         final ReceiveQueue receives;
 
         final int receiveQueue;
@@ -107,7 +107,11 @@ final class GoodTraffic {
             queuePair.readyToSend(new SendParameters(0, 14, 7, 7, 1));
         }
 
-        boolean holdsNothingElse() {
+        /**
+         * Returns true if the guard areas, and the memory after the message, still contain their
+         * pattern.
+         */
+        boolean hasUnchangedGuards() {
             var used = offset + bytes;
             return all.asSlice(0, Pair.GUARD).mismatch(all.asSlice(2 * Pair.GUARD, Pair.GUARD)) < 0
                     && all.get(ValueLayout.JAVA_BYTE, 0) == Pair.CANARY
@@ -117,22 +121,31 @@ final class GoodTraffic {
         }
     }
 
-    /** The memory of the attacked side, which other peers may not access. */
+    /**
+     * Returns the address of the memory on the right side, which the fuzzed queue pair may not
+     * access.
+     */
     long start() {
         return right.memory.address();
     }
 
-    /** The key of the memory, which is not valid for other peers. */
+    /**
+     * Returns the key of the memory on the right side, which is not valid for the fuzzed queue
+     * pair.
+     */
     int key() {
         return right.region.key();
     }
 
-    /** The number of the receive queue, which is not valid for other peers. */
+    /**
+     * Returns the number of the XRC receive queue on the right side, which belongs to another XRC
+     * domain than the fuzzed queue pair.
+     */
     int receiveQueue() {
         return right.receiveQueue;
     }
 
-    /** The number of operations that completed with correct data. */
+    /** Returns the number of operations that completed with correct data. */
     long completed() {
         return completed;
     }
@@ -146,12 +159,15 @@ final class GoodTraffic {
         return operations.get((int) (number % operations.size()));
     }
 
-    /** Includes a WRITE over an unreliable connection, whose arrival would otherwise be unknown. */
+    /**
+     * Returns true if an operation takes a receive. A WRITE over an unreliable connection does,
+     * because it carries immediate data; otherwise its arrival would be unknown.
+     */
     private boolean takesReceive(SendOperation operation) {
         return operation == SendOperation.SEND || transport == Transport.UNRELIABLE;
     }
 
-    /** Starts the next operation if the last one is complete. */
+    /** Starts the next operation if the previous one is complete. */
     void proceed() {
         if (posted > completed) {
             return;
@@ -215,8 +231,8 @@ final class GoodTraffic {
         } else {
             var arrived = right.memory.asSlice(offset, bytes);
             assertThat(arrived.mismatch(left.memory.asSlice(0, bytes))).isEqualTo(-1);
-            assertThat(left.holdsNothingElse()).isTrue();
-            assertThat(right.holdsNothingElse()).isTrue();
+            assertThat(left.hasUnchangedGuards()).isTrue();
+            assertThat(right.hasUnchangedGuards()).isTrue();
         }
         completed++;
     }

@@ -11,18 +11,21 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests queue pair 1 with datagrams from queue pair 1 of a peer and from other queue pairs. */
+/**
+ * Tests queue pair 1 with datagrams from queue pair 1 of a peer and from other queue pairs of the
+ * peer.
+ */
 class ManagementQueuePairTest {
 
     private static final long MILLISECOND = 1_000_000;
     private static final int PARTITION = 0xffff;
 
     private final Pair pair = new Pair(Transport.DATAGRAM, 1);
-    private final Manager left = new Manager();
-    private final Manager right = new Manager();
+    private final RecordingAgent left = new RecordingAgent();
+    private final RecordingAgent right = new RecordingAgent();
 
-    /** An agent that records its calls. */
-    private static final class Manager implements ManagementAgent {
+    /** A management agent that records the calls of its methods. */
+    private static final class RecordingAgent implements ManagementAgent {
         final List<Address> sources = new ArrayList<>();
         final List<byte[]> datagrams = new ArrayList<>();
         final List<Long> expired = new ArrayList<>();
@@ -81,7 +84,7 @@ class ManagementQueuePairTest {
     }
 
     @Test
-    void shouldDropDatagramsOfOtherQueuePairsDespiteTheRightKey() {
+    void shouldDropDatagramsFromOtherQueuePairsDespiteAValidQueueKey() {
         pair.left.queuePair.initialize(Pair.ALL, PARTITION, ManagementAgent.QUEUE_KEY);
         pair.left.queuePair.readyToReceive(
                 new ReceiveParameters(pair.left.address, pair.left.address, 0, 1024, 0, 0, 12));
@@ -111,16 +114,16 @@ class ManagementQueuePairTest {
     }
 
     @Test
-    void shouldDropDatagramsWithoutAnAgent() {
-        var nobody = new Pair(Transport.DATAGRAM, 2);
-        nobody.left.engine.management(nobody.left.address, left);
+    void shouldDropDatagramsIfThereIsNoAgent() {
+        var second = new Pair(Transport.DATAGRAM, 2); // only the left engine has an agent
+        second.left.engine.management(second.left.address, left);
 
-        nobody.left.engine.sendManagement(nobody.right.address, datagram(256));
-        nobody.run(MILLISECOND);
+        second.left.engine.sendManagement(second.right.address, datagram(256));
+        second.run(MILLISECOND);
 
-        assertThat(nobody.packets).isEqualTo(1);
+        assertThat(second.packets).isEqualTo(1);
         assertThatThrownBy(
-                        () -> nobody.right.engine.sendManagement(nobody.left.address, datagram(4)))
+                        () -> second.right.engine.sendManagement(second.left.address, datagram(4)))
                 .isInstanceOf(IllegalStateException.class);
     }
 
@@ -142,10 +145,10 @@ class ManagementQueuePairTest {
 
         assertThat(right.datagrams).hasSize(2);
         assertThat(right.expired).hasSize(1);
-        assertThat(pair.faults).isEmpty();
+        assertThat(pair.exceptions).isEmpty();
     }
 
-    /** A flood of answers must not exhaust the memory. */
+    /** The memory for datagrams that wait to be sent must be limited. */
     @Test
     void shouldLimitTheNumberOfQueuedDatagrams() {
         for (var i = 0; i < 10_000; i++) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests memory windows on the memory of the left side. */
+/** Tests memory windows that are bound to memory of the left side. */
 class MemoryWindowTest {
 
     private static final int ROUNDS = 60;
@@ -45,23 +45,24 @@ class MemoryWindowTest {
                                 Access.REMOTE_WRITE | Access.REMOTE_READ));
     }
 
-    /** Returns the key after some binds. */
+    /** Returns the key that a window has after being bound {@code binds} more times. */
     private static int next(int key, int binds) {
         return (key & ~0xff) | (key + binds & 0xff);
     }
 
-    private Pair.Done done(Pair.Side side, SendWork ignored) {
+    /** Posts the claimed work request of a side and returns its completion. */
+    private Pair.Done completionOf(Pair.Side side, SendWork ignored) {
         side.post();
         pair.run();
         return side.done.getLast();
     }
 
-    private void assertDone(SendWork work) {
-        assertThat(done(left, work).status()).isEqualTo(CompletionStatus.SUCCESS);
+    private void assertSucceeds(SendWork work) {
+        assertThat(completionOf(left, work).status()).isEqualTo(CompletionStatus.SUCCESS);
     }
 
     private CompletionStatus write(int key) {
-        return done(
+        return completionOf(
                         right,
                         right.work(1, SendOperation.WRITE)
                                 .buffer(right.start, 8, right.region.key())
@@ -72,11 +73,11 @@ class MemoryWindowTest {
     @Test
     void shouldExecuteLocalOperationsOnceAndInOrderDespiteLoss() {
         pair.connect(256, 0);
-        pair.trouble = new Pair.Trouble(0.1, 0.05, 0.2, 0);
+        pair.faults = new Pair.Faults(0.1, 0.05, 0.2, 0);
         var window = window(MemoryWindow.Type.TWO);
         left.fill(0, 700, 3);
         var id = 0L;
-        for (var i = 0; i < ROUNDS; i++) { // each bind and invalidation succeeds only once
+        for (var i = 0; i < ROUNDS; i++) { // a repeated bind or invalidation would fail
             var key = next(window.key(), i);
             left.work(id++, SendOperation.WRITE)
                     .buffer(left.start, 700, left.region.key())
@@ -111,7 +112,7 @@ class MemoryWindowTest {
     @Test
     void shouldCompleteLocalOperationsAfterUnansweredRequests() {
         pair.connect(256, 0);
-        pair.passes = (to, _) -> to == right; // no answer
+        pair.passes = (to, _) -> to == right; // all answers are lost
         left.work(1, SendOperation.WRITE)
                 .buffer(left.start, 8, left.region.key())
                 .remote(right.start, right.region.key());
@@ -134,10 +135,10 @@ class MemoryWindowTest {
         for (var operation : List.of(SendOperation.WRITE, SendOperation.READ)) {
             reconnect();
             var window = window(MemoryWindow.Type.ONE);
-            assertDone(bind(1, window, window.key(), window.key() + 1));
+            assertSucceeds(bind(1, window, window.key(), window.key() + 1));
 
             var done =
-                    done(
+                    completionOf(
                             left,
                             left.work(2, operation)
                                     .buffer(left.start, 8, window.key())
@@ -151,10 +152,10 @@ class MemoryWindowTest {
     void shouldRejectABindAndChangeNothing() {
         var two = window(MemoryWindow.Type.TWO);
         var one = window(MemoryWindow.Type.ONE);
-        var elsewhere = left.registry.newWindow(new ProtectionDomain(), MemoryWindow.Type.TWO);
+        var foreignWindow = left.registry.newWindow(new ProtectionDomain(), MemoryWindow.Type.TWO);
         var freed = window(MemoryWindow.Type.TWO);
         left.registry.free(freed);
-        var closed = register(Access.LOCAL_WRITE);
+        var unbindableRegion = register(Access.LOCAL_WRITE);
         var zeroBased =
                 left.registry.register(
                         left.domain,
@@ -162,22 +163,22 @@ class MemoryWindowTest {
                         0,
                         Access.LOCAL_WRITE | Access.WINDOW_BIND | Access.ZERO_BASED);
         var readOnly = register(Access.WINDOW_BIND);
-        var gone = register(Access.WINDOW_BIND);
-        left.registry.deregister(gone);
-        var foreign =
+        var deregistered = register(Access.WINDOW_BIND);
+        left.registry.deregister(deregistered);
+        var foreignRegion =
                 left.registry.register(
                         new ProtectionDomain(), left.memory, left.start, Access.WINDOW_BIND);
         var read = Access.REMOTE_READ;
 
         assertBindRejected(two, two.key() ^ 1, region, left.start, 8, read);
-        assertBindRejected(elsewhere, elsewhere.key(), region, left.start, 8, read);
+        assertBindRejected(foreignWindow, foreignWindow.key(), region, left.start, 8, read);
         assertBindRejected(freed, freed.key(), region, left.start, 8, read);
-        assertBindRejected(two, two.key(), closed, left.start, 8, read);
+        assertBindRejected(two, two.key(), unbindableRegion, left.start, 8, read);
         assertBindRejected(two, two.key(), zeroBased, 0, 8, read);
         assertBindRejected(two, two.key(), readOnly, left.start, 8, Access.REMOTE_WRITE);
         assertBindRejected(two, two.key(), readOnly, left.start, 8, Access.REMOTE_ATOMIC);
-        assertBindRejected(two, two.key(), gone, left.start, 8, read);
-        assertBindRejected(two, two.key(), foreign, left.start, 8, read);
+        assertBindRejected(two, two.key(), deregistered, left.start, 8, read);
+        assertBindRejected(two, two.key(), foreignRegion, left.start, 8, read);
         assertBindRejected(two, two.key(), null, left.start, 8, read);
         assertBindRejected(two, two.key(), region, left.start - 1, 8, read);
         assertBindRejected(two, two.key(), region, left.start, Pair.REGION + 1, read);
@@ -190,17 +191,17 @@ class MemoryWindowTest {
     }
 
     private void assertBindRejected(
-            MemoryWindow window, int key, MemoryRegion shown, long at, long bytes, int rights) {
+            MemoryWindow window, int key, MemoryRegion target, long at, long bytes, int rights) {
         reconnect();
         var before = window.key();
 
         var done =
-                done(
+                completionOf(
                         left,
                         left.work(1, SendOperation.BIND)
                                 .bind(
                                         new WindowBinding(
-                                                window, key, key + 1, shown, at, bytes, rights)));
+                                                window, key, key + 1, target, at, bytes, rights)));
 
         assertThat(done.status()).isEqualTo(CompletionStatus.WINDOW_BIND_ERROR);
         assertThat(left.queuePair.state()).isEqualTo(QueuePairState.ERROR);
@@ -215,20 +216,20 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldRejectInvalidationOfAWindowOfAnotherQueuePair() {
+    void shouldRejectInvalidationOfKeysThatAreNotWindowsOfTheQueuePair() {
         reconnect();
         var one = window(MemoryWindow.Type.ONE);
-        assertDone(bind(1, one, one.key(), one.key() + 1));
+        assertSucceeds(bind(1, one, one.key(), one.key() + 1));
         var other = left.newQueuePair(left.domain);
         left.connect(other, right, 0, 14, 7);
-        var ofOther = window(MemoryWindow.Type.TWO);
+        var otherWindow = window(MemoryWindow.Type.TWO);
         other.sends()
                 .claim()
                 .begin(2, SendOperation.BIND)
                 .bind(
                         new WindowBinding(
-                                ofOther,
-                                ofOther.key(),
+                                otherWindow,
+                                otherWindow.key(),
                                 1,
                                 region,
                                 left.start,
@@ -237,16 +238,16 @@ class MemoryWindowTest {
         other.sends().post();
         left.engine.doorbell(other);
         pair.run();
-        assertThat(ofOther.isBound()).isTrue();
+        assertThat(otherWindow.isBound()).isTrue();
 
-        for (var key : new int[] {one.key(), ofOther.key(), region.key(), one.key() ^ 0x100}) {
+        for (var key : new int[] {one.key(), otherWindow.key(), region.key(), one.key() ^ 0x100}) {
             reconnect();
-            var done = done(left, left.work(3, SendOperation.INVALIDATE).invalidate(key));
+            var done = completionOf(left, left.work(3, SendOperation.INVALIDATE).invalidate(key));
             assertThat(done.status()).isEqualTo(CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
             reconnect();
             left.receive(9, 0, 100);
             var sent =
-                    done(
+                    completionOf(
                             right,
                             right.work(4, SendOperation.SEND)
                                     .buffer(right.start, 8, right.region.key())
@@ -257,9 +258,9 @@ class MemoryWindowTest {
             assertThat(left.queuePair.state()).isEqualTo(QueuePairState.ERROR);
         }
         assertThat(one.isBound()).isTrue();
-        assertThat(ofOther.isBound()).isTrue();
+        assertThat(otherWindow.isBound()).isTrue();
         left.engine.destroy(other);
-        assertThat(ofOther.isBound()).as("without its queue pair").isFalse();
+        assertThat(otherWindow.isBound()).as("bound after its queue pair was destroyed").isFalse();
         assertThat(one.isBound()).isTrue();
     }
 
@@ -268,7 +269,7 @@ class MemoryWindowTest {
     void shouldRejectAccessAfterTheRegionIsDeregistered(MemoryWindow.Type type) {
         reconnect();
         var window = window(type);
-        assertDone(bind(1, window, window.key(), window.key() + 1));
+        assertSucceeds(bind(1, window, window.key(), window.key() + 1));
         assertThat(left.registry.hasWindows(region)).isTrue();
         assertThat(write(window.key())).isEqualTo(CompletionStatus.SUCCESS);
 
@@ -278,14 +279,14 @@ class MemoryWindowTest {
         assertThat(write(window.key())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         reconnect();
         region = register(Access.LOCAL_WRITE | Access.WINDOW_BIND);
-        assertDone(bind(2, window, window.key(), window.key() + 1));
+        assertSucceeds(bind(2, window, window.key(), window.key() + 1));
         left.registry.free(window);
         assertThat(left.registry.hasWindows(region)).isFalse();
         assertThat(write(window.key())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
     }
 
     @Test
-    void shouldHaveAUniqueKeyForAnyOwnerBits() {
+    void shouldKeepTheUniqueUpperBitsOfTheKeyWhenBound() {
         reconnect();
         var window = window(MemoryWindow.Type.ONE);
         for (var i = 0; i < 100_000; i++) {
@@ -295,7 +296,7 @@ class MemoryWindowTest {
         }
         var prefix = window.key() >>> 8;
 
-        assertDone(bind(1, window, window.key(), ~window.key()));
+        assertSucceeds(bind(1, window, window.key(), ~window.key()));
 
         assertThat(window.key() >>> 8).isEqualTo(prefix);
     }
@@ -305,7 +306,7 @@ class MemoryWindowTest {
         var unreliable = new Pair(Transport.UNRELIABLE, 1);
         unreliable.connect(256, 0);
         var side = unreliable.left;
-        var shown =
+        var boundRegion =
                 side.registry.register(side.domain, side.memory, side.start, Access.WINDOW_BIND);
         var window = side.registry.newWindow(side.domain, MemoryWindow.Type.TWO);
         for (var id = 0L; id < 3; id++) {
@@ -317,7 +318,7 @@ class MemoryWindowTest {
                                     window,
                                     window.key(),
                                     1,
-                                    shown,
+                                    boundRegion,
                                     side.start,
                                     8,
                                     Access.REMOTE_READ));
@@ -332,7 +333,7 @@ class MemoryWindowTest {
                         CompletionStatus.SUCCESS,
                         CompletionStatus.SUCCESS,
                         CompletionStatus.SUCCESS,
-                        CompletionStatus.WINDOW_BIND_ERROR, // it is bound already
+                        CompletionStatus.WINDOW_BIND_ERROR, // the window is already bound
                         CompletionStatus.FLUSHED,
                         CompletionStatus.FLUSHED);
         assertThat(side.queuePair.state()).isEqualTo(QueuePairState.SEND_QUEUE_ERROR);

@@ -8,19 +8,19 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests that a completion queue overrun ends only its queue pair. */
+/** Tests that the overrun of a completion queue fails only the queue pair that uses the queue. */
 class OverrunTest {
 
     private static final long MILLISECOND = 1_000_000;
 
-    private final List<Long> told = new ArrayList<>();
+    private final List<Long> reportedIds = new ArrayList<>();
 
     @ParameterizedTest
     @EnumSource(names = {"RELIABLE", "UNRELIABLE"})
     void shouldFailOnlyTheSenderWhoseCompletionQueueOverruns(Transport transport) {
         var pair = new Pair(transport, 1);
         pair.connect(4096, 0);
-        var crowded = pair.left.newQueuePair(pair.left.domain, this::takeOne);
+        var crowded = pair.left.newQueuePair(pair.left.domain, this::acceptOne);
         connect(pair, crowded, pair.right.newQueuePair(pair.right.domain));
 
         for (var id = 1; id <= 3; id++) {
@@ -30,7 +30,7 @@ class OverrunTest {
         pair.run(MILLISECOND);
 
         assertThat(crowded.state()).isEqualTo(QueuePairState.ERROR);
-        assertThat(told).startsWith(1L).doesNotHaveDuplicates();
+        assertThat(reportedIds).startsWith(1L).doesNotHaveDuplicates();
         assertThat(pair.left.queuePair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
         assertThat(pair.left.done)
                 .extracting(Pair.Done::status)
@@ -40,10 +40,10 @@ class OverrunTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EXTENDED")
-    void shouldFailTheReceiverWhoseCompletionQueueOverrunsWithoutAcknowledgement(
+    void shouldFailAReceiverWhoseCompletionQueueOverrunsAndNotAcknowledgeTheMessage(
             Transport transport) {
         var pair = new Pair(transport, 1);
-        var crowded = pair.right.newQueuePair(pair.right.domain, this::takeOne);
+        var crowded = pair.right.newQueuePair(pair.right.domain, this::acceptOne);
         pair.right.queuePair = crowded;
         pair.connect(4096, 0, 10, 1, 0, 4, Pair.ALL);
         for (var id = 1; id <= 2; id++) {
@@ -58,7 +58,7 @@ class OverrunTest {
         pair.run(1_000 * MILLISECOND);
 
         assertThat(crowded.state()).isEqualTo(QueuePairState.ERROR);
-        assertThat(told).startsWith(1L);
+        assertThat(reportedIds).startsWith(1L);
         if (transport == Transport.RELIABLE) {
             assertThat(pair.left.done)
                     .extracting(Pair.Done::status)
@@ -66,10 +66,10 @@ class OverrunTest {
         }
     }
 
-    /** A completion queue that is not polled. */
-    private boolean takeOne(Completion completion) {
-        told.add(completion.id());
-        return told.size() == 1;
+    /** Adds a completion to a completion queue that has one entry and is never polled. */
+    private boolean acceptOne(Completion completion) {
+        reportedIds.add(completion.id());
+        return reportedIds.size() == 1;
     }
 
     private static void connect(Pair pair, QueuePair left, QueuePair right) {

@@ -19,7 +19,7 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
-/** Two engines with a simulated link and clock. */
+/** Two engines that are connected by a simulated link, with a simulated clock. */
 final class Pair {
 
     static final byte CANARY = 0x5a;
@@ -28,12 +28,13 @@ final class Pair {
     static final int ALL =
             Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ | Access.REMOTE_ATOMIC;
 
-    /** The faults of the link, each with a probability. */
-    record Trouble(double loss, double duplication, double reordering, double corruption) {
+    /** The faults of the link. Each value is the probability that a packet is affected. */
+    record Faults(double loss, double duplication, double reordering, double corruption) {
 
-        static final Trouble NONE = new Trouble(0, 0, 0, 0);
+        static final Faults NONE = new Faults(0, 0, 0, 0);
     }
 
+    /** A copy of a {@link Completion}. */
     record Done(
             long id,
             CompletionStatus status,
@@ -44,28 +45,32 @@ final class Pair {
             boolean solicited,
             int sourceQueuePair) {}
 
-    private static final long FOR_EVER = TimerQueue.NEVER - 1;
+    private static final long FOREVER = TimerQueue.NEVER - 1;
 
-    private record Flight(long arrival, long order, Side to, PacketBuffer packet) {}
+    private record PacketInFlight(long arrival, long order, Side to, PacketBuffer packet) {}
 
     final Side left;
     final Side right;
-    Trouble trouble = Trouble.NONE;
+    Faults faults = Faults.NONE;
 
-    /** Selects the packets that pass, before other faults are applied. */
+    /**
+     * Returns true for a packet that the link may deliver to a side, before other faults are
+     * applied.
+     */
     BiPredicate<Side, PacketBuffer> passes = (to, packet) -> true;
 
-    /** The unexpected exceptions of the engines. */
-    final List<Throwable> faults = new ArrayList<>();
+    /** The unexpected exceptions that the engines have reported. */
+    final List<Throwable> exceptions = new ArrayList<>();
 
     long now;
     long packets;
 
     private final Random random;
-    private final PriorityQueue<Flight> flights =
+    private final PriorityQueue<PacketInFlight> inFlight =
             new PriorityQueue<>(
-                    Comparator.comparingLong(Flight::arrival).thenComparingLong(Flight::order));
-    private final ArrayDeque<PacketBuffer> landed = new ArrayDeque<>();
+                    Comparator.comparingLong(PacketInFlight::arrival)
+                            .thenComparingLong(PacketInFlight::order));
+    private final ArrayDeque<PacketBuffer> freeBuffers = new ArrayDeque<>();
     private long order;
 
     Pair(Transport transport, long seed) {
@@ -78,7 +83,10 @@ final class Pair {
         right = new Side(rightAddress, transport, 0x8000_0000L, new ExtendedDomain());
     }
 
-    /** One engine with a queue pair, and a region between two guard areas with a known pattern. */
+    /**
+     * One side of the link: an engine with a queue pair, and a memory region between two guard
+     * areas that contain a known pattern.
+     */
     final class Side implements PacketLink {
 
         final Address address;
@@ -94,7 +102,10 @@ final class Pair {
         MemoryRegion region;
         QueuePair queuePair;
 
-        /** The queue that {@link #receive} posts to, if not that of the queue pair; for XRC. */
+        /**
+         * The XRC receive queue to which {@link #receive} posts, or null if it posts to the receive
+         * queue of the queue pair.
+         */
         @Nullable ReceiveQueue shared;
 
         @Nullable ExtendedReceiveQueue named;
@@ -102,7 +113,8 @@ final class Pair {
         private final PacketBuffer outgoing = new PacketBuffer();
 
         /**
-         * @param extendedDomain the XRC domain of the receiving side
+         * @param extendedDomain the XRC domain in which this side receives, or null if it only
+         *     sends
          */
         Side(
                 Address address,
@@ -122,7 +134,7 @@ final class Pair {
                             registry,
                             EngineOptions.DEFAULTS,
                             random,
-                            (_, cause) -> faults.add(cause));
+                            (_, cause) -> exceptions.add(cause));
             queuePair = newQueuePair(domain);
             if (transport == Transport.EXTENDED && extendedDomain != null) {
                 shared = new ReceiveQueue(domain, 256, 4, () -> {});
@@ -171,7 +183,7 @@ final class Pair {
                             sharedReceives,
                             kind == Transport.EXTENDED ? receivesIn : null);
             return Objects.requireNonNull(
-                    engine.newQueuePair(options, WorkQueues.of(options)), "none left");
+                    engine.newQueuePair(options, WorkQueues.of(options)), "no free number");
         }
 
         boolean add(Completion completion) {
@@ -195,7 +207,7 @@ final class Pair {
 
         @Override
         public void send(PacketBuffer packet) {
-            fly(packet, packet.destinationLow() == left.address.low() ? left : right);
+            transmit(packet, packet.destinationLow() == left.address.low() ? left : right);
         }
 
         SendWork work(long id, SendOperation operation) {
@@ -212,7 +224,7 @@ final class Pair {
             engine.doorbell(queuePair);
         }
 
-        /** Posts a WRITE to a queue pair. */
+        /** Posts a WRITE to the send queue of a queue pair. */
         void write(QueuePair from, long id, int bytes, Side peer) {
             from.sends()
                     .claim()
@@ -224,12 +236,12 @@ final class Pair {
             engine.doorbell(from);
         }
 
-        /** Connects a queue pair to a queue pair number of the peer. */
-        void connect(QueuePair one, Side peer, int number, int timeout, int retries) {
-            one.initialize(ALL, 0xffff, 0x1234);
-            one.readyToReceive(
+        /** Connects a queue pair of this side to a queue pair number at a peer. */
+        void connect(QueuePair local, Side peer, int number, int timeout, int retries) {
+            local.initialize(ALL, 0xffff, 0x1234);
+            local.readyToReceive(
                     new ReceiveParameters(address, peer.address, number, 4096, 0, 4, 12));
-            one.readyToSend(new SendParameters(0, timeout, retries, 7, 4));
+            local.readyToSend(new SendParameters(0, timeout, retries, 7, 4));
         }
 
         void receive(long id, long offset, int bytes) {
@@ -243,6 +255,7 @@ final class Pair {
             return shared == null ? queuePair.receives() : shared;
         }
 
+        /** Returns true if both guard areas still contain their pattern. */
         boolean guardsAreIntact() {
             return all.asSlice(0, GUARD).mismatch(guard()) < 0
                     && all.asSlice(GUARD + REGION, GUARD).mismatch(guard()) < 0;
@@ -255,6 +268,10 @@ final class Pair {
             }
         }
 
+        /**
+         * Returns true if a range of this side's memory is equal to a range of the other side's
+         * memory.
+         */
         boolean holds(long offset, long bytes, Side other, long otherOffset) {
             return memory.asSlice(offset, bytes).mismatch(other.memory.asSlice(otherOffset, bytes))
                     < 0;
@@ -297,23 +314,23 @@ final class Pair {
         side.queuePair.readyToSend(new SendParameters(sequence, timeout, retries, rnr, reads));
     }
 
-    private void fly(PacketBuffer packet, Side to) {
+    private void transmit(PacketBuffer packet, Side to) {
         packets++;
         if (!passes.test(to, packet)) {
             return;
         }
-        if (random.nextDouble() < trouble.loss) {
+        if (random.nextDouble() < faults.loss) {
             return;
         }
-        var copies = random.nextDouble() < trouble.duplication ? 2 : 1;
+        var copies = random.nextDouble() < faults.duplication ? 2 : 1;
         for (var i = 0; i < copies; i++) {
-            var copy = landed.isEmpty() ? new PacketBuffer() : landed.removeLast();
+            var copy = freeBuffers.isEmpty() ? new PacketBuffer() : freeBuffers.removeLast();
             copy.copyFrom(packet);
             var delay = 1_000L;
-            if (random.nextDouble() < trouble.reordering) {
+            if (random.nextDouble() < faults.reordering) {
                 delay += random.nextInt(20_000);
             }
-            if (random.nextDouble() < trouble.corruption) {
+            if (random.nextDouble() < faults.corruption) {
                 var offset = PacketBuffer.START + random.nextInt(copy.length());
                 var bit = 1 << random.nextInt(8);
                 copy.memory()
@@ -322,32 +339,33 @@ final class Pair {
                                 offset,
                                 (byte) (copy.memory().get(ValueLayout.JAVA_BYTE, offset) ^ bit));
             }
-            flights.add(new Flight(now + delay, order++, to, copy));
+            inFlight.add(new PacketInFlight(now + delay, order++, to, copy));
         }
     }
 
     /**
-     * Delivers packets and advances the clock until nothing more happens or a deadline is reached.
+     * Delivers packets and advances the clock until no packet is in flight and no timer is running,
+     * or until a deadline is reached.
      */
     void run(long until) {
         while (true) {
             left.engine.transmit();
             right.engine.transmit();
             var next = Math.min(left.engine.nextDeadline(), right.engine.nextDeadline());
-            if (!flights.isEmpty()) {
-                next = Math.min(next, flights.element().arrival());
+            if (!inFlight.isEmpty()) {
+                next = Math.min(next, inFlight.element().arrival());
             }
             if (next > until) {
-                now = until == FOR_EVER ? now : until;
+                now = until == FOREVER ? now : until;
                 return;
             }
             now = Math.max(now, next);
             left.engine.advance(now);
             right.engine.advance(now);
-            while (!flights.isEmpty() && flights.element().arrival() <= now) {
-                var flight = flights.remove();
-                flight.to().engine.receive(flight.packet());
-                landed.addLast(flight.packet());
+            while (!inFlight.isEmpty() && inFlight.element().arrival() <= now) {
+                var arrived = inFlight.remove();
+                arrived.to().engine.receive(arrived.packet());
+                freeBuffers.addLast(arrived.packet());
             }
             left.engine.expireTimers();
             right.engine.expireTimers();
@@ -355,6 +373,6 @@ final class Pair {
     }
 
     void run() {
-        run(FOR_EVER);
+        run(FOREVER);
     }
 }

@@ -10,8 +10,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests which partitions can communicate. The highest bit of a partition key indicates full
- * membership.
+ * Tests which partition keys allow communication. The highest bit of a partition key indicates a
+ * full member.
  */
 class PartitionTest {
 
@@ -29,7 +29,7 @@ class PartitionTest {
     static Stream<Arguments> mismatchingKeys() {
         return everyTransport(
                 new int[][] {
-                    {0x7fff, 0x7fff}, // both limited members
+                    {0x7fff, 0x7fff}, // two limited members
                     {0x8001, 0xffff},
                     {0xffff, 0x8001},
                     {0x0001, 0xffff}
@@ -46,7 +46,7 @@ class PartitionTest {
     @ParameterizedTest
     @MethodSource("matchingKeys")
     void shouldAcceptPacketsOfTheSamePartition(Transport transport, int sender, int receiver) {
-        var pair = sent(transport, sender, receiver);
+        var pair = pairAfterSend(transport, sender, receiver);
 
         assertThat(pair.right.done)
                 .extracting(Pair.Done::status)
@@ -60,14 +60,14 @@ class PartitionTest {
     @MethodSource("mismatchingKeys")
     void shouldSilentlyDropPacketsOfAnotherPartition(
             Transport transport, int sender, int receiver) {
-        var pair = sent(transport, sender, receiver);
+        var pair = pairAfterSend(transport, sender, receiver);
 
         assertThat(pair.right.done).isEmpty();
         assertThat(pair.right.events).isEmpty();
         assertThat(pair.packets).isEqualTo(1);
     }
 
-    private static Pair sent(Transport transport, int sender, int receiver) {
+    private static Pair pairAfterSend(Transport transport, int sender, int receiver) {
         var pair = new Pair(transport, 1);
         connect(pair.left, pair.right, sender);
         connect(pair.right, pair.left, receiver);

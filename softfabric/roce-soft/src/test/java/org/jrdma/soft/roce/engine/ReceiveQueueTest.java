@@ -11,9 +11,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Tests the order of receives, resizing and the limit of a receive queue. */
 class ReceiveQueueTest {
 
-    private final AtomicInteger told = new AtomicInteger();
+    private final AtomicInteger limitReports = new AtomicInteger();
     private final ReceiveQueue queue =
-            new ReceiveQueue(new ProtectionDomain(), 4, 2, told::incrementAndGet);
+            new ReceiveQueue(new ProtectionDomain(), 4, 2, limitReports::incrementAndGet);
     private final ReceiveWork taken = new ReceiveWork(2);
     private long posted;
     private long expected;
@@ -46,7 +46,7 @@ class ReceiveQueueTest {
 
         assertThat(queue.capacity()).isEqualTo(capacity);
         post(capacity - waiting);
-        assertThat(queue.claim()).as("one more").isNull();
+        assertThat(queue.claim()).as("slot beyond the capacity").isNull();
         take(capacity);
         assertThat(queue.take(taken)).isFalse();
         post(capacity);
@@ -70,17 +70,17 @@ class ReceiveQueueTest {
         queue.limit(3);
 
         take(1);
-        assertThat(told).hasValue(0);
+        assertThat(limitReports).hasValue(0);
         take(1);
-        assertThat(told).hasValue(1);
+        assertThat(limitReports).hasValue(1);
         assertThat(queue.limit()).isZero();
         take(2);
-        assertThat(told).hasValue(1);
+        assertThat(limitReports).hasValue(1);
 
         post(1);
         queue.limit(1);
         take(1);
-        assertThat(told).hasValue(2);
+        assertThat(limitReports).hasValue(2);
     }
 
     @Test
@@ -91,6 +91,6 @@ class ReceiveQueueTest {
 
         take(4);
 
-        assertThat(told).hasValue(0);
+        assertThat(limitReports).hasValue(0);
     }
 }

@@ -15,10 +15,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** Tests reliable connections from the left to the right side. */
 class ReliableConnectionTest {
 
     private static final long MILLISECOND = 1_000_000;
-    private static final int NEAR_THE_WRAP = 0xffffff - 3;
+    private static final int NEAR_WRAP = 0xffffff - 3;
     private static final long TARGET = 512 << 10;
 
     private final Pair pair = new Pair(Transport.RELIABLE, 1);
@@ -27,24 +28,26 @@ class ReliableConnectionTest {
 
     @ParameterizedTest
     @ValueSource(ints = {256, 512, 1024, 2048, 4096})
-    void shouldMoveMessagesOfEveryLengthAcrossTheWrap(int mtu) {
+    void shouldTransferMessagesOfEveryLengthAcrossTheSequenceNumberWrap(int mtu) {
         for (var bytes : new int[] {0, 1, mtu - 1, mtu, mtu + 1, 2 * mtu, 70 * mtu + 3}) {
             for (var operation :
                     List.of(SendOperation.SEND, SendOperation.WRITE, SendOperation.READ)) {
                 for (var immediate : new boolean[] {false, true}) {
                     if (operation != SendOperation.READ || !immediate) {
-                        shouldMove(mtu, bytes, operation, immediate);
+                        assertTransfers(mtu, bytes, operation, immediate);
                     }
                 }
             }
         }
     }
 
-    private static void shouldMove(int mtu, int bytes, SendOperation operation, boolean immediate) {
+    /** Transfers one message, and verifies its data and completions. */
+    private static void assertTransfers(
+            int mtu, int bytes, SendOperation operation, boolean immediate) {
         var pair = new Pair(Transport.RELIABLE, bytes);
         var left = pair.left;
         var right = pair.right;
-        pair.connect(mtu, NEAR_THE_WRAP);
+        pair.connect(mtu, NEAR_WRAP);
         left.fill(0, bytes, 1);
         right.fill(TARGET, bytes, 2);
         right.receive(99, TARGET, bytes);
@@ -60,11 +63,11 @@ class ReliableConnectionTest {
         left.post();
         pair.run();
 
-        var told = "%s of %d bytes at MTU %d".formatted(operation, bytes, mtu);
-        assertThat(left.done).as(told).hasSize(1);
+        var description = "%s of %d bytes at MTU %d".formatted(operation, bytes, mtu);
+        assertThat(left.done).as(description).hasSize(1);
         assertThat(left.done.getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(left.done.getFirst().kind()).isEqualTo(CompletionKind.of(operation));
-        assertThat(left.holds(0, bytes, right, TARGET)).as(told).isTrue();
+        assertThat(left.holds(0, bytes, right, TARGET)).as(description).isTrue();
         assertThat(left.guardsAreIntact() && right.guardsAreIntact()).isTrue();
         if (operation == SendOperation.SEND || immediate) {
             var kind =
@@ -89,7 +92,7 @@ class ReliableConnectionTest {
 
     @Test
     void shouldExecuteAtomicsAndReturnThePreviousValue() {
-        pair.connect(1024, NEAR_THE_WRAP);
+        pair.connect(1024, NEAR_WRAP);
         right.memory.set(ValueLayout.JAVA_LONG, 64, 40);
         atomic(1, SendOperation.FETCH_AND_ADD, 2, 0, 0);
         atomic(2, SendOperation.COMPARE_AND_SWAP, 100, 42, 8);
@@ -111,17 +114,17 @@ class ReliableConnectionTest {
         left.post();
     }
 
-    /** Losses, duplicates, and delayed or damaged packets must not affect the result. */
+    /** Lost, duplicated, delayed and damaged packets must not affect the result. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
     void shouldExecuteThousandsOfOperationsOnceAndInOrderOverALossyLink(long seed) {
         var operations = 4_000;
-        var bad = new Pair(Transport.RELIABLE, seed);
-        bad.connect(seed % 2 == 0 ? 256 : 1024, 0xfffff0, 8, 7, 7, seed == 3 ? 1 : 4, Pair.ALL);
-        bad.trouble = new Pair.Trouble(0.05, 0.05, 0.05, 0.01);
+        var lossy = new Pair(Transport.RELIABLE, seed);
+        lossy.connect(seed % 2 == 0 ? 256 : 1024, 0xfffff0, 8, 7, 7, seed == 3 ? 1 : 4, Pair.ALL);
+        lossy.faults = new Pair.Faults(0.05, 0.05, 0.05, 0.01);
         var random = new Random(seed);
-        var from = bad.left;
-        var to = bad.right;
+        var from = lossy.left;
+        var to = lossy.right;
         from.fill(0, Pair.REGION / 2, (int) seed);
         var posted = 0;
         var completed = 0;
@@ -162,7 +165,7 @@ class ReliableConnectionTest {
             while (receivesPosted - received < 8) {
                 to.receive(receivesPosted++, TARGET, 16_384);
             }
-            bad.run(bad.now + MILLISECOND);
+            lossy.run(lossy.now + MILLISECOND);
             for (var done : from.done) {
                 assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
                 assertThat(done.id()).isEqualTo(completed);
@@ -176,7 +179,7 @@ class ReliableConnectionTest {
                 received++;
             }
             to.done.clear();
-            assertThat(bad.now).isLessThan(600_000 * MILLISECOND);
+            assertThat(lossy.now).isLessThan(600_000 * MILLISECOND);
         }
         assertThat(received).isEqualTo(sent.size());
         assertThat(to.memory.get(ValueLayout.JAVA_LONG, Pair.REGION - 8)).isEqualTo(added);
@@ -186,30 +189,30 @@ class ReliableConnectionTest {
     @ParameterizedTest
     @ValueSource(longs = {11, 12, 13})
     void shouldLoseNoByteOfLongMessagesOverALossyLink(long seed) {
-        var bad = new Pair(Transport.RELIABLE, seed);
-        bad.connect(1024, 0xfffff0, 8, 7, 7, 2, Pair.ALL);
-        bad.trouble = new Pair.Trouble(0.05, 0.05, 0.05, 0.01);
+        var lossy = new Pair(Transport.RELIABLE, seed);
+        lossy.connect(1024, 0xfffff0, 8, 7, 7, 2, Pair.ALL);
+        lossy.faults = new Pair.Faults(0.05, 0.05, 0.05, 0.01);
         for (var round = 0; round < 12; round++) {
             var bytes = 400_000 + round;
             var operation =
                     round % 3 == 0
                             ? SendOperation.SEND
                             : round % 3 == 1 ? SendOperation.WRITE : SendOperation.READ;
-            bad.left.fill(0, bytes, round);
-            bad.right.fill(TARGET, bytes, 100 + round);
+            lossy.left.fill(0, bytes, round);
+            lossy.right.fill(TARGET, bytes, 100 + round);
             if (operation == SendOperation.SEND) {
-                bad.right.receive(round, TARGET, bytes);
+                lossy.right.receive(round, TARGET, bytes);
             }
-            bad.left
+            lossy.left
                     .work(round, operation)
-                    .buffer(bad.left.start, bytes, bad.left.region.key())
-                    .remote(bad.right.start + TARGET, bad.right.region.key());
-            bad.left.post();
-            bad.run();
-            assertThat(bad.left.done.getLast().status()).isEqualTo(CompletionStatus.SUCCESS);
-            assertThat(bad.left.holds(0, bytes, bad.right, TARGET)).isTrue();
+                    .buffer(lossy.left.start, bytes, lossy.left.region.key())
+                    .remote(lossy.right.start + TARGET, lossy.right.region.key());
+            lossy.left.post();
+            lossy.run();
+            assertThat(lossy.left.done.getLast().status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(lossy.left.holds(0, bytes, lossy.right, TARGET)).isTrue();
         }
-        assertThat(bad.left.done).hasSize(12);
+        assertThat(lossy.left.done).hasSize(12);
     }
 
     @Test
@@ -238,24 +241,29 @@ class ReliableConnectionTest {
                         CompletionStatus.RECEIVER_NOT_READY_RETRIES_EXCEEDED,
                         CompletionStatus.FLUSHED);
         assertThat(left.queuePair.state()).isEqualTo(QueuePairState.ERROR);
-        assertThat(pair.now).isBetween(3 * 640_000L, 3 * 640_000L + 20_000); // three waits
+        // The requester waits for 640 us after each of three RNR NAKs.
+        assertThat(pair.now).isBetween(3 * 640_000L, 3 * 640_000L + 20_000);
     }
 
     @Test
     void shouldGiveUpOnASilentPeerAfterTimeoutAndRetries() {
         pair.connect(1024, 0, 10, 3, 7, 4, Pair.ALL);
-        pair.trouble = new Pair.Trouble(1, 0, 0, 0);
+        pair.faults = new Pair.Faults(1, 0, 0, 0);
         send(1, 100);
         send(2, 100);
         pair.run();
         assertThat(left.done)
                 .extracting(Pair.Done::status)
                 .containsExactly(CompletionStatus.RETRIES_EXCEEDED, CompletionStatus.FLUSHED);
-        // Four attempts: the first waits for the timeout, the others longer.
+        // The first of four attempts waits for the timeout, the others for two and four times as
+        // long.
         assertThat(pair.now).isEqualTo((1 + 2 + 4 + 4) * (4_096L << 10));
     }
 
-    /** The window of the path is full before that of the queue pair, and before a message ends. */
+    /**
+     * A message is longer than the window of its path. Acknowledgements must therefore be requested
+     * before the end of the message, and before the window of the queue pair is full.
+     */
     @ParameterizedTest
     @EnumSource(names = {"WRITE", "READ"})
     void shouldNotTimeOutOverAReliableLink(SendOperation operation) {
@@ -476,46 +484,46 @@ class ReliableConnectionTest {
 
     @Test
     void shouldReportEachDrainOfTheSendQueue() {
-        for (var time = 1; time <= 3; time++) {
+        for (var drains = 1; drains <= 3; drains++) {
             left.queuePair.drain();
             assertThat(left.events)
                     .filteredOn(event -> event == QueuePairEvent.SEND_QUEUE_DRAINED)
-                    .hasSize(time);
+                    .hasSize(drains);
             left.queuePair.resumeSending();
         }
     }
 
     /**
-     * The network duplicates a READ whose response has arrived and whose memory was deregistered
-     * since.
+     * The network duplicates a READ request. The second request arrives after the requester has
+     * received the response and the responder has deregistered the memory.
      */
     @Test
     void shouldTolerateARepeatedReadOfDeregisteredMemory() {
         for (var seed = 1; seed <= 50; seed++) {
-            var twice = new Pair(Transport.RELIABLE, seed);
-            twice.connect(1024, 0);
-            twice.trouble = new Pair.Trouble(0, 1, 1, 0);
-            var once =
-                    twice.right.registry.register(
-                            twice.right.domain, twice.right.memory, twice.right.start, Pair.ALL);
-            twice.left
+            var noisy = new Pair(Transport.RELIABLE, seed);
+            noisy.connect(1024, 0);
+            noisy.faults = new Pair.Faults(0, 1, 1, 0);
+            var temporary =
+                    noisy.right.registry.register(
+                            noisy.right.domain, noisy.right.memory, noisy.right.start, Pair.ALL);
+            noisy.left
                     .work(1, SendOperation.READ)
-                    .buffer(twice.left.start, 64, twice.left.region.key())
-                    .remote(twice.right.start, once.key());
-            twice.left.post();
-            while (twice.left.done.isEmpty()) {
-                twice.run(twice.now + 100);
+                    .buffer(noisy.left.start, 64, noisy.left.region.key())
+                    .remote(noisy.right.start, temporary.key());
+            noisy.left.post();
+            while (noisy.left.done.isEmpty()) {
+                noisy.run(noisy.now + 100);
             }
-            twice.right.registry.deregister(once);
-            twice.run();
-            assertThat(twice.right.events).isEmpty();
-            twice.left
+            noisy.right.registry.deregister(temporary);
+            noisy.run();
+            assertThat(noisy.right.events).isEmpty();
+            noisy.left
                     .work(2, SendOperation.WRITE)
-                    .buffer(twice.left.start, 64, twice.left.region.key())
-                    .remote(twice.right.start, twice.right.region.key());
-            twice.left.post();
-            twice.run();
-            assertThat(twice.left.done)
+                    .buffer(noisy.left.start, 64, noisy.left.region.key())
+                    .remote(noisy.right.start, noisy.right.region.key());
+            noisy.left.post();
+            noisy.run();
+            assertThat(noisy.left.done)
                     .extracting(Pair.Done::status)
                     .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.SUCCESS);
         }

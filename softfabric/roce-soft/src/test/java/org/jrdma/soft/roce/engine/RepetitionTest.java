@@ -13,7 +13,7 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the answers to repeated requests that were executed before. */
+/** Tests the answers of a reliable responder to repeated requests that it has already executed. */
 class RepetitionTest {
 
     private static final long MILLISECOND = 1_000_000;
@@ -27,12 +27,12 @@ class RepetitionTest {
     }
 
     /**
-     * The kernel's rxe, after some responses to a READ, would treat the next response as an error
-     * if it followed an acknowledgement of earlier requests.
+     * After the kernel's rxe has received some responses to a READ, an acknowledgement of an
+     * earlier request would make it treat the next response as an error.
      */
     @Test
-    void shouldAcknowledgeARepeatedWriteByTheResponseToTheReadAfterIt() {
-        pair.passes = (to, packet) -> to == pair.right || isLost(packet);
+    void shouldAcknowledgeARepeatedWriteOnlyByTheResponseToALaterRead() {
+        pair.passes = (to, packet) -> to == pair.right || recordAndLose(packet);
         write();
         read(2048);
 
@@ -49,12 +49,12 @@ class RepetitionTest {
     }
 
     @Test
-    void shouldAcknowledgeAWriteThatIsRepeatedTwiceWithoutTheReadAfterIt() {
+    void shouldAcknowledgeAWriteThatIsRepeatedTwiceWithoutTheLaterRead() {
         pair.passes =
                 (to, packet) ->
                         to == pair.right
                                 ? answers.isEmpty() || opCode(packet) != OpCode.RC_READ_REQUEST
-                                : isLost(packet);
+                                : recordAndLose(packet);
         write();
         read(2048);
 
@@ -84,7 +84,8 @@ class RepetitionTest {
         pair.left.post();
     }
 
-    private boolean isLost(PacketBuffer packet) {
+    /** Records and loses a packet of the responder. */
+    private boolean recordAndLose(PacketBuffer packet) {
         answers.add(opCode(packet));
         return false;
     }

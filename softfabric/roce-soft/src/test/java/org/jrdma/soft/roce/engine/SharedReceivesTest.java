@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests that receives of a shared receive queue access memory of the queue's protection domain,
- * regardless of the queue pair.
+ * Tests that receives of a shared receive queue access memory of the protection domain of the
+ * receive queue, even if the queue pair belongs to another protection domain.
  */
 class SharedReceivesTest {
 
@@ -23,10 +23,10 @@ class SharedReceivesTest {
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EXTENDED")
     void shouldAccessMemoryOfTheDomainOfTheQueue(Transport transport) {
         var pair = new Pair(transport, 1);
-        var elsewhere = new ProtectionDomain();
-        var region = pair.right.registry.register(elsewhere, pair.right.memory, 0, Pair.ALL);
+        var queueDomain = new ProtectionDomain();
+        var region = pair.right.registry.register(queueDomain, pair.right.memory, 0, Pair.ALL);
 
-        assertThat(received(pair, elsewhere, 0, region)).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(receiveStatus(pair, queueDomain, 0, region)).isEqualTo(CompletionStatus.SUCCESS);
     }
 
     @ParameterizedTest
@@ -35,12 +35,15 @@ class SharedReceivesTest {
         var pair = new Pair(transport, 1);
         var start = pair.right.start;
 
-        assertThat(received(pair, new ProtectionDomain(), start, pair.right.region))
+        assertThat(receiveStatus(pair, new ProtectionDomain(), start, pair.right.region))
                 .isEqualTo(CompletionStatus.LOCAL_PROTECTION_ERROR);
     }
 
-    /** Returns the status of a receive into a region through a shared receive queue of a domain. */
-    private static CompletionStatus received(
+    /**
+     * Posts a receive for a region to a shared receive queue of a domain, sends a message to it,
+     * and returns the status of the receive.
+     */
+    private static CompletionStatus receiveStatus(
             Pair pair, ProtectionDomain domain, long start, MemoryRegion region) {
         var right = pair.right;
         var shared = new ReceiveQueue(domain, 4, 1, () -> {});

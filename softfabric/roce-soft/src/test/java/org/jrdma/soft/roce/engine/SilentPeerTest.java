@@ -7,7 +7,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the effect of an unanswered queue pair on other queue pairs to the same address. */
+/**
+ * Tests that queue pairs whose peer does not answer neither block other queue pairs to the same
+ * address nor flood the peer.
+ */
 class SilentPeerTest {
 
     private static final long MILLISECOND = 1_000_000;
@@ -43,52 +46,58 @@ class SilentPeerTest {
         }
     }
 
-    /** A suspended peer receives what fits its socket buffer; further packets are lost. */
+    /**
+     * A suspended peer receives only as many packets as fit into its socket buffer; further packets
+     * would be lost.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 30, 80, 150})
     void shouldNotFloodASuspendedPeer(int milliseconds) {
-        pair.trouble = new Pair.Trouble(1, 0, 0, 0);
+        pair.faults = new Pair.Faults(1, 0, 0, 0);
         for (var i = 0; i < 500; i++) {
             var queuePair = left.newQueuePair(left.domain);
             left.connect(queuePair, right, i + 2, 18, 7);
             left.write(queuePair, i, PACKET, right);
         }
         pair.run(MILLISECOND / 2);
-        var window = pair.packets;
+        var initialPackets = pair.packets;
 
         pair.run(milliseconds * MILLISECOND);
 
-        assertThat(window).isPositive();
-        assertThat(pair.packets - window).isLessThanOrEqualTo(milliseconds / 30);
+        assertThat(initialPackets).isPositive();
+        assertThat(pair.packets - initialPackets).isLessThanOrEqualTo(milliseconds / 30);
     }
 
-    /** Includes queue pairs that never obtain free capacity. */
+    /**
+     * With many queue pairs, some never obtain capacity on the path. Their requests must fail as
+     * early as those of the others.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 50, 1_000})
     void shouldGiveUpOnADeadPeerWithAllQueuePairsInTheTimeOfOne(int queuePairs) {
-        pair.trouble = new Pair.Trouble(1, 0, 0, 0);
+        pair.faults = new Pair.Faults(1, 0, 0, 0);
         for (var i = 0; i < queuePairs; i++) {
             var queuePair = left.newQueuePair(left.domain);
             left.connect(queuePair, right, i + 2, 14, 3);
             left.write(queuePair, i, 3 * PACKET, right);
         }
-        var promised = (1 + 2 + 4 + 4) * (4_096L << 14);
-        pair.run(promised - MILLISECOND);
+        var timeToGiveUp = (1 + 2 + 4 + 4) * (4_096L << 14);
+        pair.run(timeToGiveUp - MILLISECOND);
         assertThat(left.done).isEmpty();
-        pair.run(promised + 100 * MILLISECOND);
+        pair.run(timeToGiveUp + 100 * MILLISECOND);
         assertThat(left.done.stream().map(Pair.Done::status))
                 .hasSize(queuePairs)
                 .containsOnly(CompletionStatus.RETRIES_EXCEEDED);
     }
 
-    /** Without a timeout, only the next message reveals the loss to the peer. */
+    /** If the timeout is disabled, only a later message can reveal the loss of a packet. */
     @Test
     void shouldDetectALossByLaterWorkWithoutATimeout() {
         pair.connect(PACKET, 0, 0, 7, 7, 4, Pair.ALL);
-        pair.trouble = new Pair.Trouble(1, 0, 0, 0);
+        pair.faults = new Pair.Faults(1, 0, 0, 0);
         left.write(left.queuePair, 1, PACKET, right);
         pair.run(100 * MILLISECOND);
-        pair.trouble = Pair.Trouble.NONE;
+        pair.faults = Pair.Faults.NONE;
         left.write(left.queuePair, 2, 20 * PACKET, right);
         pair.run(pair.now + MILLISECOND);
         assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
@@ -97,11 +106,11 @@ class SilentPeerTest {
     @Test
     void shouldContinueImmediatelyWhenAPeerResumes() {
         pair.connect(PACKET, 0);
-        pair.trouble = new Pair.Trouble(1, 0, 0, 0);
+        pair.faults = new Pair.Faults(1, 0, 0, 0);
         left.write(left.queuePair, 1, 100 * PACKET, right);
         pair.run(150 * MILLISECOND);
         assertThat(left.done).isEmpty();
-        pair.trouble = Pair.Trouble.NONE;
+        pair.faults = Pair.Faults.NONE;
         pair.run(pair.now + 4 * (4_096L << 14));
         assertThat(left.done).extracting(Pair.Done::status).containsOnly(CompletionStatus.SUCCESS);
         left.write(left.queuePair, 2, 100 * PACKET, right);

@@ -15,6 +15,7 @@ import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests access to a region of a mapped file that was truncated after registration. */
 class TruncatedMappingTest {
 
     private static final int BYTES = 1 << 20;

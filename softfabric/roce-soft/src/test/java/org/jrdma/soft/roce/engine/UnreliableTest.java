@@ -6,10 +6,11 @@ import org.jrdma.soft.roce.packet.RouteHeader;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 
+/** Tests unreliable connections and datagrams. */
 class UnreliableTest {
 
     @Test
-    void shouldMoveSendsAndWritesOverAnUnreliableConnection() {
+    void shouldTransferSendsAndWritesOverAnUnreliableConnection() {
         var pair = new Pair(Transport.UNRELIABLE, 1);
         pair.connect(1024, 0xfffffe);
         pair.left.fill(0, 5_000, 1);
@@ -31,7 +32,7 @@ class UnreliableTest {
     void shouldDeliverOnlyWholeMessagesOverALossyUnreliableConnection() {
         var pair = new Pair(Transport.UNRELIABLE, 2);
         pair.connect(256, 0xfffff0);
-        pair.trouble = new Pair.Trouble(0.05, 0, 0, 0.01);
+        pair.faults = new Pair.Faults(0.05, 0, 0, 0.01);
         pair.left.fill(0, 1_000, 1);
         for (var i = 0; i < 200; i++) {
             pair.right.receive(i, 0, 1_000);
@@ -63,7 +64,7 @@ class UnreliableTest {
     }
 
     @Test
-    void shouldPutARouteHeaderInFrontOfADatagram() {
+    void shouldWriteARouteHeaderBeforeTheDataOfADatagram() {
         var pair = new Pair(Transport.DATAGRAM, 1);
         pair.connect(1024, 0);
         pair.left.fill(0, 100, 1);
@@ -79,7 +80,7 @@ class UnreliableTest {
     }
 
     @Test
-    void shouldDropDatagramsThatDoNotFitOrCarryAnotherKey() {
+    void shouldDropDatagramsThatAreTooLongOrHaveAWrongQueueKey() {
         var pair = new Pair(Transport.DATAGRAM, 1);
         pair.connect(1024, 0);
         pair.right.receive(9, 0, RouteHeader.BYTES + 99);

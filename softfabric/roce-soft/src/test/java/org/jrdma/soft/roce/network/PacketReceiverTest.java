@@ -20,18 +20,18 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests receiving while many datagrams wait in the socket. */
+/** Tests that a round of receiving ends although many datagrams wait in the socket. */
 class PacketReceiverTest {
 
-    private static final int PACKETS_A_ROUND = 128;
+    private static final int ROUND_PACKETS = 128;
     private static final int DATAGRAMS = 1_000;
 
     private final SystemCalls calls = new SystemCalls();
 
-    /** Includes empty datagrams: a round must end so that other threads obtain the lock. */
+    /** A round must end so that other threads obtain the lock. Empty datagrams count, too. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 100})
-    void shouldEndARoundHoweverManyDatagramsWait(int bytes) throws Exception {
+    void shouldEndARoundWhileManyDatagramsWait(int bytes) throws Exception {
         var socket = open();
         try (var sender = new DatagramSocket()) {
             var address = socket.address();
@@ -43,7 +43,7 @@ class PacketReceiverTest {
                             EngineOptions.DEFAULTS,
                             ThreadLocalRandom.current());
             var host = ByteBuffer.allocate(4).putInt((int) address.low()).array();
-            var datagram = // a channel would not send an empty one
+            var datagram = // a DatagramChannel would not send an empty datagram
                     new DatagramPacket(
                             new byte[bytes],
                             bytes,
@@ -54,12 +54,12 @@ class PacketReceiverTest {
             }
 
             var rounds = 1;
-            while (!incoming.receive(socket, engine, PACKETS_A_ROUND)) {
+            while (!incoming.receive(socket, engine, ROUND_PACKETS)) {
                 rounds++;
             }
 
-            // The kernel may have combined some of them.
-            assertThat(rounds).isBetween(bytes == 0 ? DATAGRAMS / PACKETS_A_ROUND : 2, DATAGRAMS);
+            // The kernel may have combined several datagrams into one message.
+            assertThat(rounds).isBetween(bytes == 0 ? DATAGRAMS / ROUND_PACKETS : 2, DATAGRAMS);
         } finally {
             socket.close();
         }
@@ -88,7 +88,7 @@ class PacketReceiverTest {
 
         @Override
         public void send(PacketBuffer packet) {
-            throw new AssertionError("no queue pair answers these");
+            throw new AssertionError("The engine has no queue pair that could send.");
         }
     }
 }

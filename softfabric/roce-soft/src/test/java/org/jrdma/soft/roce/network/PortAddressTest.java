@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Tests the addresses at which a port can be opened, and multicast groups. */
 class PortAddressTest {
 
     private static final int EVERY_MEMBER = 0xff_ffff;
@@ -40,7 +41,7 @@ class PortAddressTest {
     }
 
     @Test
-    void shouldReportAnAddressThatThisMachineLacks() {
+    void shouldReportAnAddressThatThisMachineDoesNotHave() {
         assertThatThrownBy(() -> Station.at(Address.of(InetAddress.ofLiteral("192.0.2.1"))))
                 .isInstanceOf(FabricException.class)
                 .hasMessageContaining("192.0.2.1");
@@ -63,7 +64,10 @@ class PortAddressTest {
         }
     }
 
-    /** There is only one such address, and another build may use it. */
+    /**
+     * Opens a station at an address, or aborts the test if the address is in use. Another build on
+     * this machine may use ::1.
+     */
     private static Station at(Address address) throws FabricException {
         try {
             return Station.at(address);
@@ -81,27 +85,27 @@ class PortAddressTest {
                 var member = Station.anywhere();
                 var former = Station.anywhere()) {
             var group = Address.ipv4(0xefff_0000 | ThreadLocalRandom.current().nextInt(0xffff));
-            var from = datagrams(sender);
-            var to = datagrams(member);
-            var left = datagrams(former);
-            join(member, to, group);
-            join(former, left, group);
+            var sending = newDatagramQueuePair(sender);
+            var receiving = newDatagramQueuePair(member);
+            var formerMember = newDatagramQueuePair(former);
+            join(member, receiving, group);
+            join(former, formerMember, group);
             former.port.control(engine -> {
-                engine.leaveGroup(left, group);
-                return left;
+                engine.leaveGroup(formerMember, group);
+                return formerMember;
             });
             former.port.leave(group);
-            member.receive(to, 1, 0, 1_000);
-            former.receive(left, 2, 0, 1_000);
+            member.receive(receiving, 1, 0, 1_000);
+            former.receive(formerMember, 2, 0, 1_000);
 
             sender.memory.setString(0, "Saluton");
-            from.sends()
+            sending.sends()
                     .claim()
                     .begin(3, SendOperation.SEND)
                     .buffer(Station.START, 8, sender.region.key())
                     .datagram(group, EVERY_MEMBER, QUEUE_KEY);
-            from.sends().post();
-            sender.port.ring(from);
+            sending.sends().post();
+            sender.port.ring(sending);
 
             assertThat(member.await().bytes()).isEqualTo(RouteHeader.BYTES + 8);
             assertThat(member.memory.getString(RouteHeader.BYTES)).isEqualTo("Saluton");
@@ -109,7 +113,7 @@ class PortAddressTest {
         }
     }
 
-    private static QueuePair datagrams(Station station) {
+    private static QueuePair newDatagramQueuePair(Station station) {
         var queuePair = station.newQueuePair(Transport.DATAGRAM);
         station.connect(queuePair, station, queuePair, 1024, 14);
         return queuePair;

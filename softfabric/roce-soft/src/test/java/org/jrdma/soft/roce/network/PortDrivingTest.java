@@ -10,29 +10,32 @@ import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.junit.jupiter.api.Test;
 
-/** Tests which threads drive a port, and the cost. */
+/** Tests that the threads that drive a port process all work, and that they allocate nothing. */
 class PortDrivingTest {
 
     private static final int BYTES = 64;
 
-    /** Work whose doorbell is lost would never be sent, because no timer is running for it. */
+    /**
+     * If a doorbell were lost, its work request would never be sent, because no timer is running
+     * for it.
+     */
     @Test
     void shouldProcessEveryDoorbellRegardlessOfTheDrivingThread() throws Exception {
         var posters = 4;
-        var each = 3_000;
+        var writes = 3_000;
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
-            left.keeping = false;
+            left.keepsCompletions = false;
             var stop = new AtomicBoolean();
-            var others = new ArrayList<Thread>();
-            others.add(
+            var drivers = new ArrayList<Thread>();
+            drivers.add(
                     Thread.ofPlatform()
                             .start(() -> {
                                 while (!stop.get()) {
                                     left.port.progress();
                                 }
                             }));
-            others.add(
+            drivers.add(
                     Thread.ofPlatform()
                             .start(() -> {
                                 while (!stop.get()) {
@@ -41,26 +44,26 @@ class PortDrivingTest {
                                     LockSupport.parkNanos(20_000);
                                 }
                             }));
-            var posting = new ArrayList<Thread>();
+            var postingThreads = new ArrayList<Thread>();
             for (var i = 0; i < posters; i++) {
                 var queuePair = Station.connected(left, right, 1024)[0];
-                posting.add(
-                        Thread.ofPlatform().start(() -> writeMany(left, queuePair, each, right)));
+                postingThreads.add(
+                        Thread.ofPlatform().start(() -> writeMany(left, queuePair, writes, right)));
             }
-            for (var thread : posting) {
+            for (var thread : postingThreads) {
                 thread.join();
             }
-            // Half of the time without threads that would process the doorbell by accident.
+            // The driving threads end now, because they could process a lost doorbell by accident.
             stop.set(true);
-            for (var thread : others) {
+            for (var thread : drivers) {
                 thread.join();
             }
             var deadline = System.nanoTime() + 20_000_000_000L;
-            while (left.completions.get() < (long) posters * each) {
-                assertThat(System.nanoTime()).as("doorbells heard").isLessThan(deadline);
+            while (left.completions.get() < (long) posters * writes) {
+                assertThat(System.nanoTime()).as("completion time").isLessThan(deadline);
                 Thread.sleep(1);
             }
-            assertThat(left.failed).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(left.lastFailure).isEqualTo(CompletionStatus.SUCCESS);
         }
     }
 
@@ -74,7 +77,8 @@ class PortDrivingTest {
     }
 
     /**
-     * No other thread would acknowledge the message, and the peer would retry until it gives up.
+     * After the destruction, no thread would acknowledge the message, and the peer would retry
+     * until its retries are exhausted.
      */
     @Test
     void shouldAcknowledgeTheLastMessageBeforeTheQueuePairIsDestroyed() throws Exception {
@@ -108,17 +112,17 @@ class PortDrivingTest {
     }
 
     @Test
-    void shouldAllocateNothingForMessagesInTheSteadyState() throws Exception {
+    void shouldAllocateNothingForMessagesAfterWarmUp() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
-            left.keeping = false;
-            right.keeping = false;
+            left.keepsCompletions = false;
+            right.keepsCompletions = false;
             var pair = Station.connected(left, right, 1024);
             right.receive(pair[1], 0, 0, BYTES);
             left.receive(pair[0], 0, 0, BYTES);
             var messages = 2_000;
             var allocated = Long.MAX_VALUE;
-            // Allocations remain until the compiler has eliminated them.
+            // The first messages allocate memory until the compiler has eliminated the allocations.
             var deadline = System.nanoTime() + 60_000_000_000L;
             while (allocated > messages / 10 && System.nanoTime() < deadline) {
                 var before = ThreadMeter.allocatedBytes();
@@ -128,21 +132,21 @@ class PortDrivingTest {
                 allocated = ThreadMeter.allocatedBytes() - before;
             }
             assertThat(allocated).as("bytes").isLessThanOrEqualTo(messages / 10);
-            assertThat(left.failed).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(left.lastFailure).isEqualTo(CompletionStatus.SUCCESS);
         }
     }
 
     private static void roundTrip(Station left, Station right, QueuePair[] pair) {
-        var here = left.received();
-        var there = right.received();
+        var leftReceived = left.received();
+        var rightReceived = right.received();
         left.send(pair[0], 0, 0, BYTES);
-        while (right.received() == there) {
+        while (right.received() == rightReceived) {
             right.port.progress();
         }
         right.receive(pair[1], 0, 0, BYTES);
         right.move(pair[1], 0, SendOperation.READ, 0, 3_000, left);
         right.send(pair[1], 0, 0, BYTES);
-        while (left.received() == here) {
+        while (left.received() == leftReceived) {
             left.port.progress();
             right.port.progress();
         }

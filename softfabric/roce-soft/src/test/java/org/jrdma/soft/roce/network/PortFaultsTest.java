@@ -24,11 +24,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+/** Tests injected network faults, a link that is down, and a peer that has closed its port. */
 class PortFaultsTest {
 
     private static final int PACKETS = 20_000;
 
-    private static final NetworkFaults BAD =
+    private static final NetworkFaults LOSSY =
             NetworkFaults.seeded(7)
                     .withLoss(0.05)
                     .withDuplication(0.05)
@@ -38,39 +39,39 @@ class PortFaultsTest {
 
     @Test
     void shouldMakeTheSameDecisionsForTheSameSeed() {
-        var first = decisions(BAD);
-        assertThat(decisions(BAD)).isEqualTo(first);
+        var first = decisions(LOSSY);
+        assertThat(decisions(LOSSY)).isEqualTo(first);
         assertThat(decisions(NetworkFaults.seeded(8).withLoss(0.05))).isNotEqualTo(first);
         assertThat(first).contains("PASS", "PASS_TWICE", "HELD_BACK", "LOST");
     }
 
-    /** Each fault alone, with a probability of one tenth. */
+    /** Returns each kind of fault with a probability of 0.1, and the index of its counter. */
     private static Stream<Arguments> singleFaults() {
-        var good = NetworkFaults.seeded(3);
+        var none = NetworkFaults.seeded(3);
         return Stream.of(
-                arguments(0, good.withLoss(0.1)),
-                arguments(1, good.withDuplication(0.1)),
-                arguments(2, good.withReordering(0.1)),
-                arguments(3, good.withCorruption(0.1)),
-                arguments(4, good.withDelay(0.1, Duration.ofNanos(1))));
+                arguments(0, none.withLoss(0.1)),
+                arguments(1, none.withDuplication(0.1)),
+                arguments(2, none.withReordering(0.1)),
+                arguments(3, none.withCorruption(0.1)),
+                arguments(4, none.withDelay(0.1, Duration.ofNanos(1))));
     }
 
     @ParameterizedTest
     @MethodSource("singleFaults")
-    void shouldInjectOnlyTheConfiguredFaultAtItsProbability(int kind, NetworkFaults trouble) {
-        var maker = new FaultInjector(trouble);
+    void shouldInjectOnlyTheConfiguredFaultAtItsProbability(int kind, NetworkFaults faults) {
+        var injector = new FaultInjector(faults);
         var packet = new PacketBuffer();
         packet.length(64);
         for (var i = 0; i < PACKETS; i++) {
-            for (var late = maker.due(i); late != null; late = maker.due(i)) {
-                maker.free(late);
+            for (var late = injector.due(i); late != null; late = injector.due(i)) {
+                injector.free(late);
             }
-            maker.decide(packet, i);
+            injector.decide(packet, i);
         }
 
-        var counts = maker.counts();
+        var counts = injector.counts();
         assertThat(counts.sent()).isEqualTo(PACKETS);
-        var each =
+        var otherCounts =
                 new ArrayList<>(
                         List.of(
                                 counts.lost(),
@@ -78,27 +79,27 @@ class PortFaultsTest {
                                 counts.overtaken(),
                                 counts.damaged(),
                                 counts.delayed()));
-        // Five standard deviations.
-        var off = (long) (5 * Math.sqrt(PACKETS * 0.1 * 0.9));
-        assertThat(each.remove(kind)).isCloseTo(PACKETS / 10, within(off));
-        assertThat(each).containsOnly(0L);
+        // The tolerance is five standard deviations.
+        var tolerance = (long) (5 * Math.sqrt(PACKETS * 0.1 * 0.9));
+        assertThat(otherCounts.remove(kind)).isCloseTo(PACKETS / 10, within(tolerance));
+        assertThat(otherCounts).containsOnly(0L);
     }
 
-    /** The only packet is not overtaken. */
+    /** A packet that is held back is not counted if no other packet overtakes it. */
     @Test
     void shouldCountOnlyOvertakenPackets() {
-        var maker = new FaultInjector(NetworkFaults.seeded(3).withReordering(1));
+        var injector = new FaultInjector(NetworkFaults.seeded(3).withReordering(1));
         var packet = new PacketBuffer();
         packet.length(64);
 
-        maker.decide(packet, 0);
-        maker.free(maker.due(Duration.ofSeconds(1).toNanos()));
+        injector.decide(packet, 0);
+        injector.free(injector.due(Duration.ofSeconds(1).toNanos()));
 
-        assertThat(maker.counts()).isEqualTo(new NetworkFaultCounts(1, 0, 0, 0, 0, 0));
+        assertThat(injector.counts()).isEqualTo(new NetworkFaultCounts(1, 0, 0, 0, 0, 0));
     }
 
     @Test
-    void shouldCountTheSamePacketsAsAListener() throws Exception {
+    void shouldCountThePacketsThatAListenerReceives() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             var pair = Station.connected(left, right, 1024);
@@ -118,13 +119,13 @@ class PortFaultsTest {
         }
     }
 
-    private static List<String> decisions(NetworkFaults trouble) {
-        var maker = new FaultInjector(trouble);
+    private static List<String> decisions(NetworkFaults faults) {
+        var injector = new FaultInjector(faults);
         var packet = new PacketBuffer();
         packet.length(64);
         var decisions = new ArrayList<String>();
         for (var i = 0; i < 500; i++) {
-            decisions.add(maker.decide(packet, i).toString());
+            decisions.add(injector.decide(packet, i).toString());
             decisions.add(
                     Arrays.toString(
                             packet.memory()
@@ -134,7 +135,10 @@ class PortFaultsTest {
         return decisions;
     }
 
-    /** An unreliable connection does not retransmit. */
+    /**
+     * The test uses an unreliable connection, because a reliable one would retransmit delayed
+     * packets.
+     */
     @Test
     void shouldSendDelayedPacketsAfterTheFaultsAreRemoved() throws Exception {
         try (var left = Station.anywhere();
@@ -162,8 +166,8 @@ class PortFaultsTest {
             var other = right.newQueuePair(Transport.RELIABLE);
             left.connect(one, right, other, 1024, 10);
             right.connect(other, left, one, 1024, 10);
-            left.port.faults(BAD);
-            right.port.faults(BAD);
+            left.port.faults(LOSSY);
+            right.port.faults(LOSSY);
             left.memory.fill((byte) 11);
             for (var i = 0; i < 40; i++) {
                 left.move(one, i, SendOperation.WRITE, i * 20_000L, 20_000, right);
@@ -193,11 +197,11 @@ class PortFaultsTest {
     }
 
     @Test
-    void shouldExhaustOnlyTheRetriesOfTheLostPeer() throws Exception {
+    void shouldExhaustOnlyTheRetriesToAClosedPeer() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere();
                 var third = Station.anywhere()) {
-            var good = Station.connected(left, third, 1024);
+            var working = Station.connected(left, third, 1024);
             var one = left.newQueuePair(Transport.RELIABLE);
             var other = right.newQueuePair(Transport.RELIABLE);
             left.connect(one, right, other, 1024, 11);
@@ -205,7 +209,7 @@ class PortFaultsTest {
             right.port.close();
             var start = System.nanoTime();
             left.move(one, 1, SendOperation.WRITE, 0, 100, right);
-            left.move(good[0], 2, SendOperation.WRITE, 0, 100, third);
+            left.move(working[0], 2, SendOperation.WRITE, 0, 100, third);
             assertThat(left.await().id()).isEqualTo(2);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.RETRIES_EXCEEDED);
             assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(8 * (4_096L << 11));

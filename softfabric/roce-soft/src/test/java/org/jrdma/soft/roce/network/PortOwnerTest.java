@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests the description of the process that holds the RoCE UDP port, according to the kernel's
- * table of sockets.
+ * Tests the description of the process that uses the RoCE UDP port, which is derived from the
+ * kernel's table of sockets.
  */
 class PortOwnerTest {
 
@@ -75,11 +75,12 @@ class PortOwnerTest {
 
     @ParameterizedTest
     @CsvSource({
-        "0100007F:12B7, this user may not inspect", // a process that this user cannot see
-        "0200007F:12B7, this user may not inspect", // a different address
-        "00000000:12B8, this user may not inspect", // a different port
+        "0100007F:12B7, this user may not inspect", // the process is not visible
+        "0200007F:12B7, this user may not inspect", // the socket has another address
+        "00000000:12B8, this user may not inspect", // the socket has another port
     })
-    void shouldOtherwiseReportAProcessOfAnotherUser(String local, String said) throws IOException {
-        assertThat(describe(local, 1)).contains(said, "use another address");
+    void shouldReportAProcessOfAnotherUserIfNoProcessIsFound(String local, String text)
+            throws IOException {
+        assertThat(describe(local, 1)).contains(text, "use another address");
     }
 }

@@ -14,10 +14,14 @@ import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.junit.jupiter.api.Test;
 
+/** Tests transfers between ports, and the opening and closing of ports. */
 class PortTest {
 
-    /** A buffer size that the kernel doubles to its usual default, 212,992. */
-    private static final int SMALLEST_USUAL_BUFFER = 106_496;
+    /**
+     * The smallest common size of socket buffers: the kernel doubles it to its usual default of
+     * 212,992 bytes.
+     */
+    private static final int DEFAULT_SOCKET_BUFFER = 106_496;
 
     @Test
     void shouldTransferMessagesWithoutPolling() throws Exception {
@@ -42,7 +46,7 @@ class PortTest {
     }
 
     @Test
-    void shouldMoveMegabytesWithoutExhaustingRetries() throws Exception {
+    void shouldTransferMegabytesWithoutExhaustingRetries() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             var pair = Station.connected(left, right, 4096);
@@ -60,8 +64,8 @@ class PortTest {
 
     @Test
     void shouldNotExhaustRetriesOfHundredsOfQueuePairsWithSmallBuffers() throws Exception {
-        try (var left = Station.anywhere(SMALLEST_USUAL_BUFFER);
-                var right = Station.anywhere(SMALLEST_USUAL_BUFFER)) {
+        try (var left = Station.anywhere(DEFAULT_SOCKET_BUFFER);
+                var right = Station.anywhere(DEFAULT_SOCKET_BUFFER)) {
             var count = 300;
             var bytes = 64 << 10;
             left.memory.fill((byte) 5);
@@ -82,14 +86,14 @@ class PortTest {
     }
 
     @Test
-    void shouldBeClosedByTheFirstOfSeveralThreads() throws Exception {
+    void shouldCloseOnceWhenSeveralThreadsCloseIt() throws Exception {
         try (var station = Station.anywhere();
                 var closers = Executors.newVirtualThreadPerTaskExecutor()) {
             var closings =
                     closers.invokeAll(
                             Collections.nCopies(8, Executors.callable(station.port::close)));
             for (var closing : closings) {
-                closing.get(); // throws the exception of the thread
+                closing.get(); // throws the exception that close() has thrown
             }
             station.port.close();
             Station.at(station.port.address()).close();
@@ -99,14 +103,14 @@ class PortTest {
     @Test
     void shouldUseTheFirstFreeAddress() throws Exception {
         try (var taken = Station.anywhere();
-                var once = Station.anywhere()) {
-            once.port.close();
+                var closed = Station.anywhere()) {
+            closed.port.close();
             try (var port =
                     Port.openFirst(
                             List.of(
                                     PortOptions.at(taken.port.address()),
-                                    PortOptions.at(once.port.address())))) {
-                assertThat(port.address()).isEqualTo(once.port.address());
+                                    PortOptions.at(closed.port.address())))) {
+                assertThat(port.address()).isEqualTo(closed.port.address());
             }
         }
     }

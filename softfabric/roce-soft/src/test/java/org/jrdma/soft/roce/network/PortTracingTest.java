@@ -29,10 +29,11 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests packet listeners, and the pcap files that {@link PcapWriter} writes. */
 class PortTracingTest {
 
     @Test
-    void shouldTraceEachPacketDecoded() throws Exception {
+    void shouldDecodeEachPacketForTheListener() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere()) {
             var pair = Station.connected(left, right, 1024);
@@ -63,31 +64,31 @@ class PortTracingTest {
     }
 
     @Test
-    void shouldTraceTheErrorOfAMalformedPacketWithoutFieldsOfThePreviousOne() throws Exception {
+    void shouldTraceAMalformedPacketWithoutTheFieldsOfThePreviousPacket() throws Exception {
         try (var left = Station.anywhere();
                 var right = Station.anywhere();
-                var stranger = new DatagramSocket()) {
+                var socket = new DatagramSocket()) {
             var pair = Station.connected(left, right, 1024);
             left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
             left.await();
             var seen = new LinkedBlockingQueue<TracedPacket>();
             right.port.listen(seen::add);
 
-            stranger.send(
+            socket.send(
                     new DatagramPacket(
                             new byte[] {1, 2, 3},
                             3,
                             right.port.address().inet(),
                             PacketBuffer.UDP_PORT));
 
-            var shown = seen.poll(20, TimeUnit.SECONDS);
-            assertThat(shown.operation()).isEqualTo("MALFORMED");
-            assertThat(shown.detail()).isEqualTo("shorter than its headers");
-            assertThat(shown.destinationQueuePair()).isZero();
-            assertThat(shown.sequence()).isZero();
-            assertThat(shown.acknowledge()).isFalse();
-            assertThat(shown.payloadBytes()).isZero();
-            assertThat(shown.bytes().limit()).isEqualTo(3);
+            var traced = seen.poll(20, TimeUnit.SECONDS);
+            assertThat(traced.operation()).isEqualTo("MALFORMED");
+            assertThat(traced.detail()).isEqualTo("shorter than its headers");
+            assertThat(traced.destinationQueuePair()).isZero();
+            assertThat(traced.sequence()).isZero();
+            assertThat(traced.acknowledge()).isFalse();
+            assertThat(traced.payloadBytes()).isZero();
+            assertThat(traced.bytes().limit()).isEqualTo(3);
         }
     }
 
@@ -103,7 +104,8 @@ class PortTracingTest {
             left.port.listen(failing);
             right.port.listen(failing);
             left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
-            // No thread polls, so the threads of both ports must still run.
+            // No test thread polls, so both transfers show that the threads of the ports have
+            // survived the exception.
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
             left.move(pair[0], 2, SendOperation.READ, 0, 1500, right);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
@@ -187,7 +189,7 @@ class PortTracingTest {
         return bytes;
     }
 
-    /** A capture contains only packets that were on the wire. */
+    /** A pcap file contains only packets that were sent on the network. */
     @Test
     void shouldTraceLostPacketsButNotCaptureThem(@TempDir Path folder) throws Exception {
         var file = folder.resolve("trace.pcap");
@@ -235,7 +237,10 @@ class PortTracingTest {
         return packets;
     }
 
-    /** The ones' complement sum of an IPv4 header, which its checksum makes 0xffff. */
+    /**
+     * Returns the ones' complement sum of an IPv4 header. The sum of a header with a valid checksum
+     * is 0xffff.
+     */
     private static int sum(ByteBuffer header) {
         var sum = 0;
         for (var i = 0; i < 20; i += 2) {

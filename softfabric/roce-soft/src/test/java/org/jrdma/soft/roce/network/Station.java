@@ -24,7 +24,7 @@ import org.jrdma.soft.roce.memory.MemoryRegion;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.packet.Transport;
 
-/** A port at an address of its own, with registered memory. */
+/** A port at an address that no other test uses, with a registered memory region. */
 final class Station implements AutoCloseable {
 
     static final long REGION = 4 << 20;
@@ -33,6 +33,7 @@ final class Station implements AutoCloseable {
     private static final int ALL =
             Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ | Access.REMOTE_ATOMIC;
 
+    /** A copy of a {@link Completion}. */
     record Done(int queuePair, long id, CompletionStatus status, CompletionKind kind, long bytes) {}
 
     final Port port;
@@ -41,26 +42,37 @@ final class Station implements AutoCloseable {
     final MemoryRegion region;
     final Queue<Done> done = new ConcurrentLinkedQueue<>();
 
-    /** The number of completions, for tests that must not allocate. */
+    /** The number of completions, for tests that must not allocate memory. */
     final AtomicLong completions = new AtomicLong();
 
-    boolean keeping = true;
+    /**
+     * True if completions are added to {@link #done}; false for tests that must not allocate
+     * memory.
+     */
+    boolean keepsCompletions = true;
 
-    // For tests that count: called by the thread that drives the port.
+    // The following fields are written only by the thread that drives the port.
     private final AtomicLong receives = new AtomicLong();
-    volatile CompletionStatus failed = CompletionStatus.SUCCESS;
+    volatile CompletionStatus lastFailure = CompletionStatus.SUCCESS;
 
     private Station(Port port) {
         this.port = port;
         this.region = port.memory().register(domain, memory, START, ALL);
     }
 
-    /** Opens a port at a random loopback address, because several builds may run on one machine. */
+    /**
+     * Opens a port at a random loopback address. The address is random because several builds may
+     * run on one machine.
+     */
     static Station anywhere() throws FabricException {
         return anywhere(PortOptions.at(Address.ipv4(0)).socketBuffer());
     }
 
-    /** Opens a port at a random loopback address with a socket buffer size. */
+    /**
+     * Opens a port at a random loopback address.
+     *
+     * @param socketBuffer the size of its socket buffers in bytes
+     */
     static Station anywhere(int socketBuffer) throws FabricException {
         while (true) {
             try {
@@ -86,11 +98,11 @@ final class Station implements AutoCloseable {
                         null);
         return port.control(engine ->
                 Objects.requireNonNull(
-                        engine.newQueuePair(options, WorkQueues.of(options)), "none left"));
+                        engine.newQueuePair(options, WorkQueues.of(options)), "no free number"));
     }
 
     private boolean add(Completion completion) {
-        if (keeping) {
+        if (keepsCompletions) {
             done.add(
                     new Done(
                             completion.queuePair(),
@@ -100,7 +112,7 @@ final class Station implements AutoCloseable {
                             completion.bytes()));
         }
         if (completion.status() != CompletionStatus.SUCCESS) {
-            failed = completion.status();
+            lastFailure = completion.status();
         }
         if (completion.kind() == CompletionKind.RECEIVE) {
             receives.setRelease(receives.getPlain() + 1);
@@ -109,7 +121,7 @@ final class Station implements AutoCloseable {
         return true;
     }
 
-    /** The number of messages that have arrived. */
+    /** Returns the number of receives that have completed. */
     long received() {
         return receives.getAcquire();
     }
@@ -131,7 +143,7 @@ final class Station implements AutoCloseable {
         });
     }
 
-    /** Creates and connects a queue pair of each station. */
+    /** Creates a queue pair at each of two stations, connects the queue pairs, and returns both. */
     static QueuePair[] connected(Station left, Station right, int mtu) {
         var one = left.newQueuePair(Transport.RELIABLE);
         var other = right.newQueuePair(Transport.RELIABLE);
@@ -144,7 +156,7 @@ final class Station implements AutoCloseable {
         queuePair.receives().claim().begin(id).buffer(START + offset, bytes, region.key());
         queuePair
                 .receives()
-                .post(); // no doorbell: the engine reads the queue when a message arrives
+                .post(); // needs no doorbell: the engine reads the queue when a message arrives
     }
 
     void send(QueuePair queuePair, long id, long offset, int bytes) {
@@ -158,7 +170,9 @@ final class Station implements AutoCloseable {
         port.ring(queuePair);
     }
 
-    /** Transfers memory at an offset to the same offset of the other side, or back. */
+    /**
+     * Posts a WRITE or READ between memory at an offset and memory at the same offset of the peer.
+     */
     void move(
             QueuePair queuePair,
             long id,
@@ -177,7 +191,7 @@ final class Station implements AutoCloseable {
         port.ring(queuePair);
     }
 
-    /** Waits for the next completion without polling the port. */
+    /** Waits for the next completion without polling the port, and returns it. */
     Done await() throws InterruptedException {
         var deadline = System.nanoTime() + 20_000_000_000L;
         while (done.isEmpty()) {

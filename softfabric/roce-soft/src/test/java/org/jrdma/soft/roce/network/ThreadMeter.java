@@ -3,8 +3,8 @@ package org.jrdma.soft.roce.network;
 import java.lang.reflect.Method;
 
 /**
- * The resources that the current thread has used. By reflection, because the module under test does
- * not read java.management.
+ * Measures the memory and the processor time that the current thread has used. Uses reflection,
+ * because the module under test does not read java.management.
  */
 final class ThreadMeter {
 

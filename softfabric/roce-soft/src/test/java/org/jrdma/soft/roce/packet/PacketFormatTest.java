@@ -10,14 +10,14 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the wire format. The literal packets were created by another implementation that
+ * Tests the wire format. The packets in the constants were created by another implementation that
  * interoperates with the kernel's rxe.
  */
 class PacketFormatTest {
 
     private static final long IPV4 = 0xffff_0000_0000L;
-    private static final long HERE = IPV4 | 0x0a4d_0001;
-    private static final long THERE = IPV4 | 0x0a4d_0002;
+    private static final long SOURCE = IPV4 | 0x0a4d_0001;
+    private static final long DESTINATION = IPV4 | 0x0a4d_0002;
 
     private static final String SEND = "04d0ffff0000012380000abc" + "53616c75746f6e00" + "bc576b9f";
     private static final String SEND_WITH_IDENTIFICATION =
@@ -63,17 +63,17 @@ class PacketFormatTest {
     @Test
     void shouldRejectEveryInvertedBitOverIpv6() throws Exception {
         assertThat(checksum.matches(ipv6(packet(SEND_OVER_IPV6)))).isTrue();
-        assertThat(undetected(SEND_OVER_IPV6, true)).isZero();
+        assertThat(countUndetectedChanges(SEND_OVER_IPV6, true)).isZero();
     }
 
     @Test
     void shouldRejectEveryInvertedBitOverIpv4() throws Exception {
-        assertThat(undetected(SEND, false)).isZero();
-        assertThat(undetected(SEND_WITH_IDENTIFICATION, false)).isZero();
+        assertThat(countUndetectedChanges(SEND, false)).isZero();
+        assertThat(countUndetectedChanges(SEND_WITH_IDENTIFICATION, false)).isZero();
     }
 
     @Test
-    void shouldAcceptAboutOneOf65536RandomChecksumsOverIpv4() {
+    void shouldAcceptAboutOneIn65536RandomChecksumsOverIpv4() {
         var random = new SplittableRandom(1);
         var packet = ipv4(packet(SEND));
         var accepted = 0;
@@ -85,7 +85,7 @@ class PacketFormatTest {
                             random.nextInt());
             accepted += checksum.matches(packet) ? 1 : 0;
         }
-        assertThat(accepted).isBetween(0, 16); // 4 expected
+        assertThat(accepted).isBetween(0, 16); // 4 is the expected number
     }
 
     @Test
@@ -118,7 +118,10 @@ class PacketFormatTest {
         assertThat(payload(decoded(DATAGRAM))).containsExactly('x');
     }
 
-    /** Packets from the annex on memory placement extensions; the checksums are not verified. */
+    /**
+     * The packets have the format of the annex on memory placement extensions. Their checksums are
+     * not verified.
+     */
     @Test
     void shouldDecodeAFlushAndAnAtomicWrite() throws Exception {
         var flush =
@@ -142,7 +145,9 @@ class PacketFormatTest {
         assertThat(payload(write)).containsExactly(8, 7, 6, 5, 4, 3, 2, 1);
     }
 
-    /** Packets in the format of rxe's patches for XRC; the checksums are not verified. */
+    /**
+     * The packets have the format of the patches for XRC in rxe. Their checksums are not verified.
+     */
     @Test
     void shouldDecodeRequestsOverAnXrcConnection() throws Exception {
         var send =
@@ -182,7 +187,7 @@ class PacketFormatTest {
     }
 
     @Test
-    void shouldEncodeEveryHeaderAsDecoded() throws Exception {
+    void shouldEncodeEveryHeaderInTheFormatThatItDecodes() throws Exception {
         var memory = MemorySegment.ofArray(new byte[64]);
         BaseTransportHeader.encode(
                 memory, 0, OpCode.RC_SEND_ONLY, true, 1, 0xffff, 0x123, true, 0xabc);
@@ -219,14 +224,14 @@ class PacketFormatTest {
         assertRejected(SEND.substring(0, 30)); // too short for the checksum
         assertRejected("15" + SEND.substring(2)); // unknown opcode
         assertRejected("04d1" + SEND.substring(4)); // unsupported version
-        assertRejected(SEND + "00"); // not padded
+        assertRejected(SEND + "00"); // not padded to a multiple of four bytes
         assertRejected(READ.substring(0, 48)); // truncated header
         assertRejected(ACKNOWLEDGE + "00000000"); // unexpected payload
         assertRejected("1170" + ACKNOWLEDGE.substring(4)); // more padding than payload
     }
 
     @Test
-    void shouldOnlyThrowMalformedPacketExceptionForRandomBytes() {
+    void shouldThrowOnlyMalformedPacketExceptionsForRandomBytes() {
         var random = new SplittableRandom(42);
         var packet = ipv4(new PacketBuffer());
         var incoming = new IncomingPacket();
@@ -280,9 +285,10 @@ class PacketFormatTest {
     }
 
     /**
-     * Counts the inverted bits, outside the fields that routers may change, that are not detected.
+     * Inverts each bit of a packet in turn, except in fields that routers may change, and returns
+     * the number of changes that the checksum does not detect.
      */
-    private int undetected(String hex, boolean overIpv6) {
+    private int countUndetectedChanges(String hex, boolean overIpv6) {
         var count = 0;
         for (var bit = 0; bit < hex.length() * 4; bit++) {
             if (bit / 8 == BaseTransportHeader.CONGESTION_OFFSET) {
@@ -332,7 +338,7 @@ class PacketFormatTest {
     }
 
     private static PacketBuffer ipv4(PacketBuffer packet) {
-        packet.addresses(0, HERE, 0, THERE);
+        packet.addresses(0, SOURCE, 0, DESTINATION);
         return packet;
     }
 

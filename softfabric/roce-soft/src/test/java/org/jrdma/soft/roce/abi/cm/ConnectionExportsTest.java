@@ -88,6 +88,7 @@ class ConnectionExportsTest {
         return Memory.at(identifier, rdma_cm_id.layout());
     }
 
+    /** Returns the local address and port of an identifier. */
     private static SocketName own(long identifier) {
         return SocketName.read(
                 rdma_addr
@@ -95,12 +96,14 @@ class ConnectionExportsTest {
                         .address());
     }
 
+    /** Returns a pointer to a socket address. */
     private long name(Address address, int port) {
         var memory = arena.allocate(128);
         new SocketName(address, port).write(memory);
         return memory.address();
     }
 
+    /** Creates an identifier that listens at an address and a free port. */
     private long listener(Address address) {
         var listener = identifier();
         library.bind(listener, name(address, 0));
@@ -108,7 +111,12 @@ class ConnectionExportsTest {
         return listener;
     }
 
-    /** Creates an identifier with a route to a listener's port at an address. */
+    /**
+     * Creates an identifier with a route to a listener.
+     *
+     * @param from a pointer to the local socket address, or 0 for any
+     * @param port the listener's port
+     */
     private long routed(long from, Address to, int port) {
         var identifier = identifier();
         library.resolveAddress(identifier, from, name(to, port), 100);
@@ -126,7 +134,12 @@ class ConnectionExportsTest {
         return parameters.address();
     }
 
-    /** Returns the next event, which must have a type; any type for 0. */
+    /**
+     * Waits for the next event and returns it.
+     *
+     * @param type the type that the event must have
+     * @param identifier the identifier that the event must refer to, or 0 for any
+     */
     private long event(int type, long identifier) {
         var found = next();
         var event = Memory.at(found, rdma_cm_event.layout());
@@ -137,6 +150,7 @@ class ConnectionExportsTest {
         return found;
     }
 
+    /** Waits for the next event and returns it. */
     private long next() {
         var target = arena.allocate(ValueLayout.ADDRESS);
         var deadline = System.nanoTime() + TIMEOUT.toNanos();
@@ -152,7 +166,7 @@ class ConnectionExportsTest {
         }
     }
 
-    /** Returns the identifier of a connect request. */
+    /** Waits for a connect request and returns the new identifier for it. */
     private long request(long listener) {
         var event = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0);
         var structure = Memory.at(event, rdma_cm_event.layout());
@@ -213,11 +227,11 @@ class ConnectionExportsTest {
     void shouldOpenTheDeviceWithTheAddress() {
         DeviceExports.closeDevice(context);
         var identifier = identifier();
-        var wanted = Address.ipv4(127 << 24 | 77 << 8 | 200);
+        var chosen = Address.ipv4(127 << 24 | 77 << 8 | 200);
 
-        library.bind(identifier, name(wanted, 0));
+        library.bind(identifier, name(chosen, 0));
 
-        assertThat(one.address()).isEqualTo(wanted);
+        assertThat(one.address()).isEqualTo(chosen);
         assertThat(rdma_cm_id.verbs(structure(identifier)).address()).isNotZero();
         destroy(identifier);
         assertThat(one.address()).isNull();
@@ -247,13 +261,13 @@ class ConnectionExportsTest {
     }
 
     @Test
-    void shouldRejectAddressesOfNoDevice() {
+    void shouldRejectAddressesThatNoDeviceHas() {
         var identifier = identifier();
-        var stranger = Address.ipv4(0xc000_0201);
-        assertRejected(Errno.ENODEV, () -> library.bind(identifier, name(stranger, 0)));
+        var external = Address.ipv4(0xc000_0201);
+        assertRejected(Errno.ENODEV, () -> library.bind(identifier, name(external, 0)));
         assertRejected(
                 Errno.ENODEV,
-                () -> library.resolveAddress(identifier, name(stranger, 0), name(stranger, 7), 1));
+                () -> library.resolveAddress(identifier, name(external, 0), name(external, 7), 1));
         assertRejected(Errno.EINVAL, () -> library.bind(identifier, 0));
         var unknown = arena.allocate(128); // invalid address family
         assertRejected(Errno.EAFNOSUPPORT, () -> library.bind(identifier, unknown.address()));
@@ -299,7 +313,7 @@ class ConnectionExportsTest {
         destroy(caller, listener);
     }
 
-    /** A link-local address may exist on every interface. */
+    /** The same link-local address may be assigned to several interfaces. */
     @Test
     void shouldRequireTheInterfaceOfALinkLocalAddress() {
         var linkLocal = new Address(0xfe80L << 48, 0x1234);
@@ -358,29 +372,29 @@ class ConnectionExportsTest {
         var target = arena.allocate(ValueLayout.ADDRESS);
         var own = name(address(context), 0);
         var reliable = rdma_h.IBV_QPT_RC();
-        for (var wrong :
+        for (var invalid :
                 List.of(
                         info(passive, TCP, rdma_h.IBV_QPT_UC(), own),
                         info(passive, rdma_h.RDMA_PS_UDP(), reliable, own),
                         info(passive, rdma_h.RDMA_PS_IB(), rdma_h.IBV_QPT_RAW_PACKET(), own),
                         info(passive, TCP, reliable, 0))) {
             assertRejected(
-                    Errno.EINVAL, () -> library.createEndpoint(target.address(), wrong, 0, 0));
+                    Errno.EINVAL, () -> library.createEndpoint(target.address(), invalid, 0, 0));
         }
-        var stranger = name(Address.ipv4(0xc000_0201), 0);
+        var external = name(Address.ipv4(0xc000_0201), 0);
         assertRejected(
                 Errno.ENODEV,
                 () ->
                         library.createEndpoint(
-                                target.address(), info(passive, TCP, reliable, stranger), 0, 0));
+                                target.address(), info(passive, TCP, reliable, external), 0, 0));
         assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> library.createEndpoint(target.address(), info(0, TCP, reliable, own), 0, 0));
         library.createEndpoint(target.address(), info(passive, TCP, reliable, own), 0, 0);
         var made = target.get(ValueLayout.ADDRESS, 0).address();
-        var channelOfItsOwn = rdma_cm_id.channel(structure(made)).address();
+        var ownChannel = rdma_cm_id.channel(structure(made)).address();
         library.migrate(made, channel);
-        assertRejected(Errno.EINVAL, () -> EventChannelObject.of(channelOfItsOwn));
+        assertRejected(Errno.EINVAL, () -> EventChannelObject.of(ownChannel));
         destroy(made);
     }
 
@@ -393,9 +407,9 @@ class ConnectionExportsTest {
         AddressExports.free(0);
     }
 
-    /** Name resolution may take long and must not block other calls. */
+    /** Name resolution may take a long time and must not block other calls. */
     @Test
-    void shouldResolveNamesOnAThreadOfItsOwn() {
+    void shouldResolveNamesOnASeparateThread() {
         var tasks = new ArrayDeque<Runnable>();
         var second = new ConnectionExports(List.of(one, other), tasks::add);
         var target = arena.allocate(ValueLayout.ADDRESS);
@@ -423,7 +437,10 @@ class ConnectionExportsTest {
         assertRejected(Errno.EAGAIN, () -> library.takeEvent(channel, target.address()));
     }
 
-    /** As in the kernel: without acknowledgements there is nothing to wait for. */
+    /**
+     * An unreliable transport has no acknowledgements that it could wait for. The kernel also
+     * rejects the option.
+     */
     @Test
     void shouldRejectAnAcknowledgeTimeoutForAnUnacknowledgedTransport() {
         var target = arena.allocate(ValueLayout.ADDRESS);
@@ -456,10 +473,10 @@ class ConnectionExportsTest {
     void shouldRejectInvalidMulticastGroups() {
         var datagrams = identifier(rdma_h.RDMA_PS_UDP());
         var group = name(Address.ipv4(0xef01_0203), 0);
-        assertRejected(Errno.EINVAL, () -> library.join(datagrams, group, 1)); // has no device
+        assertRejected(Errno.EINVAL, () -> library.join(datagrams, group, 1)); // no device
         library.bind(datagrams, name(address(context), 0));
-        var nobody = name(Address.ipv4(0xc000_0201), 0);
-        assertRejected(Errno.EINVAL, () -> library.join(datagrams, nobody, 1));
+        var unicast = name(Address.ipv4(0xc000_0201), 0);
+        assertRejected(Errno.EINVAL, () -> library.join(datagrams, unicast, 1));
         assertRejected(Errno.EINVAL, () -> library.join(datagrams, name(new Address(-1, 1), 0), 1));
         assertRejected(Errno.EADDRNOTAVAIL, () -> library.leave(datagrams, group));
         var connected = identifier();
@@ -478,22 +495,22 @@ class ConnectionExportsTest {
     }
 
     @Test
-    void shouldShareAPortWithReuseAddressUntilOneListens() {
+    void shouldShareAPortWithReuseAddressUntilAnIdentifierListens() {
         var first = identifier();
         var second = identifier();
-        var yes = arena.allocateFrom(ValueLayout.JAVA_INT, 1).address();
+        var enable = arena.allocateFrom(ValueLayout.JAVA_INT, 1).address();
         var reuse = rdma_h.RDMA_OPTION_ID_REUSEADDR();
-        library.setOption(first, rdma_h.RDMA_OPTION_ID(), reuse, yes, 4);
+        library.setOption(first, rdma_h.RDMA_OPTION_ID(), reuse, enable, 4);
         library.bind(first, name(address(context), 0));
         var taken = name(address(context), own(first).port());
         assertRejected(Errno.EADDRINUSE, () -> library.bind(second, taken));
-        library.setOption(second, rdma_h.RDMA_OPTION_ID(), reuse, yes, 4);
+        library.setOption(second, rdma_h.RDMA_OPTION_ID(), reuse, enable, 4);
         library.bind(second, taken);
         assertRejected(Errno.EADDRINUSE, () -> library.listen(first, 1));
         destroy(first);
         library.listen(second, 1);
         var third = identifier();
-        library.setOption(third, rdma_h.RDMA_OPTION_ID(), reuse, yes, 4);
+        library.setOption(third, rdma_h.RDMA_OPTION_ID(), reuse, enable, 4);
         assertRejected(Errno.EADDRINUSE, () -> library.bind(third, taken));
         assertRejected(
                 Errno.EADDRINUSE,
@@ -545,7 +562,7 @@ class ConnectionExportsTest {
         destroy(caller);
     }
 
-    /** Waits for an event without taking it. */
+    /** Waits until an event is available, without taking it. */
     private void awaitReadable() {
         var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (EventChannelObject.of(channel).isEmpty()) {
@@ -574,9 +591,9 @@ class ConnectionExportsTest {
         library.destroyChannel(former);
     }
 
-    /** Calls the functions like C and checks errno and the result -1. */
+    /** Calls an exported function as a C program does, and verifies its result and errno. */
     @Test
-    void shouldExportTheSymbolsOfTheLibrary() throws Throwable {
+    void shouldReportFailuresOfExportedFunctionsThroughErrno() throws Throwable {
         var destroy = ConnectionExports.library(List.of(one)).find("rdma_destroy_id").orElseThrow();
         var handle = Downcalls.capturingErrno(rdma_h.rdma_destroy_id$descriptor());
 

@@ -11,9 +11,10 @@ import org.jrdma.soft.roce.network.Port;
 import org.jrdma.soft.roce.network.PortOptions;
 import org.junit.jupiter.api.Test;
 
+/** Tests which of its candidate addresses a device uses. */
 class DeviceObjectTest {
 
-    /** Addresses that other builds on this machine are unlikely to use. */
+    /** Candidate addresses that other builds on this machine are unlikely to use. */
     private final List<Address> addresses =
             IntStream.rangeClosed(1, 3)
                     .mapToObj(host ->
@@ -27,6 +28,7 @@ class DeviceObjectTest {
     private final DeviceObject device =
             new DeviceObject("soft", addresses, NetworkFaults.NONE, null, new SecureRandom());
 
+    /** Opens and closes the device, and returns the address that it used. */
     private Address openAndClose() {
         var context = DeviceExports.openDevice(device.structure().address());
         try {

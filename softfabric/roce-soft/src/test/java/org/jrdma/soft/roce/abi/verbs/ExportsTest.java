@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests the symbols and signatures that C finds. */
+/** Tests the symbols that C programs find, and the signatures of the functions. */
 class ExportsTest {
 
     private static final SymbolLookup LIBRARY =
@@ -42,7 +42,7 @@ class ExportsTest {
 
     @ParameterizedTest
     @MethodSource("functions")
-    void shouldHaveTheSignaturesOfTheHeader(Method function) throws Exception {
+    void shouldHaveTheSignaturesThatTheHeaderDeclares(Method function) throws Exception {
         var name = function.getAnnotation(Exported.class).value();
         var header = (FunctionDescriptor) rdma_h.class.getMethod(name + "$descriptor").invoke(null);
 
@@ -50,7 +50,7 @@ class ExportsTest {
     }
 
     @Test
-    void shouldHaveTheSignaturesOfTheContext() throws Exception {
+    void shouldHaveTheSignaturesThatTheContextDeclares() throws Exception {
         assertThat(descriptor(ContextFunctions.class, "queryPort"))
                 .isEqualTo(withNumbersForPointers(verbs_context.query_port.descriptor()));
         assertThat(descriptor(ContextFunctions.class, "queryDevice"))
@@ -96,7 +96,7 @@ class ExportsTest {
     }
 
     @Test
-    void shouldLackUnsupportedFunctionsLikeAnOlderLibrary() {
+    void shouldNotExportUnsupportedFunctions() {
         assertThat(LIBRARY.find("ibv_create_flow")).isEmpty();
         assertThat(LIBRARY.find("no_such_function")).isEmpty();
     }
@@ -114,6 +114,7 @@ class ExportsTest {
                 MethodType.methodType(method.getReturnType(), method.getParameterTypes()));
     }
 
+    /** Returns a signature in which each pointer is replaced by a 64-bit number. */
     private static FunctionDescriptor withNumbersForPointers(FunctionDescriptor header) {
         var arguments =
                 header.argumentLayouts().stream()

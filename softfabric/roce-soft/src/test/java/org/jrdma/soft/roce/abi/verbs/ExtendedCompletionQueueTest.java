@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests extended completion queues as a C program uses them. */
+/** Tests extended completion queues ({@code struct ibv_cq_ex}) as a C program uses them. */
 @Timeout(30)
 class ExtendedCompletionQueueTest {
 
@@ -48,30 +48,30 @@ class ExtendedCompletionQueueTest {
         arena.close();
     }
 
-    private MemorySegment wanted(int fields) {
-        var wanted = ibv_cq_init_attr_ex.allocate(arena);
-        ibv_cq_init_attr_ex.cqe(wanted, 4);
-        ibv_cq_init_attr_ex.cq_context(wanted, MemorySegment.ofAddress(77));
-        ibv_cq_init_attr_ex.wc_flags(wanted, fields);
-        return wanted;
+    private MemorySegment config(int fields) {
+        var config = ibv_cq_init_attr_ex.allocate(arena);
+        ibv_cq_init_attr_ex.cqe(config, 4);
+        ibv_cq_init_attr_ex.cq_context(config, MemorySegment.ofAddress(77));
+        ibv_cq_init_attr_ex.wc_flags(config, fields);
+        return config;
     }
 
     private long newQueue(int fields) {
-        return ContextFunctions.createCompletionQueue(context, wanted(fields).address());
+        return ContextFunctions.createCompletionQueue(context, config(fields).address());
     }
 
     /**
-     * Adds {@code count} completions of flushed receives, with IDs from 0. Returns their queue
-     * pair.
+     * Adds {@code count} completions of flushed receives with the IDs 0, 1, 2 and so on to a
+     * completion queue. Returns the queue pair of the receives.
      */
     private long complete(long queue, int count) {
-        var wanted = ibv_qp_init_attr.allocate(arena);
-        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(queue));
-        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(queue));
-        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
-        ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(wanted), 4);
-        ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(wanted), 1);
-        var pair = QueuePairExports.create(MemoryExports.allocateDomain(context), wanted.address());
+        var config = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.recv_cq(config, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.qp_type(config, rdma_h.IBV_QPT_RC());
+        ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(config), 4);
+        ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(config), 1);
+        var pair = QueuePairExports.create(MemoryExports.allocateDomain(context), config.address());
         var attributes = ibv_qp_attr.allocate(arena);
         ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_INIT());
         ibv_qp_attr.port_num(attributes, (byte) 1);
@@ -103,7 +103,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldHaveOnlyTheRequestedFunctions() {
+    void shouldContainOnlyTheRequestedFunctions() {
         var queue = Memory.at(newQueue(rdma_h.IBV_WC_EX_WITH_BYTE_LEN()), ibv_cq_ex.layout());
 
         assertThat(ibv_cq_ex.cq_context(queue).address()).isEqualTo(77);
@@ -123,12 +123,12 @@ class ExtendedCompletionQueueTest {
         assertRejected(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_CVLAN()));
         assertRejected(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_FLOW_TAG()));
         assertRejected(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_TM_INFO()));
-        var unknown = wanted(0);
+        var unknown = config(0);
         ibv_cq_init_attr_ex.comp_mask(unknown, 1 << 20);
         assertRejected(
                 Errno.EOPNOTSUPP,
                 () -> ContextFunctions.createCompletionQueue(context, unknown.address()));
-        var flags = wanted(0);
+        var flags = config(0);
         ibv_cq_init_attr_ex.comp_mask(flags, rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS());
         ibv_cq_init_attr_ex.flags(flags, 1 << 20);
         assertRejected(
@@ -137,7 +137,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldRemoveTheCompletionsReadAtTheEndOfThePoll() {
+    void shouldRemoveCompletionsThatWereReadWhenThePollEnds() {
         var queue = newQueue(TIMESTAMP);
         assertThat(start(queue)).isEqualTo(Errno.ENOENT);
         complete(queue, 3);

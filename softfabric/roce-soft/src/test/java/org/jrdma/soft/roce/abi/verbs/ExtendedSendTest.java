@@ -24,7 +24,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests extended posts as a C program makes them, including errors. */
+/**
+ * Tests posts through {@code struct ibv_qp_ex} as a C program makes them, including invalid ones.
+ */
 @Timeout(30)
 class ExtendedSendTest {
 
@@ -52,29 +54,29 @@ class ExtendedSendTest {
         arena.close();
     }
 
-    private MemorySegment wanted(int type, long operations) {
-        var wanted = ibv_qp_init_attr_ex.allocate(arena);
-        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(completions));
-        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(completions));
-        ibv_qp_init_attr.qp_type(wanted, type);
-        var room = ibv_qp_init_attr.cap(wanted);
-        ibv_qp_cap.max_send_wr(room, REQUESTS);
-        ibv_qp_cap.max_send_sge(room, 2);
-        ibv_qp_cap.max_inline_data(room, INLINE);
-        ibv_qp_init_attr_ex.pd(wanted, MemorySegment.ofAddress(domain));
-        ibv_qp_init_attr_ex.send_ops_flags(wanted, operations);
+    private MemorySegment config(int type, long operations) {
+        var config = ibv_qp_init_attr_ex.allocate(arena);
+        ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.recv_cq(config, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.qp_type(config, type);
+        var caps = ibv_qp_init_attr.cap(config);
+        ibv_qp_cap.max_send_wr(caps, REQUESTS);
+        ibv_qp_cap.max_send_sge(caps, 2);
+        ibv_qp_cap.max_inline_data(caps, INLINE);
+        ibv_qp_init_attr_ex.pd(config, MemorySegment.ofAddress(domain));
+        ibv_qp_init_attr_ex.send_ops_flags(config, operations);
         ibv_qp_init_attr_ex.comp_mask(
-                wanted, rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
-        return wanted;
+                config, rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+        return config;
     }
 
-    private long create(MemorySegment wanted) {
-        return ContextFunctions.createQueuePair(context, wanted.address());
+    private long create(MemorySegment config) {
+        return ContextFunctions.createQueuePair(context, config.address());
     }
 
     /** Creates a queue pair in the error state, which flushes its work requests. */
     private long newQueuePair() {
-        var made = create(wanted(rdma_h.IBV_QPT_RC(), SEND));
+        var made = create(config(rdma_h.IBV_QPT_RC(), SEND));
         var attributes = ibv_qp_attr.allocate(arena);
         ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_INIT());
         ibv_qp_attr.port_num(attributes, (byte) 1);
@@ -152,14 +154,14 @@ class ExtendedSendTest {
     @Test
     void shouldRejectNullPointers() {
         var pair = newQueuePair();
-        for (var wrong :
+        for (var invalid :
                 List.<Runnable>of(
                         () -> sends(pair).setElements(1, 0),
                         () -> sends(pair).setInline(0, 8),
                         () -> sends(pair).setInlines(1, 0))) {
             sends(pair).start();
             send(pair, 1);
-            assertRejected(Errno.EINVAL, wrong::run);
+            assertRejected(Errno.EINVAL, invalid::run);
             assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         }
         assertThat(completed()).isZero();
@@ -168,21 +170,21 @@ class ExtendedSendTest {
     @Test
     void shouldRejectInvalidAtomicWritesAndFlushes() {
         var pair = newQueuePair();
-        for (var wrong :
+        for (var invalid :
                 List.<Runnable>of(
                         () -> sends(pair).atomicWrite(0, 8, 0),
                         () -> sends(pair).flush(0, 0, 1L << 32, (byte) 1, (byte) 0))) {
             sends(pair).start();
-            assertRejected(Errno.EINVAL, wrong::run);
+            assertRejected(Errno.EINVAL, invalid::run);
             assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         }
         var value = arena.allocate(Long.BYTES).address();
-        for (var right :
+        for (var valid :
                 List.<Runnable>of(
                         () -> sends(pair).atomicWrite(0, 8, value),
                         () -> sends(pair).flush(0, 0, 1, (byte) 1, (byte) 0))) {
             sends(pair).start();
-            right.run();
+            valid.run();
             sends(pair).setElement(0, value, 8);
             assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         }
@@ -234,7 +236,7 @@ class ExtendedSendTest {
 
     @Test
     void shouldRejectPostsBeforeReadyToSend() {
-        var pair = create(wanted(rdma_h.IBV_QPT_RC(), SEND));
+        var pair = create(config(rdma_h.IBV_QPT_RC(), SEND));
         sends(pair).start();
         send(pair, 1);
         assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
@@ -260,27 +262,27 @@ class ExtendedSendTest {
     @Test
     void shouldRejectOperationsThatTheTypeDoesNotSupport() {
         var read = rdma_h.IBV_QP_EX_WITH_RDMA_READ();
-        assertThat(create(wanted(rdma_h.IBV_QPT_RC(), read))).isNotZero();
-        assertRejected(Errno.EOPNOTSUPP, () -> create(wanted(rdma_h.IBV_QPT_UC(), read)));
+        assertThat(create(config(rdma_h.IBV_QPT_RC(), read))).isNotZero();
+        assertRejected(Errno.EOPNOTSUPP, () -> create(config(rdma_h.IBV_QPT_UC(), read)));
         assertRejected(
                 Errno.EOPNOTSUPP,
-                () -> create(wanted(rdma_h.IBV_QPT_UD(), rdma_h.IBV_QP_EX_WITH_RDMA_WRITE())));
+                () -> create(config(rdma_h.IBV_QPT_UD(), rdma_h.IBV_QP_EX_WITH_RDMA_WRITE())));
         assertRejected(
                 Errno.EOPNOTSUPP,
-                () -> create(wanted(rdma_h.IBV_QPT_RC(), rdma_h.IBV_QP_EX_WITH_TSO())));
-        var unknown = wanted(rdma_h.IBV_QPT_RC(), SEND);
+                () -> create(config(rdma_h.IBV_QPT_RC(), rdma_h.IBV_QP_EX_WITH_TSO())));
+        var unknown = config(rdma_h.IBV_QPT_RC(), SEND);
         ibv_qp_init_attr_ex.comp_mask(unknown, rdma_h.IBV_QP_INIT_ATTR_MAX_TSO_HEADER());
         assertRejected(Errno.EOPNOTSUPP, () -> create(unknown));
-        var homeless = wanted(rdma_h.IBV_QPT_RC(), SEND);
-        ibv_qp_init_attr_ex.comp_mask(homeless, rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
-        assertRejected(Errno.EINVAL, () -> create(homeless));
+        var noDomain = config(rdma_h.IBV_QPT_RC(), SEND);
+        ibv_qp_init_attr_ex.comp_mask(noDomain, rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+        assertRejected(Errno.EINVAL, () -> create(noDomain));
     }
 
     @Test
     void shouldBeExtendedOnlyIfOperationsAreRequested() {
-        var extended = create(wanted(rdma_h.IBV_QPT_RC(), SEND));
+        var extended = create(config(rdma_h.IBV_QPT_RC(), SEND));
         assertThat(QueuePairExports.extended(extended)).isEqualTo(extended);
-        var plain = wanted(rdma_h.IBV_QPT_RC(), SEND);
+        var plain = config(rdma_h.IBV_QPT_RC(), SEND);
         ibv_qp_init_attr_ex.comp_mask(plain, rdma_h.IBV_QP_INIT_ATTR_PD());
         var made = create(plain);
         assertThat(QueuePairExports.extended(made)).isZero();

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests re-registered regions and null memory regions as a C program sees them. */
+/**
+ * Tests re-registration of memory regions, null memory regions and advice as a C program uses them.
+ */
 class MemoryRegionObjectTest {
 
     private static final int LOCAL_WRITE = rdma_h.IBV_ACCESS_LOCAL_WRITE();
@@ -49,9 +51,12 @@ class MemoryRegionObjectTest {
         return Memory.at(address, ibv_mr.layout());
     }
 
-    /** Closing the context after each test destroys the objects newest first. */
+    /**
+     * After the test, closing the context destroys its objects, the newest first. The region is
+     * then destroyed after its domain, which is newer.
+     */
     @Test
-    void shouldBelongToTheNewDomainAfterAChange() {
+    void shouldBelongToTheNewDomainAfterReregistration() {
         var newer = MemoryExports.allocateDomain(context);
 
         assertThat(MemoryExports.change(region, DOMAIN, newer, 0, 0, 0)).isZero();
@@ -62,7 +67,7 @@ class MemoryRegionObjectTest {
     }
 
     @Test
-    void shouldHaveANewKeyAfterAChange() {
+    void shouldHaveANewKeyAfterReregistration() {
         var before = ibv_mr.lkey(structure(region));
         var other = arena.allocate(8192);
 
@@ -79,10 +84,10 @@ class MemoryRegionObjectTest {
         "8, 4096, 0", // an unknown change
         "1, 0, 0", // zero length
         "1, -1, 0", // beyond the end of mapped memory
-        "1, 4096, 1", // rights without the flag to change them
+        "1, 4096, 1", // access flags without the flag to change them
         "4, 4096, 2", // remote write without local write
     })
-    void shouldBeUnchangedAfterARejectedChange(int changes, long length, int access) {
+    void shouldBeUnchangedAfterARejectedReregistration(int changes, long length, int access) {
         var before = ibv_mr.lkey(structure(region));
 
         assertRejected(
@@ -94,12 +99,12 @@ class MemoryRegionObjectTest {
 
     @Test
     void shouldHaveNoRemoteKeyForANullRegion() {
-        var nothing = structure(ContextFunctions.allocateNullRegion(domain));
+        var nullRegion = structure(ContextFunctions.allocateNullRegion(domain));
 
-        assertThat(ibv_mr.lkey(nothing)).isNotZero();
-        assertThat(ibv_mr.rkey(nothing)).isZero();
-        assertThat(ibv_mr.addr(nothing).address()).isZero();
-        assertThat(ibv_mr.length(nothing)).isEqualTo(-1); // SIZE_MAX
+        assertThat(ibv_mr.lkey(nullRegion)).isNotZero();
+        assertThat(ibv_mr.rkey(nullRegion)).isZero();
+        assertThat(ibv_mr.addr(nullRegion).address()).isZero();
+        assertThat(ibv_mr.length(nullRegion)).isEqualTo(-1); // SIZE_MAX
     }
 
     @Test
@@ -119,11 +124,11 @@ class MemoryRegionObjectTest {
     }
 
     private int advise(int advice, int flags, int key, int length) {
-        var piece = ibv_sge.allocate(arena);
-        ibv_sge.addr(piece, memory.address());
-        ibv_sge.length(piece, length);
-        ibv_sge.lkey(piece, key);
-        return MemoryFunctions.advise(domain, advice, flags, piece.address(), 1);
+        var element = ibv_sge.allocate(arena);
+        ibv_sge.addr(element, memory.address());
+        ibv_sge.length(element, length);
+        ibv_sge.lkey(element, key);
+        return MemoryFunctions.advise(domain, advice, flags, element.address(), 1);
     }
 
     private int keyOf(int access) {

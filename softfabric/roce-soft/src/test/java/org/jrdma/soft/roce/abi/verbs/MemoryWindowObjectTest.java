@@ -42,18 +42,21 @@ class MemoryWindowObjectTest {
     private final long queuePair;
     private final long region;
 
-    /** An unreliable queue pair, in RESET. */
+    /**
+     * Creates an unreliable queue pair in the RESET state, and a memory region to which windows can
+     * be bound.
+     */
     MemoryWindowObjectTest() {
         context = DeviceExports.openDevice(Caller.newDevice().structure().address());
         domain = MemoryExports.allocateDomain(context);
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
-        var wanted = ibv_qp_init_attr.allocate(arena);
-        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(queue));
-        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(queue));
-        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_UC());
-        ibv_qp_init_attr.sq_sig_all(wanted, 1);
-        ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(wanted), 1);
-        queuePair = QueuePairExports.create(domain, wanted.address());
+        var config = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.recv_cq(config, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.qp_type(config, rdma_h.IBV_QPT_UC());
+        ibv_qp_init_attr.sq_sig_all(config, 1);
+        ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(config), 1);
+        queuePair = QueuePairExports.create(domain, config.address());
         region =
                 MemoryExports.register(
                         domain,
@@ -90,24 +93,27 @@ class MemoryWindowObjectTest {
         step(rdma_h.IBV_QPS_RTS(), rdma_h.IBV_QP_SQ_PSN());
     }
 
+    /** Changes the state of the queue pair, and the attributes in a mask. */
     private void step(int state, int mask) {
         ibv_qp_attr.qp_state(attributes, state);
         QueuePairExports.modify(queuePair, attributes.address(), rdma_h.IBV_QP_STATE() | mask);
     }
 
+    /** Returns a bind request for the start of the region; a length of 0 unbinds the window. */
     private MemorySegment bind(long length) {
-        var wanted = ibv_mw_bind.allocate(arena);
-        ibv_mw_bind.wr_id(wanted, 7);
-        var info = ibv_mw_bind.bind_info(wanted);
+        var config = ibv_mw_bind.allocate(arena);
+        ibv_mw_bind.wr_id(config, 7);
+        var info = ibv_mw_bind.bind_info(config);
         ibv_mw_bind_info.mr(info, MemorySegment.ofAddress(length == 0 ? 0 : region));
         ibv_mw_bind_info.addr(info, memory.address());
         ibv_mw_bind_info.length(info, length);
         ibv_mw_bind_info.mw_access_flags(info, rdma_h.IBV_ACCESS_REMOTE_WRITE());
-        return wanted;
+        return config;
     }
 
-    private void complete(long window, MemorySegment wanted) {
-        assertThat(MemoryFunctions.bindWindow(queuePair, window, wanted.address())).isZero();
+    /** Binds a window and waits for the completion. */
+    private void complete(long window, MemorySegment config) {
+        assertThat(MemoryFunctions.bindWindow(queuePair, window, config.address())).isZero();
         while (DataPathFunctions.pollCompletions(queue, 1, completion.address()) == 0) {
             Thread.onSpinWait();
         }
@@ -176,11 +182,11 @@ class MemoryWindowObjectTest {
         var newer =
                 MemoryExports.register(
                         other.domain, other.memory.address(), 64, rdma_h.IBV_ACCESS_MW_BIND());
-        var wanted = other.bind(64);
-        var info = ibv_mw_bind.bind_info(wanted);
+        var config = other.bind(64);
+        var info = ibv_mw_bind.bind_info(config);
         ibv_mw_bind_info.mr(info, MemorySegment.ofAddress(newer));
         ibv_mw_bind_info.mw_access_flags(info, 0);
-        other.complete(window, wanted);
+        other.complete(window, config);
 
         other.close();
 
@@ -227,12 +233,12 @@ class MemoryWindowObjectTest {
     private int post(int opcode, long window) {
         var request = ibv_send_wr.allocate(arena);
         ibv_send_wr.opcode(request, opcode);
-        var wanted = ibv_send_wr.bind_mw(request);
-        ibv_send_wr.bind_mw.mw(wanted, MemorySegment.ofAddress(window));
+        var config = ibv_send_wr.bind_mw(request);
+        ibv_send_wr.bind_mw.mw(config, MemorySegment.ofAddress(window));
         MemorySegment.copy(
                 ibv_mw_bind.bind_info(bind(64)),
                 0,
-                ibv_send_wr.bind_mw.bind_info(wanted),
+                ibv_send_wr.bind_mw.bind_info(config),
                 0,
                 ibv_mw_bind_info.layout().byteSize());
         var failed = arena.allocate(ValueLayout.JAVA_LONG);

@@ -48,28 +48,28 @@ class ParentDomainTest {
         arena.close();
     }
 
-    private long newParent(long ofDomain, long ofThreads, int mask) {
-        var wanted = ibv_parent_domain_init_attr.allocate(arena);
-        ibv_parent_domain_init_attr.pd(wanted, MemorySegment.ofAddress(ofDomain));
-        ibv_parent_domain_init_attr.td(wanted, MemorySegment.ofAddress(ofThreads));
-        ibv_parent_domain_init_attr.comp_mask(wanted, mask);
-        return ContextFunctions.allocateParentDomain(context, wanted.address());
+    private long newParent(long baseDomain, long threadDomain, int mask) {
+        var config = ibv_parent_domain_init_attr.allocate(arena);
+        ibv_parent_domain_init_attr.pd(config, MemorySegment.ofAddress(baseDomain));
+        ibv_parent_domain_init_attr.td(config, MemorySegment.ofAddress(threadDomain));
+        ibv_parent_domain_init_attr.comp_mask(config, mask);
+        return ContextFunctions.allocateParentDomain(context, config.address());
     }
 
     private long newQueueIn(long parent) {
-        var wanted = ibv_cq_init_attr_ex.allocate(arena);
-        ibv_cq_init_attr_ex.cqe(wanted, 4);
-        ibv_cq_init_attr_ex.parent_domain(wanted, MemorySegment.ofAddress(parent));
-        ibv_cq_init_attr_ex.comp_mask(wanted, rdma_h.IBV_CQ_INIT_ATTR_MASK_PD());
-        return ContextFunctions.createCompletionQueue(context, wanted.address());
+        var config = ibv_cq_init_attr_ex.allocate(arena);
+        ibv_cq_init_attr_ex.cqe(config, 4);
+        ibv_cq_init_attr_ex.parent_domain(config, MemorySegment.ofAddress(parent));
+        ibv_cq_init_attr_ex.comp_mask(config, rdma_h.IBV_CQ_INIT_ATTR_MASK_PD());
+        return ContextFunctions.createCompletionQueue(context, config.address());
     }
 
     @Test
     void shouldCreateParentDomainsWithAndWithoutThreadDomain() {
         assertThat(ibv_td.context(Memory.at(threads, ibv_td.layout())).address())
                 .isEqualTo(context);
-        for (var ofThreads : new long[] {0, threads}) {
-            var parent = newParent(domain, ofThreads, 0);
+        for (var threadDomain : new long[] {0, threads}) {
+            var parent = newParent(domain, threadDomain, 0);
             assertThat(ibv_pd.context(Memory.at(parent, ibv_pd.layout())).address())
                     .isEqualTo(context);
             assertThat(MemoryExports.deallocateDomain(parent)).isZero();
@@ -78,7 +78,7 @@ class ParentDomainTest {
     }
 
     @Test
-    void shouldKeepItsBaseAndThreadDomainFromBeingDestroyed() {
+    void shouldPreventTheDestructionOfItsBaseAndThreadDomain() {
         var parent = newParent(domain, threads, 0);
         var queue = newQueueIn(parent);
 
@@ -98,11 +98,11 @@ class ParentDomainTest {
                 () -> newParent(domain, 0, rdma_h.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS()));
         assertRejected(Errno.EINVAL, () -> newParent(0, threads, 0));
         assertRejected(Errno.EINVAL, () -> newQueueIn(domain));
-        var wanted = ibv_td_init_attr.allocate(arena);
-        ibv_td_init_attr.comp_mask(wanted, 1);
+        var config = ibv_td_init_attr.allocate(arena);
+        ibv_td_init_attr.comp_mask(config, 1);
         assertRejected(
                 Errno.EOPNOTSUPP,
-                () -> ContextFunctions.allocateThreadDomain(context, wanted.address()));
+                () -> ContextFunctions.allocateThreadDomain(context, config.address()));
         var other = DeviceExports.openDevice(device.structure().address());
         var foreign = MemoryExports.allocateDomain(other);
         var foreignThreads =
@@ -114,18 +114,18 @@ class ParentDomainTest {
     }
 
     @Test
-    void shouldModifyOnlyTheModeration() {
+    void shouldModifyOnlyTheModerationOfACompletionQueue() {
         var queue = CompletionExports.createQueue(context, 4, 0, 0, 0);
-        var wanted = ibv_modify_cq_attr.allocate(arena);
-        assertThat(ContextFunctions.modifyCompletionQueue(queue, wanted.address())).isZero();
-        ibv_modify_cq_attr.attr_mask(wanted, rdma_h.IBV_CQ_ATTR_MODERATE());
-        assertThat(ContextFunctions.modifyCompletionQueue(queue, wanted.address())).isZero();
+        var config = ibv_modify_cq_attr.allocate(arena);
+        assertThat(ContextFunctions.modifyCompletionQueue(queue, config.address())).isZero();
+        ibv_modify_cq_attr.attr_mask(config, rdma_h.IBV_CQ_ATTR_MODERATE());
+        assertThat(ContextFunctions.modifyCompletionQueue(queue, config.address())).isZero();
         assertRejected(
                 Errno.EINVAL,
-                () -> ContextFunctions.modifyCompletionQueue(domain, wanted.address()));
-        ibv_modify_cq_attr.attr_mask(wanted, 1 << 10);
+                () -> ContextFunctions.modifyCompletionQueue(domain, config.address()));
+        ibv_modify_cq_attr.attr_mask(config, 1 << 10);
         assertRejected(
                 Errno.EOPNOTSUPP,
-                () -> ContextFunctions.modifyCompletionQueue(queue, wanted.address()));
+                () -> ContextFunctions.modifyCompletionQueue(queue, config.address()));
     }
 }

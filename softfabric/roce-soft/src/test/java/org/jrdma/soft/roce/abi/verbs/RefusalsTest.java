@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests invalid calls by C programs and their errno. */
+/** Tests that invalid calls by C programs fail with the correct error code. */
 class RefusalsTest {
 
     private static final int LOCAL_WRITE = rdma_h.IBV_ACCESS_LOCAL_WRITE();
@@ -46,7 +46,7 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldRejectPointersToNoObject() {
+    void shouldRejectPointersThatReferToNoObjectOfTheType() {
         assertRejected(Errno.EINVAL, () -> MemoryExports.allocateDomain(0));
         assertRejected(Errno.EINVAL, () -> MemoryExports.deallocateDomain(queue));
         assertRejected(Errno.EINVAL, () -> DeviceExports.queryDevice(context, 0));
@@ -179,7 +179,7 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldReportNoEventInsteadOfBlocking() {
+    void shouldFailInsteadOfBlockingIfThereIsNoEvent() {
         var channel = CompletionExports.createChannel(context);
         var target = arena.allocate(64).address();
 
@@ -188,7 +188,7 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldConvertAnyExceptionToAnErrno() throws Throwable {
+    void shouldConvertUnexpectedExceptionsToAnErrorCode() throws Throwable {
         var failing =
                 MethodHandles.lookup()
                         .findStatic(RefusalsTest.class, "fail", MethodType.methodType(int.class));
@@ -202,15 +202,15 @@ class RefusalsTest {
     }
 
     private long newQueuePair() {
-        var wanted = ibv_qp_init_attr.allocate(arena);
-        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(queue));
-        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(queue));
-        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
-        var room = ibv_qp_init_attr.cap(wanted);
-        ibv_qp_cap.max_send_wr(room, 1);
-        ibv_qp_cap.max_recv_wr(room, 1);
-        ibv_qp_cap.max_send_sge(room, 1);
-        ibv_qp_cap.max_recv_sge(room, 1);
-        return QueuePairExports.create(domain, wanted.address());
+        var config = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.recv_cq(config, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.qp_type(config, rdma_h.IBV_QPT_RC());
+        var caps = ibv_qp_init_attr.cap(config);
+        ibv_qp_cap.max_send_wr(caps, 1);
+        ibv_qp_cap.max_recv_wr(caps, 1);
+        ibv_qp_cap.max_send_sge(caps, 1);
+        ibv_qp_cap.max_recv_sge(caps, 1);
+        return QueuePairExports.create(domain, config.address());
     }
 }

@@ -25,12 +25,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests a queue pair whose send queue is drained, and the changes that are permitted then. */
+/**
+ * Tests a queue pair whose send queue is drained, and the attributes that can be changed in that
+ * state.
+ */
 @Timeout(20)
 class SendQueueDrainTest {
 
     private static final int STATE = rdma_h.IBV_QP_STATE();
-    private static final Address NOBODY = Address.ipv4(127 << 24 | 79 << 16 | 1);
+
+    /** An address at which no port is open. */
+    private static final Address ABSENT = Address.ipv4(127 << 24 | 79 << 16 | 1);
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment attributes = ibv_qp_attr.allocate(arena);
@@ -38,23 +43,23 @@ class SendQueueDrainTest {
     private final long queue;
     private final long queuePair;
 
-    /** A queue pair that is connected to itself. */
+    /** Creates a queue pair, which the tests connect to itself or to an absent peer. */
     SendQueueDrainTest() {
         var device = Caller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
-        var wanted = ibv_qp_init_attr.allocate(arena);
-        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(queue));
-        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(queue));
-        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
-        ibv_qp_init_attr.sq_sig_all(wanted, 1);
-        var room = ibv_qp_init_attr.cap(wanted);
-        ibv_qp_cap.max_send_wr(room, 4);
-        ibv_qp_cap.max_recv_wr(room, 1);
-        ibv_qp_cap.max_send_sge(room, 1);
-        ibv_qp_cap.max_recv_sge(room, 1);
+        var config = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.recv_cq(config, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.qp_type(config, rdma_h.IBV_QPT_RC());
+        ibv_qp_init_attr.sq_sig_all(config, 1);
+        var caps = ibv_qp_init_attr.cap(config);
+        ibv_qp_cap.max_send_wr(caps, 4);
+        ibv_qp_cap.max_recv_wr(caps, 1);
+        ibv_qp_cap.max_send_sge(caps, 1);
+        ibv_qp_cap.max_recv_sge(caps, 1);
         queuePair =
-                QueuePairExports.create(MemoryExports.allocateDomain(context), wanted.address());
+                QueuePairExports.create(MemoryExports.allocateDomain(context), config.address());
     }
 
     @AfterEach
@@ -63,6 +68,7 @@ class SendQueueDrainTest {
         arena.close();
     }
 
+    /** Returns the address of the device. */
     private Address own() {
         return ContextObject.of(context).port().address();
     }
@@ -73,7 +79,7 @@ class SendQueueDrainTest {
         step(
                 rdma_h.IBV_QPS_INIT(),
                 rdma_h.IBV_QP_PKEY_INDEX() | rdma_h.IBV_QP_PORT() | rdma_h.IBV_QP_ACCESS_FLAGS());
-        leadTo(peer);
+        setPeer(peer);
         ibv_qp_attr.path_mtu(attributes, rdma_h.IBV_MTU_1024());
         ibv_qp_attr.dest_qp_num(attributes, ibv_qp.qp_num(Memory.at(queuePair, ibv_qp.layout())));
         step(
@@ -94,13 +100,14 @@ class SendQueueDrainTest {
                         | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC());
     }
 
-    private void leadTo(Address peer) {
+    private void setPeer(Address peer) {
         var route = ibv_qp_attr.ah_attr(attributes);
         ibv_ah_attr.is_global(route, (byte) 1);
         ibv_ah_attr.port_num(route, (byte) DeviceLimits.PORT);
         Gids.write(peer, ibv_global_route.dgid(ibv_ah_attr.grh(route)));
     }
 
+    /** Changes the state of the queue pair, and the attributes in a mask. */
     private void step(int state, int mask) {
         ibv_qp_attr.qp_state(attributes, state);
         QueuePairExports.modify(queuePair, attributes.address(), STATE | mask);
@@ -110,7 +117,7 @@ class SendQueueDrainTest {
         assertThatThrownBy(() -> step(state, mask))
                 .isInstanceOfSatisfying(
                         ErrnoException.class,
-                        refusal -> assertThat(refusal.errno()).isEqualTo(Errno.EINVAL))
+                        failure -> assertThat(failure.errno()).isEqualTo(Errno.EINVAL))
                 .hasMessageContaining(reason);
     }
 
@@ -121,7 +128,7 @@ class SendQueueDrainTest {
         return present;
     }
 
-    /** Posts a WRITE of 0 bytes, which is acknowledged like any other. */
+    /** Posts a WRITE of 0 bytes, which the peer must acknowledge. */
     private void post() {
         var request = ibv_send_wr.allocate(arena);
         ibv_send_wr.opcode(request, rdma_h.IBV_WR_RDMA_WRITE());
@@ -140,7 +147,7 @@ class SendQueueDrainTest {
 
     @Test
     void shouldReportDrainingAndResumeOnlyWhenDrained() {
-        connect(NOBODY);
+        connect(ABSENT);
         post();
 
         step(rdma_h.IBV_QPS_SQD(), 0);
@@ -156,12 +163,12 @@ class SendQueueDrainTest {
     }
 
     @Test
-    void shouldContinueAtANewAddressOfThePeer() {
-        connect(NOBODY);
+    void shouldContinueAfterAChangeOfThePeerAddress() {
+        connect(ABSENT);
         step(rdma_h.IBV_QPS_SQD(), 0);
         assertThat(ibv_qp_attr.sq_draining(query())).isZero();
 
-        leadTo(own());
+        setPeer(own());
         step(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_AV());
         step(rdma_h.IBV_QPS_RTS(), 0);
         post();
@@ -172,11 +179,11 @@ class SendQueueDrainTest {
     }
 
     @Test
-    void shouldContinueWithChangedTimeoutAndRetries() {
-        connect(NOBODY);
+    void shouldContinueAfterAChangeOfTimeoutAndRetries() {
+        connect(ABSENT);
         step(rdma_h.IBV_QPS_SQD(), 0);
 
-        ibv_qp_attr.timeout(attributes, (byte) 8); // a millisecond
+        ibv_qp_attr.timeout(attributes, (byte) 8); // about one millisecond
         ibv_qp_attr.retry_cnt(attributes, (byte) 1);
         step(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_TIMEOUT() | rdma_h.IBV_QP_RETRY_CNT());
         step(rdma_h.IBV_QPS_RTS(), 0);

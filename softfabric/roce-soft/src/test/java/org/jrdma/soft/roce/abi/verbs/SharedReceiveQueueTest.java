@@ -51,11 +51,11 @@ class SharedReceiveQueueTest {
         arena.close();
     }
 
-    private MemorySegment wanted(int receives, int elements, int limit) {
-        var wanted = ibv_srq_init_attr.allocate(arena);
-        ibv_srq_init_attr.srq_context(wanted, MemorySegment.ofAddress(77));
-        fill(ibv_srq_init_attr.attr(wanted), receives, elements, limit);
-        return wanted;
+    private MemorySegment config(int receives, int elements, int limit) {
+        var config = ibv_srq_init_attr.allocate(arena);
+        ibv_srq_init_attr.srq_context(config, MemorySegment.ofAddress(77));
+        fill(ibv_srq_init_attr.attr(config), receives, elements, limit);
+        return config;
     }
 
     private static MemorySegment fill(
@@ -68,7 +68,7 @@ class SharedReceiveQueueTest {
 
     private long newQueue(int receives, int elements, int limit) {
         return SharedReceiveQueueExports.create(
-                domain, wanted(receives, elements, limit).address());
+                domain, config(receives, elements, limit).address());
     }
 
     private int modify(long queue, int receives, int limit, int mask) {
@@ -77,28 +77,28 @@ class SharedReceiveQueueTest {
     }
 
     private void assertHas(long queue, int receives, int elements, int limit) {
-        var told = ibv_srq_attr.allocate(arena);
-        assertThat(SharedReceiveQueueExports.query(queue, told.address())).isZero();
-        assertThat(ibv_srq_attr.max_wr(told)).isEqualTo(receives);
-        assertThat(ibv_srq_attr.max_sge(told)).isEqualTo(elements);
-        assertThat(ibv_srq_attr.srq_limit(told)).isEqualTo(limit);
+        var attr = ibv_srq_attr.allocate(arena);
+        assertThat(SharedReceiveQueueExports.query(queue, attr.address())).isZero();
+        assertThat(ibv_srq_attr.max_wr(attr)).isEqualTo(receives);
+        assertThat(ibv_srq_attr.max_sge(attr)).isEqualTo(elements);
+        assertThat(ibv_srq_attr.srq_limit(attr)).isEqualTo(limit);
     }
 
-    private MemorySegment wantedQueuePair(long shared) {
-        var wanted = ibv_qp_init_attr.allocate(arena);
-        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(completions));
-        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(completions));
-        ibv_qp_init_attr.srq(wanted, MemorySegment.ofAddress(shared));
-        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
-        var room = ibv_qp_init_attr.cap(wanted);
-        ibv_qp_cap.max_send_wr(room, 1);
-        ibv_qp_cap.max_recv_wr(room, 5);
-        ibv_qp_cap.max_send_sge(room, 1);
-        ibv_qp_cap.max_recv_sge(room, 5);
-        return wanted;
+    private MemorySegment queuePairConfig(long shared) {
+        var config = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.recv_cq(config, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.srq(config, MemorySegment.ofAddress(shared));
+        ibv_qp_init_attr.qp_type(config, rdma_h.IBV_QPT_RC());
+        var caps = ibv_qp_init_attr.cap(config);
+        ibv_qp_cap.max_send_wr(caps, 1);
+        ibv_qp_cap.max_recv_wr(caps, 5);
+        ibv_qp_cap.max_send_sge(caps, 1);
+        ibv_qp_cap.max_recv_sge(caps, 5);
+        return config;
     }
 
-    /** Posts a receive without buffers. */
+    /** Posts a receive that claims to have {@code elements} buffers but contains none. */
     private int post(long queue, int elements) {
         var request = ibv_recv_wr.allocate(arena);
         ibv_recv_wr.num_sge(request, elements);
@@ -118,22 +118,22 @@ class SharedReceiveQueueTest {
         assertThat(ibv_srq.srq_context(structure).address()).isEqualTo(77);
         assertThat(ibv_srq.pd(structure).address()).isEqualTo(domain);
         assertHas(queue, 10, 3, 0);
-        var least = wanted(1, 0, 0);
+        var least = config(1, 0, 0);
         assertHas(SharedReceiveQueueExports.create(domain, least.address()), 1, 1, 0);
         assertThat(ibv_srq_attr.max_sge(ibv_srq_init_attr.attr(least))).isEqualTo(1);
     }
 
     @Test
     void shouldAcceptCapacitiesUpToTheLimitsOfTheDevice() {
-        var facts = ibv_device_attr.allocate(arena);
-        DeviceExports.queryDevice(context, facts.address());
-        var receives = ibv_device_attr.max_srq_wr(facts);
-        var elements = ibv_device_attr.max_srq_sge(facts);
+        var attrs = ibv_device_attr.allocate(arena);
+        DeviceExports.queryDevice(context, attrs.address());
+        var receives = ibv_device_attr.max_srq_wr(attrs);
+        var elements = ibv_device_attr.max_srq_sge(attrs);
 
         assertHas(newQueue(receives, elements, 0), receives, elements, 0);
 
-        assertThat(ibv_device_attr.max_srq(facts)).isPositive();
-        assertThat(ibv_device_attr.device_cap_flags(facts) & rdma_h.IBV_DEVICE_SRQ_RESIZE())
+        assertThat(ibv_device_attr.max_srq(attrs)).isPositive();
+        assertThat(ibv_device_attr.device_cap_flags(attrs) & rdma_h.IBV_DEVICE_SRQ_RESIZE())
                 .isNotZero();
         assertRejected(Errno.EINVAL, () -> newQueue(0, 1, 0));
         assertRejected(Errno.EINVAL, () -> newQueue(receives + 1, 1, 0));
@@ -143,7 +143,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldChangeAllAttributesOfTheMaskOrNone() {
+    void shouldChangeAllAttributesInTheMaskOrNone() {
         var queue = newQueue(4, 1, 0);
 
         assertThat(modify(queue, 8, 99, rdma_h.IBV_SRQ_MAX_WR())).isZero();
@@ -163,7 +163,7 @@ class SharedReceiveQueueTest {
     void shouldAcceptReceivesUntilFullAndKeepThemWhenResized() {
         var queue = newQueue(2, 1, 0);
         assertThat(post(queue, 0)).isZero();
-        assertThat(post(queue, 2)).as("two pieces").isEqualTo(Errno.EINVAL);
+        assertThat(post(queue, 2)).as("two buffers").isEqualTo(Errno.EINVAL);
         assertThat(post(queue, 0)).isZero();
         assertThat(post(queue, 0)).isEqualTo(Errno.ENOMEM);
 
@@ -175,15 +175,15 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldReplaceTheReceiveQueueOfAQueuePair() {
+    void shouldBeUsedInsteadOfTheReceiveQueueOfAQueuePair() {
         var queue = newQueue(2, 1, 0);
-        var wanted = wantedQueuePair(queue);
+        var config = queuePairConfig(queue);
 
-        var queuePair = QueuePairExports.create(domain, wanted.address());
+        var queuePair = QueuePairExports.create(domain, config.address());
 
-        var room = ibv_qp_init_attr.cap(wanted);
-        assertThat(ibv_qp_cap.max_recv_wr(room)).isZero();
-        assertThat(ibv_qp_cap.max_recv_sge(room)).isZero();
+        var caps = ibv_qp_init_attr.cap(config);
+        assertThat(ibv_qp_cap.max_recv_wr(caps)).isZero();
+        assertThat(ibv_qp_cap.max_recv_sge(caps)).isZero();
         var structure = Memory.at(queuePair, ibv_qp.layout());
         assertThat(ibv_qp.srq(structure).address()).isEqualTo(queue);
         var initial = ibv_qp_init_attr.allocate(arena);
@@ -218,7 +218,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldRejectDestructionWhileInUse() {
         var queue = newQueue(2, 1, 0);
-        var queuePair = QueuePairExports.create(domain, wantedQueuePair(queue).address());
+        var queuePair = QueuePairExports.create(domain, queuePairConfig(queue).address());
 
         assertRejected(Errno.EBUSY, () -> SharedReceiveQueueExports.destroy(queue));
         QueuePairExports.destroy(queuePair);
@@ -237,15 +237,15 @@ class SharedReceiveQueueTest {
         var queue = newQueue(2, 1, 0);
         var otherContext = DeviceExports.openDevice(device.structure().address());
         var otherDomain = MemoryExports.allocateDomain(otherContext);
-        var wanted = wantedQueuePair(queue);
+        var config = queuePairConfig(queue);
         var otherCompletions = CompletionExports.createQueue(otherContext, 16, 0, 0, 0);
-        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(otherCompletions));
-        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(otherCompletions));
+        ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(otherCompletions));
+        ibv_qp_init_attr.recv_cq(config, MemorySegment.ofAddress(otherCompletions));
 
-        assertRejected(Errno.EINVAL, () -> QueuePairExports.create(otherDomain, wanted.address()));
+        assertRejected(Errno.EINVAL, () -> QueuePairExports.create(otherDomain, config.address()));
         assertRejected(
                 Errno.EINVAL,
-                () -> QueuePairExports.create(domain, wantedQueuePair(completions).address()));
+                () -> QueuePairExports.create(domain, queuePairConfig(completions).address()));
 
         DeviceExports.closeDevice(otherContext);
     }
@@ -268,7 +268,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldReportTheLastReceiveWhenAQueuePairFails() throws Exception {
         var queue = newQueue(2, 1, 0);
-        var queuePair = QueuePairExports.create(domain, wantedQueuePair(queue).address());
+        var queuePair = QueuePairExports.create(domain, queuePairConfig(queue).address());
         toInitialized(queuePair);
         var attributes = ibv_qp_attr.allocate(arena);
         ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_ERR());

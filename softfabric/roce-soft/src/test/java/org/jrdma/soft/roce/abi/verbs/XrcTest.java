@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests XRC domains and their objects as a C program uses them. */
+/** Tests XRC domains, their receive queues and their queue pairs as a C program uses them. */
 @Timeout(30)
 class XrcTest {
 
@@ -71,33 +71,33 @@ class XrcTest {
     }
 
     private long openDomain(long opener, int descriptor, int flags) {
-        var wanted = ibv_xrcd_init_attr.allocate(arena);
+        var config = ibv_xrcd_init_attr.allocate(arena);
         ibv_xrcd_init_attr.comp_mask(
-                wanted, rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS());
-        ibv_xrcd_init_attr.fd(wanted, descriptor);
-        ibv_xrcd_init_attr.oflags(wanted, flags);
-        return XrcFunctions.openDomain(opener, wanted.address());
+                config, rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS());
+        ibv_xrcd_init_attr.fd(config, descriptor);
+        ibv_xrcd_init_attr.oflags(config, flags);
+        return XrcFunctions.openDomain(opener, config.address());
     }
 
-    private MemorySegment wantedQueue() {
-        var wanted = ibv_srq_init_attr_ex.allocate(arena);
-        ibv_srq_attr.max_wr(ibv_srq_init_attr_ex.attr(wanted), 4);
-        ibv_srq_attr.max_sge(ibv_srq_init_attr_ex.attr(wanted), 1);
+    private MemorySegment queueConfig() {
+        var config = ibv_srq_init_attr_ex.allocate(arena);
+        ibv_srq_attr.max_wr(ibv_srq_init_attr_ex.attr(config), 4);
+        ibv_srq_attr.max_sge(ibv_srq_init_attr_ex.attr(config), 1);
         ibv_srq_init_attr_ex.comp_mask(
-                wanted,
+                config,
                 rdma_h.IBV_SRQ_INIT_ATTR_TYPE()
                         | rdma_h.IBV_SRQ_INIT_ATTR_PD()
                         | rdma_h.IBV_SRQ_INIT_ATTR_XRCD()
                         | rdma_h.IBV_SRQ_INIT_ATTR_CQ());
-        ibv_srq_init_attr_ex.srq_type(wanted, rdma_h.IBV_SRQT_XRC());
-        ibv_srq_init_attr_ex.pd(wanted, MemorySegment.ofAddress(domain));
-        ibv_srq_init_attr_ex.xrcd(wanted, MemorySegment.ofAddress(extended));
-        ibv_srq_init_attr_ex.cq(wanted, MemorySegment.ofAddress(completions));
-        return wanted;
+        ibv_srq_init_attr_ex.srq_type(config, rdma_h.IBV_SRQT_XRC());
+        ibv_srq_init_attr_ex.pd(config, MemorySegment.ofAddress(domain));
+        ibv_srq_init_attr_ex.xrcd(config, MemorySegment.ofAddress(extended));
+        ibv_srq_init_attr_ex.cq(config, MemorySegment.ofAddress(completions));
+        return config;
     }
 
-    private long create(MemorySegment wanted) {
-        return XrcFunctions.createSharedQueue(context, wanted.address());
+    private long create(MemorySegment config) {
+        return XrcFunctions.createSharedQueue(context, config.address());
     }
 
     private int number(long queue) {
@@ -106,43 +106,43 @@ class XrcTest {
         return target.get(ValueLayout.JAVA_INT, 0);
     }
 
-    private MemorySegment wantedReceiver() {
-        var wanted = ibv_qp_init_attr_ex.allocate(arena);
-        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_XRC_RECV());
-        ibv_qp_init_attr_ex.comp_mask(wanted, rdma_h.IBV_QP_INIT_ATTR_XRCD());
-        ibv_qp_init_attr_ex.xrcd(wanted, MemorySegment.ofAddress(extended));
-        return wanted;
+    private MemorySegment receiverConfig() {
+        var config = ibv_qp_init_attr_ex.allocate(arena);
+        ibv_qp_init_attr.qp_type(config, rdma_h.IBV_QPT_XRC_RECV());
+        ibv_qp_init_attr_ex.comp_mask(config, rdma_h.IBV_QP_INIT_ATTR_XRCD());
+        ibv_qp_init_attr_ex.xrcd(config, MemorySegment.ofAddress(extended));
+        return config;
     }
 
-    private MemorySegment wantedSender() {
-        var wanted = ibv_qp_init_attr_ex.allocate(arena);
-        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_XRC_SEND());
-        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(completions));
-        ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(wanted), 2);
-        ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(wanted), 7);
-        ibv_qp_init_attr_ex.comp_mask(wanted, rdma_h.IBV_QP_INIT_ATTR_PD());
-        ibv_qp_init_attr_ex.pd(wanted, MemorySegment.ofAddress(domain));
-        return wanted;
+    private MemorySegment senderConfig() {
+        var config = ibv_qp_init_attr_ex.allocate(arena);
+        ibv_qp_init_attr.qp_type(config, rdma_h.IBV_QPT_XRC_SEND());
+        ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(completions));
+        ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(config), 2);
+        ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(config), 7);
+        ibv_qp_init_attr_ex.comp_mask(config, rdma_h.IBV_QP_INIT_ATTR_PD());
+        ibv_qp_init_attr_ex.pd(config, MemorySegment.ofAddress(domain));
+        return config;
     }
 
-    private long createQueuePair(MemorySegment wanted) {
-        return ContextFunctions.createQueuePair(context, wanted.address());
+    private long createQueuePair(MemorySegment config) {
+        return ContextFunctions.createQueuePair(context, config.address());
     }
 
-    private MemorySegment wantedOpen(long in, int number) {
-        var wanted = ibv_qp_open_attr.allocate(arena);
+    private MemorySegment openConfig(long in, int number) {
+        var config = ibv_qp_open_attr.allocate(arena);
         ibv_qp_open_attr.comp_mask(
-                wanted,
+                config,
                 rdma_h.IBV_QP_OPEN_ATTR_NUM()
                         | rdma_h.IBV_QP_OPEN_ATTR_XRCD()
                         | rdma_h.IBV_QP_OPEN_ATTR_TYPE());
-        ibv_qp_open_attr.qp_num(wanted, number);
-        ibv_qp_open_attr.xrcd(wanted, MemorySegment.ofAddress(in));
-        ibv_qp_open_attr.qp_type(wanted, rdma_h.IBV_QPT_XRC_RECV());
-        return wanted;
+        ibv_qp_open_attr.qp_num(config, number);
+        ibv_qp_open_attr.xrcd(config, MemorySegment.ofAddress(in));
+        ibv_qp_open_attr.qp_type(config, rdma_h.IBV_QPT_XRC_RECV());
+        return config;
     }
 
-    private static int numberOfPair(long queuePair) {
+    private static int queuePairNumber(long queuePair) {
         return ibv_qp.qp_num(Memory.at(queuePair, ibv_qp.layout()));
     }
 
@@ -162,27 +162,27 @@ class XrcTest {
     }
 
     private int state(long queuePair) {
-        var told = ibv_qp_attr.allocate(arena);
+        var attr = ibv_qp_attr.allocate(arena);
         QueuePairExports.query(
-                queuePair, told.address(), 0, ibv_qp_init_attr.allocate(arena).address());
-        return ibv_qp_attr.qp_state(told);
+                queuePair, attr.address(), 0, ibv_qp_init_attr.allocate(arena).address());
+        return ibv_qp_attr.qp_state(attr);
     }
 
-    // ---- domains
+    // XRC domains
 
     @Test
     void shouldBeReportedAsADeviceCapability() {
-        var facts = ibv_device_attr.allocate(arena);
-        DeviceExports.queryDevice(context, facts.address());
-        assertThat(ibv_device_attr.device_cap_flags(facts) & rdma_h.IBV_DEVICE_XRC()).isNotZero();
+        var attrs = ibv_device_attr.allocate(arena);
+        DeviceExports.queryDevice(context, attrs.address());
+        assertThat(ibv_device_attr.device_cap_flags(attrs) & rdma_h.IBV_DEVICE_XRC()).isNotZero();
         assertThat(ibv_xrcd.context(Memory.at(extended, ibv_xrcd.layout())).address())
                 .isEqualTo(context);
     }
 
     @Test
-    void shouldBeFoundByItsFileAccordingToTheFlags(@TempDir Path folder) throws Exception {
+    void shouldBeCreatedOrFoundByItsFileAccordingToTheFlags(@TempDir Path folder) throws Exception {
         var path = Files.createFile(folder.resolve("domain"));
-        var link = Files.createLink(folder.resolve("the-same"), path);
+        var link = Files.createLink(folder.resolve("link"), path);
         try (var _ = new FileInputStream(path.toFile());
                 var _ = new FileInputStream(link.toFile())) {
             var one = descriptorOf(path);
@@ -207,7 +207,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldEndWithItsLastUser(@TempDir Path folder) throws Exception {
+    void shouldBeForgottenWhenItsLastUserClosesIt(@TempDir Path folder) throws Exception {
         var path = Files.createFile(folder.resolve("domain"));
         try (var _ = new FileInputStream(path.toFile())) {
             var one = descriptorOf(path);
@@ -217,7 +217,7 @@ class XrcTest {
         }
     }
 
-    /** Returns the descriptor of an open file. */
+    /** Returns the file descriptor with which this process has opened a file. */
     private static int descriptorOf(Path file) throws IOException {
         try (var links = Files.list(Path.of("/proc/self/fd"))) {
             return links.filter(link -> isOf(file, link))
@@ -231,7 +231,7 @@ class XrcTest {
         try {
             return Files.readSymbolicLink(link).equals(file.toRealPath());
         } catch (IOException e) {
-            return false; // was closed
+            return false; // the descriptor was closed
         }
     }
 
@@ -246,21 +246,21 @@ class XrcTest {
     @Test
     void shouldRejectInvalidDescriptorsAndMissingAttributes() {
         assertRejected(Errno.EBADF, () -> openDomain(context, NEVER_OPENED, CREATE));
-        var wanted = ibv_xrcd_init_attr.allocate(arena);
-        assertRejected(Errno.EINVAL, () -> XrcFunctions.openDomain(context, wanted.address()));
-        ibv_xrcd_init_attr.comp_mask(wanted, rdma_h.IBV_XRCD_INIT_ATTR_RESERVED());
-        assertRejected(Errno.EOPNOTSUPP, () -> XrcFunctions.openDomain(context, wanted.address()));
+        var config = ibv_xrcd_init_attr.allocate(arena);
+        assertRejected(Errno.EINVAL, () -> XrcFunctions.openDomain(context, config.address()));
+        ibv_xrcd_init_attr.comp_mask(config, rdma_h.IBV_XRCD_INIT_ATTR_RESERVED());
+        assertRejected(Errno.EOPNOTSUPP, () -> XrcFunctions.openDomain(context, config.address()));
         assertRejected(Errno.EINVAL, () -> XrcFunctions.closeDomain(domain));
         assertThat(openDomain(context, STANDARD_INPUT, CREATE)).isNotZero();
     }
 
     @Test
     void shouldRejectCloseWhileInUse() {
-        var queue = create(wantedQueue());
+        var queue = create(queueConfig());
         assertRejected(Errno.EBUSY, () -> XrcFunctions.closeDomain(extended));
         assertRejected(Errno.EBUSY, () -> CompletionExports.destroyQueue(completions));
         SharedReceiveQueueExports.destroy(queue);
-        var receiver = createQueuePair(wantedReceiver());
+        var receiver = createQueuePair(receiverConfig());
         assertRejected(Errno.EBUSY, () -> XrcFunctions.closeDomain(extended));
         QueuePairExports.destroy(receiver);
 
@@ -268,24 +268,24 @@ class XrcTest {
         assertRejected(Errno.EINVAL, () -> XrcFunctions.closeDomain(extended));
     }
 
-    // ---- receive queues
+    // XRC receive queues
 
     @Test
     void shouldAssignNumbersToReceiveQueues() {
-        var numbers = IntStream.range(0, 4).mapToObj(_ -> number(create(wantedQueue()))).toList();
+        var numbers = IntStream.range(0, 4).mapToObj(_ -> number(create(queueConfig()))).toList();
 
         assertThat(numbers).doesNotHaveDuplicates().allMatch(number -> number >>> 24 == 0);
     }
 
     @Test
     void shouldCreateAPlainSharedReceiveQueue() {
-        var wanted = wantedQueue();
-        ibv_srq_init_attr_ex.comp_mask(wanted, rdma_h.IBV_SRQ_INIT_ATTR_PD());
-        var untyped = create(wanted);
+        var config = queueConfig();
+        ibv_srq_init_attr_ex.comp_mask(config, rdma_h.IBV_SRQ_INIT_ATTR_PD());
+        var untyped = create(config);
         ibv_srq_init_attr_ex.comp_mask(
-                wanted, rdma_h.IBV_SRQ_INIT_ATTR_PD() | rdma_h.IBV_SRQ_INIT_ATTR_TYPE());
-        ibv_srq_init_attr_ex.srq_type(wanted, rdma_h.IBV_SRQT_BASIC());
-        var basic = create(wanted);
+                config, rdma_h.IBV_SRQ_INIT_ATTR_PD() | rdma_h.IBV_SRQ_INIT_ATTR_TYPE());
+        ibv_srq_init_attr_ex.srq_type(config, rdma_h.IBV_SRQT_BASIC());
+        var basic = create(config);
 
         for (var queue : List.of(untyped, basic)) {
             assertRejected(
@@ -302,48 +302,48 @@ class XrcTest {
                         rdma_h.IBV_SRQ_INIT_ATTR_PD(),
                         rdma_h.IBV_SRQ_INIT_ATTR_XRCD(),
                         rdma_h.IBV_SRQ_INIT_ATTR_CQ())) {
-            var wanted = wantedQueue();
+            var config = queueConfig();
             ibv_srq_init_attr_ex.comp_mask(
-                    wanted, ibv_srq_init_attr_ex.comp_mask(wanted) & ~missing);
-            assertRejected(Errno.EINVAL, () -> create(wanted));
+                    config, ibv_srq_init_attr_ex.comp_mask(config) & ~missing);
+            assertRejected(Errno.EINVAL, () -> create(config));
         }
-        var tagged = wantedQueue();
+        var tagged = queueConfig();
         ibv_srq_init_attr_ex.srq_type(tagged, rdma_h.IBV_SRQT_TM());
         assertRejected(Errno.EOPNOTSUPP, () -> create(tagged));
         var otherContext = DeviceExports.openDevice(device.structure().address());
-        var elsewhere = wantedQueue();
+        var otherXrcd = queueConfig();
         ibv_srq_init_attr_ex.xrcd(
-                elsewhere, MemorySegment.ofAddress(openDomain(otherContext, NO_FILE, CREATE)));
-        assertRejected(Errno.EINVAL, () -> create(elsewhere));
+                otherXrcd, MemorySegment.ofAddress(openDomain(otherContext, NO_FILE, CREATE)));
+        assertRejected(Errno.EINVAL, () -> create(otherXrcd));
         assertRejected(
                 Errno.EINVAL,
-                () -> XrcFunctions.createSharedQueue(otherContext, wantedQueue().address()));
+                () -> XrcFunctions.createSharedQueue(otherContext, queueConfig().address()));
         DeviceExports.closeDevice(otherContext);
     }
 
     @Test
     void shouldRejectAnXrcReceiveQueueForAQueuePair() {
-        var wanted = ibv_qp_init_attr.allocate(arena);
-        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
-        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(completions));
-        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(completions));
-        ibv_qp_init_attr.srq(wanted, MemorySegment.ofAddress(create(wantedQueue())));
+        var config = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.qp_type(config, rdma_h.IBV_QPT_RC());
+        ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.recv_cq(config, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.srq(config, MemorySegment.ofAddress(create(queueConfig())));
 
-        assertRejected(Errno.EINVAL, () -> QueuePairExports.create(domain, wanted.address()));
+        assertRejected(Errno.EINVAL, () -> QueuePairExports.create(domain, config.address()));
     }
 
-    // ---- queue pairs
+    // XRC queue pairs
 
     @Test
     void shouldCreateASenderAndAReceiver() {
-        var wanted = wantedSender();
-        var sender = createQueuePair(wanted);
-        var receiver = createQueuePair(wantedReceiver());
+        var config = senderConfig();
+        var sender = createQueuePair(config);
+        var receiver = createQueuePair(receiverConfig());
         var failed = arena.allocate(ValueLayout.JAVA_LONG).address();
         toError(sender);
         toError(receiver);
 
-        assertThat(ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(wanted))).isZero();
+        assertThat(ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(config))).isZero();
         for (var queuePair : List.of(sender, receiver)) {
             assertThat(
                             DataPathFunctions.postReceive(
@@ -363,64 +363,64 @@ class XrcTest {
 
     @Test
     void shouldRejectQueuePairsWithMissingAttributesOrOfAnotherContext() {
-        var homeless = wantedReceiver();
-        ibv_qp_init_attr_ex.comp_mask(homeless, 0);
-        assertRejected(Errno.EINVAL, () -> createQueuePair(homeless));
-        var posting = wantedReceiver();
+        var noDomain = receiverConfig();
+        ibv_qp_init_attr_ex.comp_mask(noDomain, 0);
+        assertRejected(Errno.EINVAL, () -> createQueuePair(noDomain));
+        var withOps = receiverConfig();
         ibv_qp_init_attr_ex.comp_mask(
-                posting, rdma_h.IBV_QP_INIT_ATTR_XRCD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
-        assertRejected(Errno.EOPNOTSUPP, () -> createQueuePair(posting));
-        var unprotected = wantedSender();
+                withOps, rdma_h.IBV_QP_INIT_ATTR_XRCD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+        assertRejected(Errno.EOPNOTSUPP, () -> createQueuePair(withOps));
+        var unprotected = senderConfig();
         ibv_qp_init_attr_ex.comp_mask(unprotected, 0);
         assertRejected(Errno.EINVAL, () -> createQueuePair(unprotected));
         assertRejected(
-                Errno.EINVAL, () -> QueuePairExports.create(domain, wantedReceiver().address()));
+                Errno.EINVAL, () -> QueuePairExports.create(domain, receiverConfig().address()));
         var otherContext = DeviceExports.openDevice(device.structure().address());
         assertRejected(
                 Errno.EINVAL,
-                () -> ContextFunctions.createQueuePair(otherContext, wantedReceiver().address()));
+                () -> ContextFunctions.createQueuePair(otherContext, receiverConfig().address()));
         DeviceExports.closeDevice(otherContext);
     }
 
     @Test
     void shouldShareStateEventsAndLifetimeOfAnOpenedReceiver() {
-        var made = createQueuePair(wantedReceiver());
+        var made = createQueuePair(receiverConfig());
         var opened =
                 XrcFunctions.openQueuePair(
-                        context, wantedOpen(extended, numberOfPair(made)).address());
+                        context, openConfig(extended, queuePairNumber(made)).address());
         assertThat(opened).isNotEqualTo(made);
-        assertThat(numberOfPair(opened)).isEqualTo(numberOfPair(made));
+        assertThat(queuePairNumber(opened)).isEqualTo(queuePairNumber(made));
 
         toError(opened);
         assertThat(state(made)).isEqualTo(rdma_h.IBV_QPS_ERR());
         assertThat(QueuePairExports.destroy(made)).isZero();
 
         assertThat(state(opened)).isEqualTo(rdma_h.IBV_QPS_ERR());
-        var number = numberOfPair(opened);
+        var number = queuePairNumber(opened);
         assertThat(QueuePairExports.destroy(opened)).isZero();
         assertRejected(
                 Errno.EINVAL,
-                () -> XrcFunctions.openQueuePair(context, wantedOpen(extended, number).address()));
+                () -> XrcFunctions.openQueuePair(context, openConfig(extended, number).address()));
         var event = ibv_async_event.allocate(arena);
         assertRejected(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, event.address()));
     }
 
     @Test
     void shouldRejectOpeningAnUnknownReceiver() {
-        var number = numberOfPair(createQueuePair(wantedReceiver()));
+        var number = queuePairNumber(createQueuePair(receiverConfig()));
         var other = openDomain(context, NO_FILE, CREATE);
         assertRejected(
                 Errno.EINVAL,
-                () -> XrcFunctions.openQueuePair(context, wantedOpen(other, number).address()));
-        var wrongType = wantedOpen(extended, number);
+                () -> XrcFunctions.openQueuePair(context, openConfig(other, number).address()));
+        var wrongType = openConfig(extended, number);
         ibv_qp_open_attr.qp_type(wrongType, rdma_h.IBV_QPT_RC());
         assertRejected(
                 Errno.EINVAL, () -> XrcFunctions.openQueuePair(context, wrongType.address()));
-        var incomplete = wantedOpen(extended, number);
+        var incomplete = openConfig(extended, number);
         ibv_qp_open_attr.comp_mask(incomplete, rdma_h.IBV_QP_OPEN_ATTR_NUM());
         assertRejected(
                 Errno.EINVAL, () -> XrcFunctions.openQueuePair(context, incomplete.address()));
-        var unknown = wantedOpen(extended, number);
+        var unknown = openConfig(extended, number);
         ibv_qp_open_attr.comp_mask(unknown, rdma_h.IBV_QP_OPEN_ATTR_RESERVED());
         assertRejected(
                 Errno.EOPNOTSUPP, () -> XrcFunctions.openQueuePair(context, unknown.address()));
