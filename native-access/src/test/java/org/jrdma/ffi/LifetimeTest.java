@@ -636,11 +636,9 @@ class LifetimeTest {
         assertThat(lifetime.isClosed()).isTrue(); // still reachable
     }
 
-    private static Object captureInCallbacks(Lifetime lifetime) {
-        var captured = new Object() {
-            void run() {}
-        };
-        lifetime.onClose(captured::run);
+    private static AtomicInteger captureInCallbacks(Lifetime lifetime) {
+        var captured = new AtomicInteger();
+        lifetime.onClose(captured::incrementAndGet);
         return captured;
     }
 
