@@ -44,10 +44,11 @@ public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram
         datagrams.checkDomain(address.domainHandle(), address);
         destination = newDestination;
         used(0, address.ownLifetime());
-        request().destination(
-                address.nativeAddress(),
-                newDestination.queuePairNumber(),
-                newDestination.queueKey());
+        request()
+                .destination(
+                        address.nativeAddress(),
+                        newDestination.queuePairNumber(),
+                        newDestination.queueKey());
         return this;
     }
 

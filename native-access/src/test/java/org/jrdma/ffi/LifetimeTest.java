@@ -646,14 +646,15 @@ class LifetimeTest {
     void shouldNotLoseAHoldIfTheStackOverflows() throws Exception {
         var lifetime = lifetime("thing");
 
-        runOnASmallStack(() -> overflow(() -> {
-            lifetime.hold();
-            try {
-                assertThat(lifetime.isClosed()).isFalse();
-            } finally {
-                lifetime.release();
-            }
-        }));
+        runOnASmallStack(() ->
+                overflow(() -> {
+                    lifetime.hold();
+                    try {
+                        assertThat(lifetime.isClosed()).isFalse();
+                    } finally {
+                        lifetime.release();
+                    }
+                }));
 
         lifetime.close(); // waits for holds
         assertThat(destroyed).containsExactly("thing");

@@ -10,8 +10,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.Set;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
-import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.guard.StackSpace;
+import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**

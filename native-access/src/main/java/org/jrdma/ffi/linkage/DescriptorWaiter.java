@@ -332,8 +332,7 @@ public final class DescriptorWaiter implements AutoCloseable {
             MemorySegment events = Arena.ofAuto().allocate(BATCH * LinuxCalls.EpollEvent.BYTES, 8);
             while (true) {
                 try {
-                    var count =
-                            LinuxCalls.epollWait(epoll, events, BATCH, first == null ? -1 : 0);
+                    var count = LinuxCalls.epollWait(epoll, events, BATCH, first == null ? -1 : 0);
                     for (var i = 0; i < count; i++) {
                         addReady(LinuxCalls.EpollEvent.data(events, i));
                     }

@@ -8,8 +8,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.guard.StackSpace;
+import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
 

@@ -25,8 +25,10 @@ public final class SisciListener extends BypassListener {
      * The offset of the word that identifies the segment as one of a listener: {@link #THIS_KIND}.
      */
     static final long KIND = 0;
+
     /** The offset of the number of the data interrupt. */
     static final long NUMBER = 8;
+
     static final long THIS_KIND = 0x6a72646d_63000001L;
 
     /**

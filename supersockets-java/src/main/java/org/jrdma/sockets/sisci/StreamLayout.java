@@ -72,13 +72,16 @@ final class StreamLayout {
      * Stored by the connecting peer before {@link #REQUEST_LENGTH}: the encoded connect request.
      */
     static final long REQUEST = 640;
+
     /** The offset of the ring. */
     static final long RING = REQUEST + ConnectRequest.MAX_BYTES;
 
     /** The value of {@link #KIND} in the segments of this version. */
     static final long THIS_KIND = 0x6a72646d_62000002L;
+
     /** The value of {@link #CLOSE} after an orderly close. */
     static final long CLOSED = 1;
+
     /** The value of {@link #CLOSE} if bytes may be missing. */
     static final long RESET = 2;
 
