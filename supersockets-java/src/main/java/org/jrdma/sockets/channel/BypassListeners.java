@@ -1,8 +1,10 @@
 package org.jrdma.sockets.channel;
 
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.bypass.BypassListener;
@@ -65,6 +67,20 @@ final class BypassListeners extends ReadinessSource {
     /** Returns true if a bypass is unavailable because its port is in use. */
     boolean isAnyPortTaken() {
         return entries.stream().anyMatch(Entry::isPortTaken);
+    }
+
+    /**
+     * Checks that clients can use one of the bypasses at least.
+     *
+     * @throws BindException if they cannot; the message has the reason for each bypass
+     */
+    void ensureAnyListens() throws BindException {
+        if (entries.stream().allMatch(entry -> entry.listener == null)) {
+            throw new BindException(
+                    entries.stream()
+                            .map(Entry::whyNot)
+                            .collect(Collectors.joining("; ", "No transport can be used: ", "")));
+        }
     }
 
     /** Returns the next connection; null if there is none now. */
