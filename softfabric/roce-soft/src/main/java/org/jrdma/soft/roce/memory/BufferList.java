@@ -3,9 +3,9 @@ package org.jrdma.soft.roce.memory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A scatter/gather list: buffers in registered memory that contain a message one after the data.
- * Addresses, lengths and keys are in arrays of a fixed capacity, so that a list can be reused
- * without allocation. Not safe for use by multiple threads.
+ * A scatter/gather list: the buffers in registered memory that together contain a message, in
+ * order. Addresses, lengths and keys are stored in arrays of a fixed capacity, so that a list can
+ * be reused without allocation. Not safe for use by multiple threads.
  */
 public final class BufferList {
 

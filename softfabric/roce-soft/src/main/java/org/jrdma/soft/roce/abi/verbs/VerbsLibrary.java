@@ -13,10 +13,13 @@ import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
-/** The symbols of a libibverbs with software devices. */
+/** The symbols of an implementation of libibverbs whose devices are software devices. */
 public final class VerbsLibrary implements SymbolLookup {
 
-    /** The symbols that do not depend on the list of devices. */
+    /**
+     * The symbols of all functions except {@code ibv_get_device_list}, whose result depends on the
+     * devices.
+     */
     private static final Exports COMMON =
             Exports.of(
                     MethodHandles.lookup(),
@@ -30,7 +33,7 @@ public final class VerbsLibrary implements SymbolLookup {
     private final MemorySegment list;
     private final int length;
 
-    /** Creates a library with these devices. */
+    /** Creates a library in which programs find the given devices. */
     public VerbsLibrary(List<DeviceObject> devices) {
         DeviceLimits.prepare();
         length = devices.size();
