@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.connection;
 
-/** The message that a {@link Rejection} or a {@link ReceiptAcknowledgement} answers. */
+/** The kind of message that a {@link Rejection} or a {@link ReceiptAcknowledgement} answers. */
 public enum AnsweredKind {
     REQUEST,
     REPLY,
@@ -8,7 +8,11 @@ public enum AnsweredKind {
 
     private static final AnsweredKind[] VALUES = values();
 
-    /** Returns the message with a code of 2 bits. */
+    /**
+     * Returns the kind for a code from a message.
+     *
+     * @param code a number of 2 bits
+     */
     static AnsweredKind of(int code) {
         return VALUES[Math.min(code, VALUES.length - 1)];
     }

@@ -7,10 +7,12 @@ import org.jrdma.soft.roce.packet.BigEndian;
  * The message that accepts a connection (REP).
  *
  * @param adapter the GUID of the sending device
- * @param extended true if the queue pair is an XRC queue pair, whose number is in another field
- * @param unusedNumber the value of the field for the other kind of queue pair, usually 0
- * @param acknowledgeDelay the exponent of the acknowledgement delay at the sender, in units of
- *     4.096 us
+ * @param extended true if the queue pair is an XRC queue pair, whose number is in another field of
+ *     the message
+ * @param unusedNumber the value of the field that would contain the queue pair number if {@code
+ *     extended} had the other value; usually 0
+ * @param acknowledgeDelay the exponent of the delay with which the sender acknowledges packets, in
+ *     units of 4.096 us
  */
 public record ConnectReply(
         long transaction,
@@ -29,7 +31,10 @@ public record ConnectReply(
 
     private static final int QUEUE_PAIR_OFFSET = 12;
 
-    /** The offset of the number of an end-to-end context or of an XRC receive queue pair. */
+    /**
+     * The offset of the field for the number of an end-to-end context or of an XRC receive queue
+     * pair.
+     */
     private static final int CONTEXT_OFFSET = 16;
 
     /** The offsets of the three bytes of the vendor ID, the most significant byte first. */
@@ -37,7 +42,11 @@ public record ConnectReply(
 
     private static final int PRIVATE_OFFSET = 36;
 
-    /** Checks the length of the private data. */
+    /**
+     * Creates a message.
+     *
+     * @throws IllegalArgumentException if the private data is too long
+     */
     public ConnectReply {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }
@@ -45,7 +54,7 @@ public record ConnectReply(
     static ConnectReply decode(long transaction, int modifier, MemorySegment body) {
         var queuePair = MessageFields.upper24(body, QUEUE_PAIR_OFFSET);
         var context = MessageFields.upper24(body, CONTEXT_OFFSET);
-        var extended = queuePair == 0; // 0 is not the number of a connection's queue pair
+        var extended = queuePair == 0; // number 0 is reserved for management
         var vendor = 0;
         for (var offset : VENDOR_OFFSETS) {
             vendor = (vendor << Byte.SIZE) | BigEndian.unsignedByte(body, offset);
@@ -73,9 +82,10 @@ public record ConnectReply(
     }
 
     /**
-     * Returns this reply interpreted for the kind of transport that was requested, which determines
-     * the field that contains the number of the queue pair. The number is 0 if the peer has set the
-     * other field.
+     * Interprets this reply according to the requested transport, which determines the field that
+     * contains the queue pair number. The number is 0 if the peer has set the other field.
+     *
+     * @param extendedRequest true if an XRC connection was requested
      */
     ConnectReply forTransport(boolean extendedRequest) {
         return extendedRequest == extended
@@ -98,8 +108,8 @@ public record ConnectReply(
     }
 
     /**
-     * Encodes the body. The send parameters of an XRC queue pair that accepts stay 0, because it
-     * cannot send.
+     * Encodes the body. For an XRC connection, the parameters for sending remain 0, because the
+     * side that accepts only receives.
      */
     @Override
     public void encodeBody(MemorySegment body) {

@@ -4,17 +4,18 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that requests a connection (REQ). The alternate path is not sent, and is ignored when
- * received.
+ * The message that requests a connection (REQ). Its fields for an alternate path are sent as zeros,
+ * and ignored when received.
  *
  * @param adapter the GUID of the sending device
- * @param transport the kind of connection: the transport type of the specification in the low two
- *     bits, and the extended transport type above them
- * @param retries the number of retries of the queue pairs
- * @param peerResponseTimeout the exponent of the response timeout of the receiver, in units of
- *     4.096 us
- * @param ownResponseTimeout the exponent of the response timeout of the sender, in units of 4.096
- *     us
+ * @param transport the transport of the connection: {@link #RELIABLE}, {@link #UNRELIABLE}, {@link
+ *     #EXTENDED}, or another value from a peer. The lower two bits are the transport service type
+ *     of the specification, and the bits above are the extended transport type
+ * @param retries the number of retries after a timeout of the queue pairs
+ * @param peerResponseTimeout the exponent of the time within which the receiver of this message
+ *     must answer, in units of 4.096 us
+ * @param ownResponseTimeout the exponent of the time within which the sender of this message
+ *     answers, in units of 4.096 us
  * @param repeats the maximum number of repetitions of a connection management message
  */
 public record ConnectRequest(
@@ -40,21 +41,31 @@ public record ConnectRequest(
 
     private static final int LAST_TYPE = 3;
 
-    /** XRC: the last type, with the first extended type. */
+    /**
+     * The transport of an XRC connection: the transport service type 3 with the extended transport
+     * type 1.
+     */
     public static final int EXTENDED = 1 << 2 | LAST_TYPE;
 
-    /** The LID of a network without LIDs. */
+    /** The value of the LID fields in a network without LIDs. */
     private static final int PERMISSIVE_LID = 0xffff;
 
-    /** The mandatory rate field, 10 Gb/s. This implementation does not limit the rate. */
+    /**
+     * The value of the packet rate field, which is mandatory: 10 Gb/s. This implementation does not
+     * limit the rate.
+     */
     private static final int RATE = 3;
 
-    /** The offset of the vendor ID, whose first 8 bits are reserved. */
+    /** The offset of a reserved byte that is followed by the 24 bits of the vendor ID. */
     private static final int VENDOR_OFFSET = 4;
 
     private static final int PRIVATE_OFFSET = 140;
 
-    /** Checks the length of the private data. */
+    /**
+     * Creates a message.
+     *
+     * @throws IllegalArgumentException if the private data is too long
+     */
     public ConnectRequest {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }
@@ -96,7 +107,10 @@ public record ConnectRequest(
                 MessageFields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
     }
 
-    /** Only the last type has extended types; for the others, those bits are reserved. */
+    /**
+     * Combines the two fields of the transport type. The extended type is ignored unless the type
+     * is 3, because its bits are reserved otherwise.
+     */
     private static int transport(int type, int extendedType) {
         return type == LAST_TYPE ? extendedType << 2 | type : type;
     }
@@ -107,8 +121,8 @@ public record ConnectRequest(
     }
 
     /**
-     * Encodes the body. The receive parameters of an XRC queue pair that connects stay 0, because
-     * it cannot receive.
+     * Encodes the body. For an XRC connection, the parameters for receiving remain 0, because the
+     * side that requests the connection only sends.
      */
     @Override
     public void encodeBody(MemorySegment body) {

@@ -5,39 +5,48 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One side of a connection, from the request to the end of the time-wait state. Confined to the
- * thread that drives the engine.
+ * One side of a connection, from the connect request to the end of the time-wait state. Not
+ * thread-safe: only the thread that currently drives the engine calls this class, and it holds the
+ * lock of the engine's port.
  *
- * <p>Methods that are not valid in the current state return false and change nothing.
+ * <p>A method that returns a {@code boolean} for an action of the program returns false and changes
+ * nothing if the action is not valid in the current state.
  */
 public final class Connection extends TimedExchange {
 
     /**
-     * The exponent of the packet lifetime, in units of 4.096 us; the kernel assumes the same for
-     * IP.
+     * The exponent of the packet lifetime, in units of 4.096 us. The kernel assumes the same value
+     * for IP networks.
      */
     public static final int PACKET_LIFETIME = 16;
 
-    /** The exponent of the response timeout of both connection managers, in units of 4.096 us. */
+    /**
+     * The exponent of the time within which either connection manager must answer a message, in
+     * units of 4.096 us.
+     */
     private static final int RESPONSE_TIMEOUT = 20;
 
+    /** The number of repetitions of a message that the peer does not answer. */
     private static final int REPEATS = 15;
 
     private static final int HOP_LIMIT = 64;
 
     private enum State {
-        /** The request was sent; the reply is awaited. */
+        /** This side has sent the request and waits for the reply. */
         REQUESTING,
-        /** A request was received; the program must accept or reject it. */
+        /** This side has received the request. The program must accept or reject it. */
         REQUESTED,
-        /** The reply was sent; the confirmation is awaited. */
+        /** This side has sent the reply and waits for the confirmation. */
         REPLYING,
-        /** The reply was received; the program must confirm it. */
+        /** This side has received the reply. The program must confirm or reject it. */
         REPLIED,
         ESTABLISHED,
-        /** A disconnect request was sent; its reply is awaited. */
+        /** This side has sent a disconnect request and waits for the disconnect reply. */
         DISCONNECTING,
-        /** A disconnect request was received; the program must reply. */
+        /**
+         * This side has received a disconnect request. The program must disconnect too, which sends
+         * the disconnect reply.
+         */
         DISCONNECT_REQUESTED,
         TIME_WAIT,
         ENDED
@@ -51,7 +60,11 @@ public final class Connection extends TimedExchange {
     private final NegotiatedParameters negotiated;
     private State state;
     private ConnectionEvent.@Nullable Receiver receiver;
+
+    /** The reply that this side has sent; null if it has sent none. */
     private @Nullable ConnectReply reply;
+
+    /** True after the end of the connection was reported to the program. */
     private boolean endReported;
 
     private Connection(
@@ -124,37 +137,40 @@ public final class Connection extends TimedExchange {
         receiver = newReceiver;
     }
 
-    /** The peer's address. */
+    /** The address of the peer. */
     public Address remote() {
         return remote;
     }
 
-    /** The peer's ID of the connection; 0 until it is known. */
+    /** The ID that the peer has assigned to the connection; 0 while it is unknown. */
     int remoteId() {
         return messages.remoteId();
     }
 
-    /** The request that was sent or received. */
+    /** The request that this side has sent or received. */
     public ConnectRequest request() {
         return request;
     }
 
-    /** The first packet sequence number that this side's queue pair expects. */
+    /** The first packet sequence number that the queue pair of this side expects. */
     public int sequence() {
         return sequence;
     }
 
-    /** The parameters that either side has stated so far. */
+    /** The parameters that both sides have exchanged so far. */
     public NegotiatedParameters negotiated() {
         return negotiated;
     }
 
-    /** Whether this connection still uses the queue pair of the peer. */
+    /**
+     * Returns true while this connection uses the queue pair of the peer, so that the peer cannot
+     * use it for another connection.
+     */
     boolean holdsQueuePair() {
         return state != State.TIME_WAIT && state != State.ENDED;
     }
 
-    /** Whether this side sent the request. */
+    /** Returns true if this side has sent the request. */
     public boolean isActive() {
         return active;
     }
@@ -170,12 +186,16 @@ public final class Connection extends TimedExchange {
         repeat(REPEATS, responseWait(request.peerResponseTimeout()));
     }
 
+    /**
+     * Returns the time to wait for an answer of the peer, in nanoseconds: the response timeout and
+     * two packet lifetimes.
+     */
     private static long responseWait(int responseTimeout) {
         return nanosAtMost(responseTimeout) + 2 * nanos(PACKET_LIFETIME);
     }
 
     /**
-     * Accepts the request.
+     * Accepts the request of the peer.
      *
      * @param offer the parameters of this side's queue pair; the sequence number is ignored
      * @throws IllegalArgumentException if the private data is too long
@@ -193,7 +213,7 @@ public final class Connection extends TimedExchange {
         return true;
     }
 
-    /** Confirms the reply of the peer: the queue pair is ready. */
+    /** Confirms the reply of the peer when the queue pair of this side is ready. */
     public boolean confirm() {
         if (state != State.REPLIED) {
             return false;
@@ -204,23 +224,30 @@ public final class Connection extends TimedExchange {
     }
 
     /**
-     * Treats a packet from the queue pair of the peer as its confirmation, which may have been
-     * lost.
+     * Establishes the connection because the queue pair has received a packet. The packet proves
+     * that the peer is ready, even if its confirmation was lost.
+     *
+     * @return true if the connection is established
      */
     public boolean establish() {
         ready();
         return state == State.ESTABLISHED;
     }
 
-    /** Rejects the connection on behalf of the program. */
+    /**
+     * Rejects the request or the reply of the peer with the reason {@link
+     * RejectionReason#CONSUMER}.
+     *
+     * @throws IllegalArgumentException if the private data is too long
+     */
     public boolean reject(MemorySegment privateData) {
         return reject(RejectionReason.CONSUMER, privateData);
     }
 
     /**
-     * Rejects the connection.
+     * Rejects the request or the reply of the peer.
      *
-     * @param reason the code of the reason, see {@link RejectionReason}
+     * @param reason a code of {@link RejectionReason}
      * @throws IllegalArgumentException if the private data is too long
      */
     public boolean reject(int reason, MemorySegment privateData) {
@@ -262,7 +289,7 @@ public final class Connection extends TimedExchange {
         };
     }
 
-    /** The response timeout that applies to the peer. */
+    /** The exponent of the time within which the peer must answer a message of this side. */
     private int ownTimeout() {
         return active ? request.peerResponseTimeout() : request.ownResponseTimeout();
     }
@@ -273,8 +300,9 @@ public final class Connection extends TimedExchange {
     }
 
     /**
-     * Closes this side: the program receives no more events. The peer is notified, repeatedly if
-     * necessary.
+     * Ends the connection in any state, because the program has destroyed its identifier. The
+     * program receives no further events. The peer is notified by a rejection or, if the connection
+     * is established, by a disconnect request, which is repeated until the peer answers.
      */
     public void close() {
         receiver = null;
@@ -321,18 +349,19 @@ public final class Connection extends TimedExchange {
             if (state == State.REPLIED) {
                 messages.acknowledgeReceipt(AnsweredKind.REPLY);
             } else if (state == State.ESTABLISHED) {
-                messages.readyToUse(); // the first one was lost
+                messages.readyToUse(); // the peer has not received the first confirmation
             }
         }
     }
 
-    /** Rejects a reply without a queue pair of the requested transport. */
+    /** Rejects a reply that does not contain a queue pair of the requested transport. */
     private void rejectReply() {
         state = State.REPLIED;
         reject(RejectionReason.INVALID_TRANSPORT, Message.NO_DATA);
         report(new ConnectionEvent.Rejected(RejectionReason.INVALID_TRANSPORT, Message.NO_DATA));
     }
 
+    /** Handles the confirmation of the peer. */
     void ready() {
         if (state == State.REPLYING) {
             state = State.ESTABLISHED;
@@ -354,7 +383,7 @@ public final class Connection extends TimedExchange {
                 end();
                 report(event);
             }
-            // The peer has no such connection any more.
+            // The peer no longer has this connection.
             case ESTABLISHED, DISCONNECTING -> {
                 enterTimeWait();
                 endReported = true;
@@ -369,7 +398,9 @@ public final class Connection extends TimedExchange {
         if (own == null || message.remoteQueuePair() != own.queuePair()) {
             return;
         }
-        ready(); // the confirmation of a peer that disconnects was lost or is late
+        // A peer that disconnects has confirmed the reply, even if the confirmation was lost or is
+        // late.
+        ready();
         switch (state) {
             case ESTABLISHED, DISCONNECTING -> {
                 cancelTimer();
@@ -437,6 +468,7 @@ public final class Connection extends TimedExchange {
         startTimer(nanos(PACKET_LIFETIME + 1));
     }
 
+    /** Reports the end of the connection, unless it was reported before. */
     private void reportEnd() {
         if (!endReported) {
             endReported = true;

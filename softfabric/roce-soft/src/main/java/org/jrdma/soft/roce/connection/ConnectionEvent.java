@@ -5,29 +5,39 @@ import java.lang.foreign.MemorySegment;
 /** An event of a {@link Connection}. */
 public sealed interface ConnectionEvent {
 
-    /** The peer has accepted. The program must call {@link Connection#confirm}. */
+    /** The peer has accepted the connection. The program must call {@link Connection#confirm}. */
     record Replied(ConnectReply reply) implements ConnectionEvent {}
 
     /** The peer has confirmed the reply. */
     record Established() implements ConnectionEvent {}
 
     /**
-     * The peer has rejected the connection or given up. An established connection ends as with
-     * {@link Disconnected}: the peer may have given up because its confirmation was lost.
+     * The peer has rejected the connection or stopped to wait for an answer. If the connection was
+     * established on this side, it has ended, and no {@link Disconnected} event follows. This is
+     * possible if the confirmation of this side was lost.
+     *
+     * @param reason the code of the reason, see {@link RejectionReason}
      */
     record Rejected(int reason, MemorySegment privateData) implements ConnectionEvent {}
 
-    /** The peer does not answer. The last event. */
+    /** The peer does not answer. No other event follows. */
     record Unreachable() implements ConnectionEvent {}
 
-    /** Either side has disconnected. If it was the peer, {@link Connection#disconnect} replies. */
+    /**
+     * The connection has ended. If the peer has disconnected, the program must call {@link
+     * Connection#disconnect} to answer the disconnect request.
+     */
     record Disconnected() implements ConnectionEvent {}
 
-    /** No packet of the connection is in flight any more. The last event. */
+    /**
+     * The time-wait state has ended: no packet of the connection can still be in the network. No
+     * other event follows.
+     */
     record TimeWaitExited() implements ConnectionEvent {}
 
     /**
-     * A listener, called by the thread that drives the engine. Must neither block nor call back.
+     * A listener for the events of a connection. It is called while the lock of the engine's port
+     * is held. An implementation must neither block nor call the connection.
      */
     @FunctionalInterface
     interface Receiver {

@@ -12,11 +12,13 @@ import org.jrdma.soft.roce.packet.MalformedPacketException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection manager of one device. Confined to the thread that drives the engine of the
- * device.
+ * The connection manager of one device, which handles the management datagrams that the device
+ * receives. Not thread-safe: only the thread that currently drives the engine calls this class, and
+ * it holds the lock of the device's port.
  *
- * <p>A message is accepted only if its source is the address of the peer of the exchange that it
- * names. IDs can be guessed or remembered, and a stray message must not end a connection.
+ * <p>A message is ignored unless it comes from the address of the peer of the exchange to which its
+ * IDs belong. IDs alone are not sufficient, because another host could guess or remember them and
+ * end a connection with a forged or late message.
  */
 public final class ConnectionManager implements ManagementAgent {
 
@@ -28,31 +30,42 @@ public final class ConnectionManager implements ManagementAgent {
     private final ManagementTransport transport;
     private final RandomGenerator random;
 
+    /** The exchanges by the ID that this side has assigned. */
     private final Map<Integer, TimedExchange> byId = new HashMap<>();
 
-    /** The exchanges whose remote ID is known. */
+    /** The exchanges by the ID that the peer has assigned, if it is known. */
     private final Map<PeerId, TimedExchange> byPeer = new HashMap<>();
 
     /** The most recent connection of each queue pair of a peer. */
     private final Map<PeerQueuePair, Connection> byQueuePair = new HashMap<>();
 
+    /** The listeners by service ID. */
     private final Map<Long, ServiceListener> services = new HashMap<>();
 
+    /** The exchanges with a timer, in the order of their deadlines. */
     private final TreeSet<TimedExchange> waiting =
             new TreeSet<>(
                     Comparator.<TimedExchange>comparingLong(TimedExchange::deadline)
                             .thenComparingInt(exchange -> exchange.localId));
 
-    /** An ID assigned by a peer. SIDR request IDs are separate from connection IDs. */
+    /**
+     * An ID that a peer has assigned.
+     *
+     * @param sidr true for the ID of a SIDR request, false for the ID of a connection, because the
+     *     peer may use the same number for both
+     */
     private record PeerId(Address peer, int id, boolean sidr) {}
 
     private record PeerQueuePair(Address peer, int number) {}
 
     /**
+     * Creates a connection manager.
+     *
      * @param address the address of the device
      * @param adapter the GUID of the device
-     * @param mtu the code of the maximum path MTU
-     * @param random the source of IDs and sequence numbers, which must be unpredictable to peers
+     * @param mtu the maximum path MTU as an {@code enum ibv_mtu} code
+     * @param random the random number generator for IDs and sequence numbers, which must be
+     *     unpredictable to peers
      */
     public ConnectionManager(
             Address address,
@@ -71,7 +84,7 @@ public final class ConnectionManager implements ManagementAgent {
         return address;
     }
 
-    /** The code of the maximum path MTU, as in {@code enum ibv_mtu}. */
+    /** The maximum path MTU as an {@code enum ibv_mtu} code. */
     public int mtu() {
         return mtu;
     }
@@ -83,7 +96,7 @@ public final class ConnectionManager implements ManagementAgent {
     /**
      * Registers the listener of a service.
      *
-     * @throws IllegalStateException if the service has a listener already
+     * @throws IllegalStateException if the service already has a listener
      */
     public void listen(long serviceId, ServiceListener service) {
         if (services.putIfAbsent(serviceId, service) != null) {
@@ -98,9 +111,12 @@ public final class ConnectionManager implements ManagementAgent {
     }
 
     /**
-     * Requests a connection.
+     * Sends a connect request to a peer.
      *
-     * @param options the options; the sequence number of the offer is chosen here
+     * @param options the options; the sequence number of the offer is ignored and chosen by this
+     *     method
+     * @param receiver the listener for the events of the connection
+     * @throws IllegalArgumentException if the private data is too long
      */
     public Connection connect(
             Address remote, ConnectOptions options, ConnectionEvent.Receiver receiver) {
@@ -111,8 +127,9 @@ public final class ConnectionManager implements ManagementAgent {
     }
 
     /**
-     * Requests the queue pair of a datagram service.
+     * Sends a SIDR request to a peer: requests the queue pair of a datagram service.
      *
+     * @param receiver the listener for the result
      * @throws IllegalArgumentException if the private data is too long
      */
     public SidrClient resolve(
@@ -141,7 +158,10 @@ public final class ConnectionManager implements ManagementAgent {
         return random.nextInt() & LOW_24_BITS;
     }
 
-    /** The number of connections and SIDR requests, including abandoned ones. */
+    /**
+     * The number of connections and SIDR exchanges, including those that the program has closed and
+     * that have not ended yet.
+     */
     int size() {
         return byId.size();
     }
@@ -154,6 +174,10 @@ public final class ConnectionManager implements ManagementAgent {
         transport.send(remote, message.encode());
     }
 
+    /**
+     * Sets the deadline of an exchange, or cancels its timer if the deadline is {@link
+     * TimedExchange#NEVER}.
+     */
     void schedule(TimedExchange timed, long deadline) {
         waiting.remove(timed);
         timed.deadline(deadline);
@@ -163,8 +187,8 @@ public final class ConnectionManager implements ManagementAgent {
     }
 
     /**
-     * Registers a connection under its remote ID and the queue pair of its peer, as far as they are
-     * known.
+     * Registers a connection under the ID that the peer has assigned and, if it is known, under the
+     * queue pair of the peer.
      */
     void register(Connection connection) {
         byPeer.put(new PeerId(connection.remote(), connection.remoteId(), false), connection);
@@ -244,8 +268,8 @@ public final class ConnectionManager implements ManagementAgent {
                 if (found != null) {
                     found.disconnectRequested(request);
                 } else {
-                    // The connection has ended here already, so the peer may stop repeating its
-                    // request.
+                    // The connection has already ended on this side. With this reply, the peer
+                    // stops repeating its request.
                     send(source, DisconnectReply.to(request));
                 }
             }
@@ -255,7 +279,7 @@ public final class ConnectionManager implements ManagementAgent {
                     found.disconnectReplied();
                 }
             }
-            case SidrRequest request -> asked(source, request);
+            case SidrRequest request -> sidrRequested(source, request);
             case SidrReply reply -> {
                 if (byId.get(reply.requestId()) instanceof SidrClient client
                         && client.remote().equals(source)) {
@@ -265,14 +289,16 @@ public final class ConnectionManager implements ManagementAgent {
         }
     }
 
-    /** Finds a connection by its local ID. */
+    /** Returns the connection with a local ID, or null if there is none with this peer. */
     private @Nullable Connection find(Address source, int ownId) {
         return byId.get(ownId) instanceof Connection found && found.remote().equals(source)
                 ? found
                 : null;
     }
 
-    /** Finds a connection by its local and remote ID. */
+    /**
+     * Returns the connection with a local and a remote ID, or null if there is none with this peer.
+     */
     private @Nullable Connection find(Address source, int ownId, int peersId) {
         var found = find(source, ownId);
         return found != null && found.remoteId() == peersId ? found : null;
@@ -280,7 +306,7 @@ public final class ConnectionManager implements ManagementAgent {
 
     private void requested(Address source, ConnectRequest request) {
         if (request.localId() == 0) {
-            return; // 0 stands for an unknown ID
+            return; // 0 is not a valid ID: it represents an unknown ID
         }
         var peer = new PeerId(source, request.localId(), false);
         if (byPeer.get(peer) instanceof Connection known) {
@@ -299,7 +325,8 @@ public final class ConnectionManager implements ManagementAgent {
         }
         var former = findByQueuePair(source, request.offer().queuePair());
         if (former != null) {
-            // The peer reuses its queue pair, so it has dropped the earlier connection.
+            // The peer uses the queue pair for a new connection, so the earlier connection has
+            // ended on its side.
             reject(source, request, RejectionReason.STALE_CONNECTION);
             former.disconnect();
             return;
@@ -326,7 +353,7 @@ public final class ConnectionManager implements ManagementAgent {
         }
     }
 
-    /** Returns the reason to reject a request, or 0 if the service accepts it. */
+    /** Returns the code of the reason to reject a request, or 0 if the service accepts it. */
     private int rejectionReason(Address source, ConnectRequest request, ServiceListener service) {
         var path = request.path();
         if (!path.local().equals(source) || !path.remote().equals(address)) {
@@ -362,7 +389,10 @@ public final class ConnectionManager implements ManagementAgent {
                         Message.NO_DATA));
     }
 
-    /** Finds a connection that uses a queue pair of a peer and has not ended. */
+    /**
+     * Returns the connection that uses a queue pair of a peer and has not ended, or null if there
+     * is none.
+     */
     private @Nullable Connection findByQueuePair(Address peer, int queuePair) {
         var last = byQueuePair.get(new PeerQueuePair(peer, queuePair));
         return last != null && last.holdsQueuePair() ? last : null;
@@ -371,15 +401,16 @@ public final class ConnectionManager implements ManagementAgent {
     private void replied(Address source, ConnectReply reply) {
         var found = find(source, reply.remoteId());
         if (found == null || reply.localId() == 0) {
-            // Without this, the peer would repeat its reply for a minute while its program waits.
-            // The kernel checks both IDs.
+            // Without this rejection, the peer would repeat its reply for a minute while its
+            // program waits. The kernel also rejects a reply with an unknown ID of either side.
             reject(source, reply, reply.remoteId(), RejectionReason.INVALID_COMMUNICATION_ID);
             return;
         }
         var former =
                 found.isRequesting() ? findByQueuePair(source, reply.offer().queuePair()) : null;
         if (former != null) {
-            // As for a request. This side repeats its request to the peer after a while.
+            // The peer uses the queue pair for a new connection, as in requested(). This side
+            // repeats its request later, and the peer replies again.
             reject(source, reply, found.localId, RejectionReason.STALE_CONNECTION);
             former.disconnect();
             return;
@@ -390,7 +421,8 @@ public final class ConnectionManager implements ManagementAgent {
     private void rejected(Address source, Rejection rejection) {
         Connection found;
         if (rejection.reason() == RejectionReason.TIMEOUT) {
-            // The peer received no reply and may not know the local ID of this side.
+            // The peer has received no reply, and may not know the local ID of this side. Therefore
+            // the connection is found by the ID of the peer.
             found =
                     byPeer.get(new PeerId(source, rejection.localId(), false))
                                     instanceof Connection known
@@ -399,7 +431,7 @@ public final class ConnectionManager implements ManagementAgent {
         } else if (rejection.answered() == AnsweredKind.REQUEST) {
             found = find(source, rejection.remoteId());
             if (found != null && !found.isRequesting()) {
-                return; // outdated: the request was accepted since
+                return; // The rejection is late: the peer has accepted the request in the meantime.
             }
         } else if (rejection.localId() == 0) {
             found = find(source, rejection.remoteId());
@@ -411,7 +443,7 @@ public final class ConnectionManager implements ManagementAgent {
         }
     }
 
-    private void asked(Address source, SidrRequest request) {
+    private void sidrRequested(Address source, SidrRequest request) {
         var peer = new PeerId(source, request.requestId(), true);
         if (byPeer.get(peer) instanceof SidrServer known) {
             known.requestRepeated();

@@ -7,8 +7,10 @@ import org.jrdma.soft.roce.engine.Address;
 final class ConnectionMessages {
 
     /**
-     * The exponent of the time that a program has to answer each time the peer repeats its message,
-     * in units of 4.096 us. If a confirmation is lost, the connection is delayed by as much.
+     * The exponent of the service timeout in a receipt acknowledgement (MRA), in units of 4.096 us:
+     * the time that this side requests for its program to answer. The message is sent each time the
+     * peer repeats a request or a reply while the program has not answered. If the answer of the
+     * program is then lost, the connection is delayed by this time.
      */
     private static final int SERVICE_TIMEOUT = 22;
 
@@ -17,7 +19,7 @@ final class ConnectionMessages {
     private final ConnectRequest request;
     private final int localId;
 
-    /** The peer's ID of the connection; 0 until it is known. */
+    /** The ID that the peer has assigned to the connection; 0 while it is unknown. */
     private int remoteId;
 
     ConnectionMessages(
@@ -41,8 +43,9 @@ final class ConnectionMessages {
     }
 
     /**
-     * Creates a reply.
+     * Creates a reply to the request.
      *
+     * @param offer the parameters of this side's queue pair
      * @throws IllegalArgumentException if the private data is too long
      */
     ConnectReply newReply(EndpointParameters offer, MemorySegment privateData) {
@@ -86,7 +89,7 @@ final class ConnectionMessages {
                         privateData));
     }
 
-    /** Rejects a repeated request for a connection that has ended. */
+    /** Rejects a repeated request for a connection that is in the time-wait state. */
     void rejectStale(ConnectRequest repeated) {
         manager.send(
                 remote,

@@ -3,7 +3,9 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
-/** The message that confirms the end of a connection (DREP). Its private data is ignored. */
+/**
+ * The message that confirms the end of a connection (DREP). Private data of the peer is ignored.
+ */
 public record DisconnectReply(long transaction, int localId, int remoteId) implements Message {
 
     static final int ATTRIBUTE = 0x16;
@@ -13,7 +15,7 @@ public record DisconnectReply(long transaction, int localId, int remoteId) imple
                 transaction, BigEndian.integer(body, 0), BigEndian.integer(body, 4));
     }
 
-    /** Returns the reply to a request. */
+    /** Returns the reply to a disconnect request. */
     static DisconnectReply to(DisconnectRequest request) {
         return new DisconnectReply(
                 request.transaction(),

@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that ends a connection (DREQ). Its private data is ignored.
+ * The message that ends a connection (DREQ). Private data of the peer is ignored.
  *
- * @param remoteQueuePair the queue pair of the receiver of this message
+ * @param remoteQueuePair the number of the receiver's queue pair
  */
 public record DisconnectRequest(long transaction, int localId, int remoteId, int remoteQueuePair)
         implements Message {

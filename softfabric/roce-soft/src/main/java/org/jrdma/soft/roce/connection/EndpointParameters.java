@@ -1,14 +1,21 @@
 package org.jrdma.soft.roce.connection;
 
 /**
- * The queue pair parameters that one side of a connection states.
+ * The parameters of a queue pair that one side of a connection sends to the other side in a connect
+ * request or a reply.
  *
- * @param sequence the first packet sequence number that the side expects
- * @param responderResources the number of READs and atomics that the side accepts at a time
- * @param initiatorDepth the number of READs and atomics that the side would have outstanding
- * @param flowControl true if the side reports the number of its receives
- * @param notReadyRetries the number of retries of the other side after RNR NAKs
- * @param enhancement the ECE options of the side's driver
+ * @param queuePair the queue pair number
+ * @param sequence the first packet sequence number that the queue pair expects
+ * @param responderResources the maximum number of READs and atomics that the sender of the
+ *     parameters executes at the same time
+ * @param initiatorDepth the maximum number of READs and atomics that the sender of the parameters
+ *     has outstanding
+ * @param flowControl true if the sender of the parameters reports the number of its posted receives
+ *     (end-to-end flow control)
+ * @param sharedReceives true if the queue pair uses a shared receive queue
+ * @param notReadyRetries the number of times that the receiver of the parameters must repeat a
+ *     message after RNR NAKs
+ * @param enhancement the ECE options of the driver
  */
 public record EndpointParameters(
         int queuePair,

@@ -6,8 +6,8 @@ import org.jrdma.soft.roce.packet.MalformedPacketException;
 
 /**
  * A message between connection managers: a management datagram (MAD) of the communication
- * management class. Offsets in the tables of the messages are relative to the end of the common
- * header.
+ * management class. The offsets of fields in the implementations of this interface are relative to
+ * the end of the common header.
  */
 public sealed interface Message
         permits ConnectRequest,
@@ -20,14 +20,15 @@ public sealed interface Message
                 SidrRequest,
                 SidrReply {
 
-    /** The length of a message. */
+    /** The length of a message in bytes. */
     int BYTES = 256;
 
-    /** The length of the header. */
+    /** The length of the common header in bytes. */
     int HEADER_BYTES = 24;
 
     /**
-     * The base version, management class 7, the class version and the method SEND, one byte each.
+     * The first 4 bytes of each message: the base version (1), the management class (7), the class
+     * version (2) and the method SEND (3).
      */
     int KIND = 0x01_07_02_03;
 
@@ -53,18 +54,24 @@ public sealed interface Message
         };
     }
 
-    /** The {@link EceOptions} that the header adds, if present. */
+    /**
+     * The attribute modifier in the common header. It contains the option bits of {@link
+     * EceOptions} in a connect request or a reply, and is 0 in other messages.
+     */
     default int modifier() {
         return 0;
     }
 
-    /** The transaction ID, which identifies an exchange of the sender. Answers repeat it. */
+    /**
+     * The transaction ID, which identifies an exchange of messages. The answer to a message has the
+     * same transaction ID.
+     */
     long transaction();
 
-    /** Encodes the message after the header into memory that is all zeros. */
+    /** Encodes the fields after the common header into memory that is filled with zeros. */
     void encodeBody(MemorySegment body);
 
-    /** Returns the encoded message with its header. */
+    /** Returns the encoded message, beginning with the common header. */
     default MemorySegment encode() {
         var memory = MemorySegment.ofArray(new byte[BYTES]);
         BigEndian.putInteger(memory, 0, KIND);
@@ -75,7 +82,11 @@ public sealed interface Message
         return memory;
     }
 
-    /** Decodes a message. It copies what it needs from the datagram. */
+    /**
+     * Decodes a message. The returned object does not refer to the memory of the datagram.
+     *
+     * @throws MalformedPacketException if the datagram is not a valid message
+     */
     static Message decode(MemorySegment datagram) throws MalformedPacketException {
         if (datagram.byteSize() != BYTES) {
             throw new MalformedPacketException("unexpected length of a management datagram");
@@ -102,8 +113,8 @@ public sealed interface Message
     }
 
     /**
-     * Returns the name of a message in the specification, or an empty string if the datagram is not
-     * a message.
+     * Returns the abbreviation that the specification uses for the kind of a message, such as
+     * {@code REQ}, or an empty string if the datagram is not a known message.
      */
     static String name(MemorySegment datagram) {
         if (datagram.byteSize() != BYTES || BigEndian.integer(datagram, 0) != KIND) {

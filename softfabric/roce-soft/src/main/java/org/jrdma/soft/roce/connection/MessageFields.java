@@ -4,14 +4,14 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.BigEndian;
 
-/** Access to message fields of 24 bits, addresses and private data. */
+/** Reads and writes message fields of 24 bits, addresses and private data. */
 final class MessageFields {
 
     private static final int LOW_24_BITS = 0xff_ffff;
 
     private MessageFields() {}
 
-    /** Returns a field of 24 bits that is followed by another field of 8 bits. */
+    /** Reads a field of 24 bits that is followed by another field of 8 bits. */
     static int upper24(MemorySegment body, long offset) {
         return BigEndian.integer(body, offset) >>> 8;
     }
@@ -22,7 +22,7 @@ final class MessageFields {
         BigEndian.putInteger(body, offset, (value & LOW_24_BITS) << 8 | last);
     }
 
-    /** Returns a field of 24 bits that follows another field of 8 bits. */
+    /** Reads a field of 24 bits that follows another field of 8 bits. */
     static int lower24(MemorySegment body, long offset) {
         return BigEndian.integer(body, offset) & LOW_24_BITS;
     }
@@ -44,18 +44,21 @@ final class MessageFields {
         BigEndian.putLongInteger(body, offset + Long.BYTES, address.low());
     }
 
-    /** Returns a copy of the rest of a message. */
+    /** Returns a copy of the bytes from an offset to the end of a message. */
     static MemorySegment rest(MemorySegment body, long offset, long bytes) {
         return MemorySegment.ofArray(new byte[(int) bytes]).copyFrom(body.asSlice(offset, bytes));
     }
 
-    /** Writes data that may be shorter than its field; the rest of the field stays zero. */
+    /**
+     * Writes data at an offset. If the data is shorter than the field, the remaining bytes of the
+     * field are unchanged, which means that they remain 0.
+     */
     static void putRest(MemorySegment body, long offset, MemorySegment data) {
         MemorySegment.copy(data, 0, body, offset, data.byteSize());
     }
 
     /**
-     * Returns the data if it fits a field of a message.
+     * Returns the data if it is not longer than the field of a message.
      *
      * @throws IllegalArgumentException if the data is too long
      */

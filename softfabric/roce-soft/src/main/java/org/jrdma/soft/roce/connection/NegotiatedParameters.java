@@ -2,7 +2,9 @@ package org.jrdma.soft.roce.connection;
 
 import org.jspecify.annotations.Nullable;
 
-/** The parameters of a connection, as far as both sides have stated them. */
+/**
+ * The parameters of the queue pairs of a connection, as far as the two sides have exchanged them.
+ */
 public final class NegotiatedParameters {
 
     private final ConnectRequest request;
@@ -12,7 +14,9 @@ public final class NegotiatedParameters {
     private int acknowledgeTimeout;
 
     /**
-     * @param active true if this side sent the request
+     * Creates the parameters of a connection that was requested.
+     *
+     * @param active true if this side has sent the request
      */
     NegotiatedParameters(ConnectRequest request, boolean active) {
         this.request = request;
@@ -25,7 +29,7 @@ public final class NegotiatedParameters {
         }
     }
 
-    /** The parameters of this side's queue pair; null until they are stated. */
+    /** The parameters that this side has sent; null while it has sent none. */
     @Nullable EndpointParameters own() {
         return own;
     }
@@ -34,24 +38,33 @@ public final class NegotiatedParameters {
         own = stated;
     }
 
-    /** The queue pair parameters of the peer; null until they are stated. */
+    /** The parameters that the peer has sent; null while this side has received none. */
     public @Nullable EndpointParameters peers() {
         return peers;
     }
 
-    /** Records the reply of the peer, and adds its delay of acknowledgements to the timeout. */
+    /**
+     * Records the parameters in the reply of the peer, and adds the acknowledgement delay of the
+     * peer to the acknowledgement timeout.
+     */
     void replied(ConnectReply reply) {
         peers = reply.offer();
         acknowledgeTimeout = delayed(acknowledgeTimeout, reply.acknowledgeDelay());
     }
 
-    /** Returns the exponent of the sum of two durations given by their exponents, rounded up. */
+    /**
+     * Adds two durations, each represented by the exponent of a power of two. Returns the exponent
+     * of the sum, rounded up.
+     */
     private static int delayed(int timeout, int delay) {
         var sum = Math.max(timeout, delay) + (Math.abs(timeout - delay) <= 1 ? 1 : 0);
         return Math.min(sum, 31);
     }
 
-    /** The number of READs and atomics that this side's queue pair accepts at a time. */
+    /**
+     * The maximum number of READs and atomics that the queue pair of this side executes at the same
+     * time.
+     */
     public int responderResources() {
         if (own != null && (peers == null || !active)) {
             return own.responderResources();
@@ -59,7 +72,10 @@ public final class NegotiatedParameters {
         return peers == null ? 0 : peers.initiatorDepth();
     }
 
-    /** The number of READs and atomics that this side's queue pair may have outstanding. */
+    /**
+     * The maximum number of READs and atomics that the queue pair of this side may have
+     * outstanding.
+     */
     public int initiatorDepth() {
         if (own != null && (peers == null || !active)) {
             return own.initiatorDepth();
@@ -67,7 +83,7 @@ public final class NegotiatedParameters {
         return peers == null ? 0 : peers.responderResources();
     }
 
-    /** The number of retries of this side's queue pair after RNR NAKs. */
+    /** The number of times that the queue pair of this side repeats a message after RNR NAKs. */
     public int notReadyRetries() {
         return peers == null ? request.offer().notReadyRetries() : peers.notReadyRetries();
     }

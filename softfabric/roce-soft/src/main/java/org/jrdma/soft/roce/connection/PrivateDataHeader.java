@@ -6,8 +6,8 @@ import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 
 /**
- * The header that librdmacm adds at the start of the private data of a request: the IP addresses of
- * both sides and the source port.
+ * The header that librdmacm adds at the start of the private data of a connect request or a SIDR
+ * request. It contains the IP addresses of both sides and the source port.
  */
 public record PrivateDataHeader(int sourcePort, Address source, Address destination) {
 
@@ -17,13 +17,17 @@ public record PrivateDataHeader(int sourcePort, Address source, Address destinat
     private static final int IPV4 = 4;
     private static final int IPV6 = 6;
 
-    /** The offset of an IPv4 address in its field of 16 bytes. */
+    /** The offset of an IPv4 address in an address field of 16 bytes. */
     private static final int IPV4_OFFSET = 12;
 
     private static final int SOURCE_OFFSET = 4;
     private static final int DESTINATION_OFFSET = 20;
 
-    /** Decodes the header at the start of private data. */
+    /**
+     * Decodes the header at the start of private data.
+     *
+     * @throws MalformedPacketException if the version of the header is unknown
+     */
     static PrivateDataHeader decode(MemorySegment data) throws MalformedPacketException {
         var family = BigEndian.unsignedByte(data, 1) >> 4;
         if (BigEndian.unsignedByte(data, 0) != VERSION || (family != IPV4 && family != IPV6)) {

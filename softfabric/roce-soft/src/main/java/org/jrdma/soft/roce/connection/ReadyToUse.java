@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that confirms a reply (RTU). Its private data is ignored, because librdmacm does not
- * use it.
+ * The message that confirms a reply and establishes the connection (RTU). Private data of the peer
+ * is ignored, because librdmacm does not use it.
  */
 public record ReadyToUse(long transaction, int localId, int remoteId) implements Message {
 

@@ -4,10 +4,13 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that acknowledges a message whose answer will take time (MRA). Its private data is
- * ignored.
+ * The message that acknowledges the receipt of a request or a reply that the program has not
+ * answered yet (MRA). It lets the peer wait longer before it repeats its message. Private data of
+ * the peer is ignored.
  *
- * @param serviceTimeout the exponent of the time until the answer, in units of 4.096 us
+ * @param answered the kind of message that this message acknowledges
+ * @param serviceTimeout the exponent of the time within which the answer is expected, in units of
+ *     4.096 us
  */
 public record ReceiptAcknowledgement(
         long transaction, int localId, int remoteId, AnsweredKind answered, int serviceTimeout)

@@ -5,14 +5,15 @@ import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
  * The message that rejects or abandons a connection (REJ). Additional information about the reason
- * is ignored when received.
+ * is ignored when received, except {@code adapter}.
  *
- * @param localId the sender's ID of the connection; 0 if it has none
- * @param remoteId the receiver's ID of the connection; 0 if the sender does not know it
- * @param reason the code of the reason, see {@link RejectionReason}
+ * @param localId the ID that the sender has assigned to the connection; 0 if it has assigned none
+ * @param remoteId the ID that the receiver has assigned to the connection; 0 if the sender does not
+ *     know it
+ * @param answered the kind of message that this message answers
+ * @param reason a code of {@link RejectionReason}, or another code from a peer
  * @param adapter the GUID of the sending device if the reason is {@link RejectionReason#TIMEOUT},
- *     otherwise 0. The receiver finds the request by it, because the sender does not know the
- *     receiver's ID
+ *     otherwise 0. A receiver can find the request by the GUID if {@code remoteId} is 0
  */
 public record Rejection(
         long transaction,
@@ -30,7 +31,11 @@ public record Rejection(
     private static final int INFORMATION_OFFSET = 12;
     private static final int PRIVATE_OFFSET = 84;
 
-    /** Checks the length of the private data. */
+    /**
+     * Creates a message.
+     *
+     * @throws IllegalArgumentException if the private data is too long
+     */
     public Rejection {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }

@@ -4,19 +4,24 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener for connection requests and SIDR requests, called by the thread that drives the
- * engine. Must neither block nor call back.
+ * A listener for the connect requests and SIDR requests of a service. It is called while the lock
+ * of the engine's port is held. An implementation must neither block nor call the connection
+ * manager.
  */
 public interface ServiceListener {
 
-    /** The transport that the service accepts, as in {@link ConnectRequest}; negative for none. */
+    /**
+     * The transport of the connections that the service accepts, one of the constants of {@link
+     * ConnectRequest}; negative if it accepts no connections.
+     */
     int transport();
 
     /**
-     * Handles a connection request.
+     * Handles a connect request.
      *
      * @param data the private data after the header
-     * @return the listener for the connection; null to drop the request, which the peer repeats
+     * @return the listener for the events of the connection; null to ignore the request, in which
+     *     case the peer repeats it
      */
     ConnectionEvent.@Nullable Receiver requested(
             Connection connection, PrivateDataHeader header, MemorySegment data);
@@ -24,7 +29,8 @@ public interface ServiceListener {
     /**
      * Handles a SIDR request.
      *
-     * @return false to drop the request, which the peer repeats
+     * @param data the private data after the header
+     * @return false to ignore the request, in which case the peer repeats it
      */
     boolean asked(SidrServer server, PrivateDataHeader header, MemorySegment data);
 }

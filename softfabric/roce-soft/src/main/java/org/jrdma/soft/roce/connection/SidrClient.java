@@ -16,14 +16,15 @@ public final class SidrClient extends TimedExchange {
     private final Receiver receiver;
 
     /**
-     * A listener, called by the thread that drives the engine. Must neither block nor call back.
+     * A listener for the result of a SIDR request. It is called while the lock of the engine's port
+     * is held. An implementation must neither block nor call the connection manager.
      */
     public interface Receiver {
 
-        /** Called when the peer has answered, with any status. */
+        /** Called when the peer has answered. The status of the reply may be an error. */
         void answered(SidrReply reply);
 
-        /** Called when the peer has not answered. */
+        /** Called when the peer has not answered any repetition of the request. */
         void unreachable();
     }
 
@@ -61,7 +62,7 @@ public final class SidrClient extends TimedExchange {
         receiver.answered(reply);
     }
 
-    /** Cancels the exchange. */
+    /** Cancels the request. The listener is not called afterwards. */
     public void close() {
         manager.forget(this);
     }

@@ -4,9 +4,10 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * The message that names the queue pair of a datagram service (SIDR_REP).
+ * The message that answers a SIDR request with the queue pair of a datagram service or with an
+ * error (SIDR_REP).
  *
- * @param status 0, or the code of the reason for a rejection
+ * @param status {@link #VALID}, or the code of an error
  */
 public record SidrReply(
         long transaction,
@@ -27,7 +28,11 @@ public record SidrReply(
 
     private static final int PRIVATE_OFFSET = 96;
 
-    /** Checks the length of the private data. */
+    /**
+     * Creates a message.
+     *
+     * @throws IllegalArgumentException if the private data is too long
+     */
     public SidrReply {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }

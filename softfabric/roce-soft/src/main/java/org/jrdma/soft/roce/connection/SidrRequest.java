@@ -17,7 +17,11 @@ public record SidrRequest(
 
     private static final int PRIVATE_OFFSET = 16;
 
-    /** Checks the length of the private data. */
+    /**
+     * Creates a message.
+     *
+     * @throws IllegalArgumentException if the private data is too long
+     */
     public SidrRequest {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }

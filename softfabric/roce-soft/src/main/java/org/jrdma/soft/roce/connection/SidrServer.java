@@ -4,11 +4,14 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
-/** The server side of a SIDR exchange: answers with the queue pair of a datagram service. */
+/**
+ * The server side of a SIDR exchange: answers a request with the queue pair of a datagram service.
+ */
 public final class SidrServer extends TimedExchange {
 
     /**
-     * The exponent of the time that a reply is kept for repeated requests, in units of 4.096 us.
+     * The exponent of the time for which a reply is kept, so that it can be sent again if the peer
+     * repeats its request, in units of 4.096 us.
      */
     private static final int REPLY_LIFETIME = 20;
 
@@ -32,8 +35,9 @@ public final class SidrServer extends TimedExchange {
     }
 
     /**
-     * Accepts the request. Returns false if it was answered before.
+     * Accepts the request.
      *
+     * @return false if the request was answered before
      * @throws IllegalArgumentException if the private data is too long
      */
     public boolean accept(int queuePair, int queueKey, MemorySegment privateData) {
@@ -41,8 +45,9 @@ public final class SidrServer extends TimedExchange {
     }
 
     /**
-     * Rejects the request. Returns false if it was answered before.
+     * Rejects the request.
      *
+     * @return false if the request was answered before
      * @throws IllegalArgumentException if the private data is too long
      */
     public boolean reject(MemorySegment privateData) {
@@ -74,7 +79,7 @@ public final class SidrServer extends TimedExchange {
                 privateData);
     }
 
-    /** Rejects the request unless it was answered. */
+    /** Ends the exchange. Rejects the request if it was not answered before. */
     public void close() {
         reject(Message.NO_DATA);
     }

@@ -1,29 +1,44 @@
 package org.jrdma.soft.roce.connection;
 
-/** An exchange of messages with a peer that has a timer and repeats unanswered messages. */
+/** An exchange of messages with a peer. A timer repeats messages that the peer has not answered. */
 abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
 
     static final long NEVER = Long.MAX_VALUE;
 
-    /** The unit of all timeouts, each of which is a power of two of it. */
+    /**
+     * The unit of all timeouts: 4.096 us. A timeout is represented by an exponent, and is a power
+     * of two of this unit.
+     */
     private static final long UNIT_NANOS = 4_096;
 
-    /** The maximum exponent: 69 seconds, as in the kernel. */
+    /**
+     * The maximum exponent of a timeout that a peer may request. It corresponds to 69 seconds,
+     * which is also the maximum in the kernel.
+     */
     private static final int MAX_EXPONENT = 24;
 
     /**
-     * The number of times that the first wait is halved, so that a lost message is repeated early.
+     * The first wait is the full wait halved this number of times, so that a lost message is
+     * repeated early. Each wait is twice as long as the previous one until it reaches the full
+     * wait.
      */
     private static final int HALVINGS = 4;
 
     final ConnectionManager manager;
 
-    /** The local ID: unique within the connection manager, and hard to guess. */
+    /**
+     * The ID that this side has assigned to the exchange. It is unique within the connection
+     * manager and hard to guess.
+     */
     final int localId;
 
     private long deadline = NEVER;
     private int repeatsLeft;
+
+    /** The number of times that the current wait is halved. */
     private int halvings;
+
+    /** The maximum wait before a repetition, in nanoseconds. */
     private long fullWait;
 
     TimedExchange(ConnectionManager manager, int localId) {
@@ -31,11 +46,15 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         this.localId = localId;
     }
 
+    /** Returns a timeout in nanoseconds. */
     static long nanos(int exponent) {
         return UNIT_NANOS << exponent;
     }
 
-    /** The timeout that a peer has requested, limited because it might be hours. */
+    /**
+     * Returns a timeout that a peer has requested, in nanoseconds. It is limited to 69 seconds,
+     * because a peer can request hours.
+     */
     static long nanosAtMost(int exponent) {
         return nanos(Math.min(exponent, MAX_EXPONENT));
     }
@@ -44,7 +63,12 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         return deadline;
     }
 
-    /** Starts to repeat a message, with at most {@code wait} between repetitions. */
+    /**
+     * Starts the timer for the repetitions of a message.
+     *
+     * @param repeats the maximum number of repetitions
+     * @param wait the maximum time before a repetition in nanoseconds
+     */
     void repeat(int repeats, long wait) {
         repeatsLeft = repeats;
         halvings = HALVINGS;
@@ -52,7 +76,11 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         startTimer(wait >> halvings);
     }
 
-    /** Starts the wait for the next repetition. Returns false if none is left. */
+    /**
+     * Starts the timer again after it has expired. The caller then repeats the message.
+     *
+     * @return false if the maximum number of repetitions is reached
+     */
     boolean startNextRepeat() {
         if (repeatsLeft == 0) {
             return false;
@@ -63,7 +91,9 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         return true;
     }
 
-    /** Postpones the next repetition. */
+    /**
+     * Postpones the next repetition by the given time in nanoseconds, in addition to the full wait.
+     */
     void postpone(long nanos) {
         startTimer(nanos + fullWait);
     }
@@ -76,7 +106,10 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         manager.schedule(this, NEVER);
     }
 
-    /** Sets the deadline. For the connection manager, which orders exchanges by it. */
+    /**
+     * Sets the deadline. Only the connection manager may call this method, because it orders the
+     * exchanges by their deadlines.
+     */
     void deadline(long newDeadline) {
         deadline = newDeadline;
     }

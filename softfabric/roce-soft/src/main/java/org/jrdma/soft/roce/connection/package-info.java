@@ -1,7 +1,8 @@
 /**
- * Connection management: the messages by which adapters connect queue pairs of two machines, with
- * the header that librdmacm adds. Like the engine, this package has no threads, sockets or C
- * structures, and its caller advances the clock.
+ * Connection management: the protocol by which the connection managers of two hosts connect their
+ * queue pairs, including the header that librdmacm adds to private data. Like the engine, this
+ * package has no threads, sockets or C structures. Its caller provides the clock and calls it when
+ * timers expire.
  */
 @NullMarked
 package org.jrdma.soft.roce.connection;

@@ -63,15 +63,19 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     private long[] timestamps = {};
 
     private int capacity;
+
     /** The index in the ring of the oldest completion. */
     private int first;
+
     /** The number of completions in the ring. */
     private volatile int count;
+
     /**
      * The completions for which the next event is reported, as the program has requested with
      * {@link #requestNotification}.
      */
     private Armed armed = Armed.NONE;
+
     /**
      * True after a completion was lost because the ring was full. The program is notified only
      * once.

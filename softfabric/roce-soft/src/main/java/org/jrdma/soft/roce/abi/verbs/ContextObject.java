@@ -35,12 +35,16 @@ public final class ContextObject {
     private final SymbolLookup functions;
     private final EventDescriptor descriptor;
     private final Port port;
+
     /** The {@code verbs_context}. */
     private final MemorySegment whole;
+
     /** The {@code ibv_context}, which is a part of {@link #whole}. */
     private final MemorySegment structure;
+
     /** The asynchronous events that the program has not received. */
     private final ArrayDeque<AsyncEvent> events = new ArrayDeque<>();
+
     /**
      * The objects that were created in this context and not destroyed, in the order of their
      * creation.

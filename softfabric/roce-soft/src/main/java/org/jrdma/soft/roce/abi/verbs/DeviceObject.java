@@ -43,8 +43,10 @@ public final class DeviceObject {
     private final String name;
     private final long guid;
     private final MemorySegment structure;
+
     /** The contexts that have the device open. */
     private final List<ContextObject> contexts = new ArrayList<>();
+
     private final XrcDomains xrcDomains = new XrcDomains();
 
     /** The candidate addresses, in the order in which they are tried. */

@@ -68,6 +68,7 @@ final class ExtendedSends {
 
     /** The number of requests in the current post. */
     private int count;
+
     /** The error of the first call that failed in the current post; 0 if none has failed. */
     private int errno;
 

@@ -80,6 +80,7 @@ final class QueuePairCore {
 
     /** True if the program has requested an event when the send queue is drained. */
     private volatile boolean reportsDrained;
+
     /** The path MTU in bytes, which is set when the queue pair becomes ready to receive. */
     private volatile int pathMtu;
 

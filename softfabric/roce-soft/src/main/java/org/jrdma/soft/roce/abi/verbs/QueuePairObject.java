@@ -62,6 +62,7 @@ final class QueuePairObject extends ContextResource {
 
     /** The multicast groups that the queue pair is attached to. */
     private final Set<Address> groups = new HashSet<>();
+
     private final IntConsumer eventListener = this::raised;
     private boolean stopped;
 
