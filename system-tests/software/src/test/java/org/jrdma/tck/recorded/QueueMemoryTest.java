@@ -116,7 +116,7 @@ class QueueMemoryTest {
 
                     @Override
                     public void release(MemorySegment memory, long resource) {
-                        throw new AssertionError("release was called although nothing was allocated");
+                        throw new AssertionError("unexpected call of release");
                     }
                 };
         assertThatExceptionOfType(VerbsException.class)

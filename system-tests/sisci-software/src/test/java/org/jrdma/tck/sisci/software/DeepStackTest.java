@@ -34,7 +34,7 @@ class DeepStackTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"flush", "write", "copy", "trigger", "probe", "query"})
-    void shouldSurviveAStackOverflowAtAnyDepthOfACall(String operation) throws Exception {
+    void shouldSurviveAStackThatOverflowsAtAnyDepth(String operation) throws Exception {
         var folder = Jvm.fabricFolder();
         var errors = logs.resolve("errors");
         var process =
