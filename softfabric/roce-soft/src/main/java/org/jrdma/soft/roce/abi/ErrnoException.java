@@ -26,7 +26,7 @@ public final class ErrnoException extends RuntimeException {
      */
     public ErrnoException(int errno, String explanation) {
         super(explanation, null, false, false);
-        this.errno = errno == 0 ? Errno.EIO : errno; // C callers would interpret an errno of 0 as success
+        this.errno = errno == 0 ? Errno.EIO : errno; // 0 would indicate success to C callers
     }
 
     /** Throws an {@code ErrnoException} if a condition is true. */

@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
  * Native structures, such as {@code ibv_qp}, that C callers have pointers to, and the Java objects
  * that implement them. A header before each structure contains the number of its object, so that an
  * object can be found by the address of its structure. The native memory is reused and never freed.
- * Therefore a lookup with the pointer of a destroyed structure finds no object instead of reading
- * unmapped memory. Safe for use by multiple threads.
+ * Therefore a lookup with the pointer of a destroyed structure finds no object, or an object that
+ * was created later, instead of reading unmapped memory. Safe for use by multiple threads.
  */
 public final class Structures {
 
     /**
-     * The size of the header before each structure in bytes. It is a multiple of 16, so that the
-     * structure has the same alignment as the allocation.
+     * The size of the header before each structure in bytes. It equals the alignment of the
+     * allocation, so that the structure is aligned too.
      */
     private static final long HEADER_BYTES = 16;
 

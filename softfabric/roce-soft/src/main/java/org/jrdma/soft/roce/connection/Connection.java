@@ -349,7 +349,8 @@ public final class Connection extends TimedExchange {
             if (state == State.REPLIED) {
                 messages.acknowledgeReceipt(AnsweredKind.REPLY);
             } else if (state == State.ESTABLISHED) {
-                messages.readyToUse(); // the peer has not received the first confirmation
+                // The peer repeats its reply because the first confirmation was lost.
+                messages.readyToUse();
             }
         }
     }

@@ -24,7 +24,9 @@ public final class SidrClient extends TimedExchange {
         /** Called when the peer has answered. The status of the reply may be an error. */
         void answered(SidrReply reply);
 
-        /** Called when the peer has not answered any repetition of the request. */
+        /**
+         * Called when the peer has answered neither the request nor any repetition of the request.
+         */
         void unreachable();
     }
 

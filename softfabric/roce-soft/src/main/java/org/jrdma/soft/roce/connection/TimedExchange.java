@@ -46,7 +46,7 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         this.localId = localId;
     }
 
-    /** Returns a timeout in nanoseconds. */
+    /** Converts the exponent of a timeout to nanoseconds. */
     static long nanos(int exponent) {
         return UNIT_NANOS << exponent;
     }

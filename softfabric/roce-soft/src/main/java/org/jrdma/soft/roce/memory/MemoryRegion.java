@@ -58,7 +58,7 @@ public final class MemoryRegion {
      * The number of accesses that have started and not ended, with the bit {@link #CLOSED} set
      * after {@link #close} was called.
      */
-    @SuppressWarnings("unused") // accessed through ACCESSES
+    @SuppressWarnings("unused") // used only through the var handle ACCESSES
     private int accesses;
 
     /**

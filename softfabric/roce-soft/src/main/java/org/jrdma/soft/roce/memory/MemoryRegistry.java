@@ -113,7 +113,7 @@ public final class MemoryRegistry {
                 }
             }
         }
-        region.close(); // not while holding the lock, because this call waits for other threads
+        region.close(); // The lock is not held here, because close() waits for other threads.
         views.forEach(MemoryRegion::close);
     }
 

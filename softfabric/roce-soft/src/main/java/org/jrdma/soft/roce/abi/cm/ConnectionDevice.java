@@ -76,7 +76,7 @@ final class ConnectionDevice {
         return context.port().control(_ -> action.apply(connections));
     }
 
-    /** Runs an action in the same way as {@link #control}, without a result. */
+    /** Runs an action that has no result, with the same guarantees as {@link #control}. */
     void run(Consumer<ConnectionManager> action) {
         context.port().run(_ -> action.accept(connections));
     }

@@ -99,7 +99,7 @@ final class ConnectionParameterCodec {
     }
 
     /**
-     * Writes the parameters of a connect request to the event that reports the request.
+     * Stores the parameters of a connect request in the event that reports the request.
      *
      * @param parameters the {@code param} member of the event
      */
@@ -109,9 +109,9 @@ final class ConnectionParameterCodec {
     }
 
     /**
-     * Writes the parameters of the peer to an event. Responder resources and initiator depth are
-     * exchanged, because the READs that the peer issues are those that this side must execute, and
-     * the reverse.
+     * Stores the parameters of the peer in an event. The values of responder resources and
+     * initiator depth are swapped, because the READs that the peer issues are those that this side
+     * must execute, and vice versa.
      *
      * @param parameters the {@code param} member of the event
      */
@@ -126,7 +126,7 @@ final class ConnectionParameterCodec {
     }
 
     /**
-     * Writes the destination of datagrams to a peer to an event.
+     * Stores the destination for datagrams to a peer in an event.
      *
      * @param parameters the {@code param} member of the event
      */
@@ -139,7 +139,7 @@ final class ConnectionParameterCodec {
     }
 
     /**
-     * Writes the destination of datagrams to a multicast group to an event.
+     * Stores the destination for datagrams to a multicast group in an event.
      *
      * @param context the context that the program has passed when it joined the group
      * @param parameters the {@code param} member of the event
@@ -153,7 +153,7 @@ final class ConnectionParameterCodec {
     }
 
     /**
-     * Writes the path to a peer to an {@code ibv_ah_attr}.
+     * Stores the path to a peer in an {@code ibv_ah_attr}.
      *
      * @param attributes an {@code ibv_ah_attr} that is filled with zeros
      */

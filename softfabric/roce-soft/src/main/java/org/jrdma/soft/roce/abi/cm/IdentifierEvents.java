@@ -59,7 +59,9 @@ final class IdentifierEvents {
         return stopped;
     }
 
-    /** A writer of parameters for events that have none. */
+    /**
+     * Writes nothing. This method is passed to {@link #report} for events that have no parameters.
+     */
     static void withoutParameters(MemorySegment parameters) {
         // The structure is already filled with zeros.
     }
@@ -75,7 +77,8 @@ final class IdentifierEvents {
         if (stopped) {
             return false;
         }
-        // this identifier may have migrated after the new identifier was created
+        // This identifier may have migrated to another channel after the new identifier was
+        // created.
         incoming.beginAt(channel);
         channel.report(request);
         return true;
@@ -92,8 +95,8 @@ final class IdentifierEvents {
     void migrate(EventChannelObject other) {
         for (var event : move(other)) {
             if (event.identifier() != identifier) {
-                // The later events of the new identifier must arrive at the same channel as the
-                // request.
+                // The event is a connect request: its new identifier must report later events to
+                // the same channel.
                 event.identifier().migrate(other);
             }
         }

@@ -196,7 +196,7 @@ final class IdentifierObject {
         ErrnoException.throwIf(!List.of(states).contains(state), Errno.EINVAL);
     }
 
-    // ---- options
+    // ---- functions that set options
 
     void typeOfService(int value) {
         options.trafficClass = value;
@@ -401,7 +401,7 @@ final class IdentifierObject {
                 : QueuePairInitialization.beforeConnection(attributes, next);
     }
 
-    // ---- multicast
+    // ---- functions for multicast groups
 
     /**
      * Joins a multicast group and reports an event, which contains {@code context}.
@@ -424,7 +424,7 @@ final class IdentifierObject {
         groups.leave(device(), group);
     }
 
-    // ---- closing
+    // ---- functions that migrate or destroy the identifier
 
     /**
      * Moves this identifier to another channel. Events that the program has not received are moved

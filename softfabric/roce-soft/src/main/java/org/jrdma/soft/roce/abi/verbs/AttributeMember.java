@@ -50,7 +50,8 @@ enum AttributeMember {
     private final long offset;
     private final long bytes;
 
-    @SuppressWarnings("ImmutableEnumChecker") // the checks have no state
+    // The checks are immutable because they have no state.
+    @SuppressWarnings("ImmutableEnumChecker")
     private final Check check;
 
     AttributeMember(int bit, String member, Check check) {

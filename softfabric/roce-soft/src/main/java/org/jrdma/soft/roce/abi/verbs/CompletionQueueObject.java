@@ -35,7 +35,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
 
     private static final long BYTES = ibv_wc.layout().byteSize();
 
-    /** The completions for which an event is reported. */
+    /** The kinds of completions for which the program has requested an event. */
     private enum Armed {
         NONE,
         SOLICITED,
@@ -201,7 +201,8 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
             if (timestamps.length > 0) {
                 timestamps[index] = DeviceLimits.clock();
             }
-            count++; // all threads that write the volatile field hold the lock
+            // All threads that modify this volatile field hold the lock, so the increment is safe.
+            count++;
             if (armed == Armed.ALL || (armed == Armed.SOLICITED && completion.solicited())) {
                 moderateOrReport();
             }
@@ -406,7 +407,8 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
             move(newCapacity);
             return;
         }
-        // A poll refers to completions by their position from the oldest.
+        // The lock is needed because a poll refers to completions by their position from the
+        // oldest.
         var lock = extendedPoll.lock();
         try {
             move(newCapacity);

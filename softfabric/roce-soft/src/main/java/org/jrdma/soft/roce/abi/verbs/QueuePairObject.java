@@ -45,15 +45,15 @@ final class QueuePairObject extends ContextResource {
     /** The reference counts of the objects that this queue pair uses. */
     private final List<ReferenceCount> dependencies;
 
-    /** Posts send requests; null if the type of the queue pair has no send queue. */
+    /** The poster of send requests; null if the type of the queue pair has no send queue. */
     private final @Nullable SendRequests sends;
 
     /** The post functions of an {@code ibv_qp_ex}; null if this queue pair is an {@code ibv_qp}. */
     private final @Nullable ExtendedSends extendedSends;
 
     /**
-     * Posts receive requests; null if the queue pair uses a shared receive queue or its type has no
-     * receive queue.
+     * The poster of receive requests; null if the queue pair uses a shared receive queue or its
+     * type has no receive queue.
      */
     private final @Nullable ReceiveRequests receives;
 
@@ -360,7 +360,7 @@ final class QueuePairObject extends ContextResource {
                 kind != QueuePairKind.DATAGRAM || !group.isMulticast(), Errno.EINVAL);
         synchronized (groups) {
             if (groups.contains(group)) {
-                return; // the kernel also ignores a repeated attach
+                return; // The kernel also ignores a repeated attach to the same group.
             }
             try {
                 port.join(group);

@@ -37,7 +37,8 @@ public final class VerbsLibrary implements SymbolLookup {
     public VerbsLibrary(List<DeviceObject> devices) {
         DeviceLimits.prepare();
         length = devices.size();
-        list = Arena.global().allocate(ValueLayout.ADDRESS, length + 1); // terminated by NULL
+        // The list ends with a NULL pointer, as in C.
+        list = Arena.global().allocate(ValueLayout.ADDRESS, length + 1);
         for (var i = 0; i < length; i++) {
             list.setAtIndex(ValueLayout.ADDRESS, i, devices.get(i).structure());
         }
