@@ -12,9 +12,9 @@ public sealed interface ConnectionEvent {
     record Established() implements ConnectionEvent {}
 
     /**
-     * The peer has rejected the connection or stopped to wait for an answer. If the connection was
-     * established on this side, it has ended, and no {@link Disconnected} event follows. This is
-     * possible if the confirmation of this side was lost.
+     * The peer has rejected the connection or has stopped waiting for an answer. If the connection
+     * was established on this side, it has ended, and no {@link Disconnected} event follows. This
+     * is possible if the confirmation of this side was lost.
      *
      * @param reason the code of the reason, see {@link RejectionReason}
      */

@@ -12,8 +12,8 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     private static final long UNIT_NANOS = 4_096;
 
     /**
-     * The maximum exponent of a timeout that a peer may request. It corresponds to 69 seconds,
-     * which is also the maximum in the kernel.
+     * The limit for the exponent of a timeout that a peer requests: 69 seconds, as in the kernel.
+     * Larger exponents are reduced to this limit.
      */
     private static final int MAX_EXPONENT = 24;
 
