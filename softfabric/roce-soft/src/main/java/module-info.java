@@ -1,4 +1,7 @@
-/** RoCEv2 in Java, behind the ABI of libibverbs and librdmacm. */
+/**
+ * A software fabric that implements the C functions of libibverbs and librdmacm in Java and sends
+ * RoCEv2 packets over UDP.
+ */
 module org.jrdma.soft.roce {
     requires transitive org.jrdma.ffi;
     requires org.jrdma.abi.rdma;

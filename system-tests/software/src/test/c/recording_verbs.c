@@ -4,7 +4,7 @@
  *
  * The library has one device, recording0. Each call is recorded as a line: the name of the function, then each argument and each member of a structure as
  * name=value, with the names of C. An object is recorded as its kind and a number from 1 ("qp1"), as 0 for NULL, and as "unknown" if the pointer is not
- * that of an existing object. No data is transferred. Each request completes at once, successfully unless the test has set another result.
+ * that of an existing object. No data is transferred. Each request completes immediately, and successfully unless the test has set another status.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -186,7 +186,7 @@ static int gone(const void *address, int error)
     return error;
 }
 
-/* Appends to the line that this thread will record. */
+/* Appends text to the line that this thread is building and records later. */
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
     size_t length = strlen(line);
@@ -205,7 +205,7 @@ static void say_bytes(const char *label, const void *bytes, size_t count)
         say("%02x", ((const uint8_t *)bytes)[i]);
 }
 
-/* Returns the number of bytes. */
+/* Appends the elements of a scatter/gather list to the line, and returns their total length in bytes. */
 static uint32_t say_pieces(const struct ibv_sge *pieces, int count)
 {
     uint32_t bytes = 0;
@@ -464,7 +464,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
     (void)context, (void)port, (void)attr;
-    return EOPNOTSUPP; /* for libraries that are older than their headers */
+    return EOPNOTSUPP; /* verbs.h calls this symbol only if the library is older than the header */
 }
 
 int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
@@ -541,7 +541,7 @@ static struct ibv_pd *alloc_parent_domain(struct ibv_context *context, struct ib
 
 enum { BUFFER = 4096, BUFFER_ALIGNMENT = 64, BUFFER_RESOURCE = 0x51 };
 
-/* Calls the allocator of a parent domain, and fills the memory. */
+/* Calls the allocator of a parent domain, and fills the allocated memory with 0x5a. */
 static void *alloc_buffer(struct ibv_pd *pd)
 {
     struct parent *parent = (struct parent *)pd;
@@ -581,7 +581,7 @@ void ibv_unimport_pd(struct ibv_pd *pd)
 
 static struct ibv_mr *new_mr(struct ibv_pd *pd, void *addr, size_t length, uint32_t handle)
 {
-    /* A test may set an invalid address, which Java must not read. */
+    /* A test may shift the address, so that the structure is misaligned and Java must not read it. */
     struct ibv_mr *mr = named("mr", (char *)calloc(2, sizeof(*mr)) + answer("mr_misplaced_by", 0));
 
     mr->context = pd->context;
@@ -687,7 +687,7 @@ struct queue {
     };
     struct ibv_wc ring[MANY];
     unsigned first, end;
-    struct ibv_wc current; /* for polls by the functions of the queue */
+    struct ibv_wc current; /* the completion that start_poll or next_poll has read last */
 };
 
 static void complete(struct ibv_cq *cq, struct ibv_wc completion)
@@ -852,7 +852,7 @@ struct pair {
         struct ibv_qp ibv;
         struct ibv_qp_ex extended;
     };
-    void *buffer; /* allocated by its parent domain */
+    void *buffer; /* memory from the allocator of the parent domain */
     struct ibv_qp_attr modified; /* the attributes of the last change, which a query returns */
     struct ibv_qp_cap cap;
 };
@@ -941,13 +941,13 @@ static int wr_complete(struct ibv_qp_ex *qp)
     return RECORD("ibv_wr_complete qp=%s", name(qp));
 }
 
-/* A queue pair with its own functions for sends. */
+/* Creates an ibv_qp_ex, which has functions that post sends. */
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
     struct pair *pair;
 
     say("ibv_create_qp_ex context=%s pd=%s comp_mask=0x%x send_ops_flags=0x%lx", name(context), name(attr->pd), attr->comp_mask, attr->send_ops_flags);
-    say_init_attr((const struct ibv_qp_init_attr *)attr); /* the initial state */
+    say_init_attr((const struct ibv_qp_init_attr *)attr); /* ibv_qp_init_attr_ex begins with the members of ibv_qp_init_attr */
     if (attr->comp_mask & IBV_QP_INIT_ATTR_XRCD)
         say(" xrcd=%s", name(attr->xrcd));
     pair = new_pair(context, attr->pd, (const struct ibv_qp_init_attr *)attr);
@@ -1083,7 +1083,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
         bytes = say_pieces(request->sg_list, request->num_sge);
         error = recorded();
         if (!error && qp->qp_type == IBV_QPT_RAW_PACKET && bytes < ETHERNET_HEADER)
-            error = EINVAL; /* like mlx5, which copies the header from the memory */
+            error = EINVAL; /* mlx5 also rejects such a frame, because it copies the Ethernet header from the frame */
         if (error) {
             *bad = request;
             return error;
@@ -1284,7 +1284,7 @@ static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *att
     say("ibv_create_flow qp=%s comp_mask=%u type=%d priority=%u port=%u flags=0x%x", name(qp), attr->comp_mask, attr->type, attr->priority, attr->port,
         attr->flags);
     for (int i = 0; i < attr->num_of_specs; i++) {
-        struct ibv_flow_spec spec; /* not aligned in the attributes */
+        struct ibv_flow_spec spec; /* a copy, because the specifications in the attributes are not aligned */
         uint16_t size = ((const struct ibv_flow_spec *)next)->hdr.size;
 
         memset(&spec, 0, sizeof(spec));

@@ -12,9 +12,11 @@ import org.jrdma.soft.roce.model.PacketListener;
 import org.jrdma.soft.roce.model.TracedPacket;
 
 /**
- * Writes packets to a file that Wireshark and tcpdump can read. The IP and UDP headers are
- * synthesized because a socket does not show them. Dropped packets are left out, as in a capture on
- * the wire. One writer may listen to several devices.
+ * A packet listener that writes the packets of software devices to a capture file in the pcap
+ * format, which Wireshark and tcpdump can read. The writer makes up the IP and UDP headers from the
+ * addresses and ports of each packet, because a UDP socket passes only the payload to the program.
+ * Packets that were dropped by fault injection are not written, because a capture on a real network
+ * would not contain them either. One writer may be the listener of several devices.
  */
 public final class PcapWriter implements PacketListener, Closeable {
 
@@ -31,20 +33,21 @@ public final class PcapWriter implements PacketListener, Closeable {
     private final OutputStream file;
     private final ByteBuffer record = ByteBuffer.allocate(16 + IPV6_BYTES + MAX_LENGTH);
 
-    /** Creates the file, or truncates an existing one. */
+    /** Creates the capture file, or truncates an existing one, and writes the file header. */
     public PcapWriter(Path path) throws IOException {
         file = new BufferedOutputStream(Files.newOutputStream(path), 1 << 16);
         record.putInt(MAGIC_WITH_NANOSECONDS)
-                .putShort((short) 2) // version 2.4
+                .putShort((short) 2) // pcap version 2.4
                 .putShort((short) 4)
-                .putLong(0) // times are UTC
+                .putLong(0) // time zone offset 0 (UTC) and timestamp accuracy 0
                 .putInt(MAX_LENGTH)
                 .putInt(LINK_TYPE_RAW_IP);
         write();
     }
 
     /**
-     * Appends a packet, unless it was lost.
+     * Appends a packet to the file. A packet with the direction {@link TracedPacket.Direction#LOST}
+     * is ignored.
      *
      * @throws UncheckedIOException if the file cannot be written
      */
@@ -69,7 +72,7 @@ public final class PcapWriter implements PacketListener, Closeable {
         record.putShort((short) packet.sourcePort())
                 .putShort((short) packet.destinationPort())
                 .putShort((short) udpBytes)
-                .putShort((short) 0) // no UDP checksum: the invariant CRC protects the packet
+                .putShort((short) 0) // UDP checksum 0: none, because the ICRC protects the packet
                 .put(packet.bytes().duplicate());
         try {
             write();
@@ -96,7 +99,10 @@ public final class PcapWriter implements PacketListener, Closeable {
         file.write(record.array(), 0, record.position());
     }
 
-    /** Closes the file. Remove this listener from its devices first: later packets fail. */
+    /**
+     * Closes the file. Remove this listener from all devices first: writing a packet after the
+     * close fails.
+     */
     @Override
     public synchronized void close() throws IOException {
         file.close();

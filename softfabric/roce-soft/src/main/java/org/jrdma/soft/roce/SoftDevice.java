@@ -7,8 +7,9 @@ import org.jrdma.soft.roce.model.PacketListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device in software, with the controls that no adapter has: network faults, the link state, and
- * a packet listener. Safe for use by multiple threads.
+ * An RDMA device implemented in software. This class controls functions that a hardware adapter
+ * does not have: it injects network faults, sets the link state, and registers a packet listener.
+ * Safe for use by multiple threads.
  */
 public final class SoftDevice {
 
@@ -18,32 +19,50 @@ public final class SoftDevice {
         this.device = device;
     }
 
-    /** The name to open the device by, such as {@code soft0}. */
+    /** The device name, such as {@code soft0}, under which programs find and open the device. */
     public String name() {
         return device.name();
     }
 
-    /** Injects network faults from now on. */
+    /**
+     * Sets the network faults that are injected into the packets that this device sends from now
+     * on. They replace the previous settings.
+     */
     public void faults(NetworkFaults faults) {
         device.faults(faults);
     }
 
-    /** The network faults injected since the device was created, across all opens. */
+    /**
+     * The numbers of packets affected by network faults since the device was created. The counts
+     * continue when the device is closed and opened again.
+     */
     public NetworkFaultCounts faultCounts() {
         return device.faultCounts();
     }
 
-    /** Sets the listener that sees the packets of this device; null for none. */
+    /**
+     * Sets the listener that is called for each packet of this device. It replaces the previous
+     * listener.
+     *
+     * @param listener the listener; null to remove the current one
+     */
     public void listen(@Nullable PacketListener listener) {
         device.listen(listener);
     }
 
-    /** Connects the link. Programs that have the device open receive an event. */
+    /**
+     * Sets the link state to up. Each context that has the device open receives the event {@code
+     * IBV_EVENT_PORT_ACTIVE} if the link was down.
+     */
     public void linkUp() {
         device.linkUp(true);
     }
 
-    /** Disconnects the link: no packet is sent or received until {@link #linkUp}. */
+    /**
+     * Sets the link state to down: the device neither sends nor receives packets until {@link
+     * #linkUp} is called. Each context that has the device open receives the event {@code
+     * IBV_EVENT_PORT_ERR} if the link was up.
+     */
     public void linkDown() {
         device.linkUp(false);
     }

@@ -15,10 +15,10 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.model.NetworkFaults;
 
 /**
- * A software implementation of libibverbs and librdmacm whose devices speak RoCEv2. It needs
- * neither an adapter nor a kernel module nor privileges. Each device has an address of this
- * machine. While a program has the device open, the device is bound to the RoCE UDP port at that
- * address. Its peers may be any RoCEv2 implementation.
+ * A software implementation of libibverbs and librdmacm whose devices speak RoCEv2. It requires
+ * neither an adapter nor a kernel module nor privileges. Each device has one IP address of this
+ * machine. While a program has the device open, the device is bound to the RoCE UDP port (4791) at
+ * that address. A peer can be any RoCEv2 implementation.
  *
  * <p>The devices exist until the JVM exits. Safe for use by multiple threads.
  */
@@ -31,9 +31,9 @@ public final class SoftRoce implements SoftwareLibrary {
     private final SymbolLookup symbols;
 
     /**
-     * Creates the devices that the {@code jrdma.soft.*} system properties configure. Without {@code
-     * jrdma.soft.devices}, this is {@code soft0} at the first of 127.0.0.1, 127.0.0.2, ... that is
-     * free when the device is opened.
+     * Creates the devices that the {@code jrdma.soft.*} system properties configure. If {@code
+     * jrdma.soft.devices} is not set, one device {@code soft0} is created. Its address is the first
+     * of 127.0.0.1, 127.0.0.2, ... that is not in use when the device is opened.
      */
     public SoftRoce() {
         this(SoftRoceProperties.devices());
@@ -45,7 +45,8 @@ public final class SoftRoce implements SoftwareLibrary {
     }
 
     /**
-     * Creates devices {@code soft0}, {@code soft1}, ... at addresses of this machine.
+     * Creates devices {@code soft0}, {@code soft1}, ..., one for each of the given addresses of
+     * this machine.
      *
      * @throws IllegalArgumentException if an address occurs twice
      */
@@ -66,8 +67,9 @@ public final class SoftRoce implements SoftwareLibrary {
     }
 
     /**
-     * Creates devices on loopback, each at the first of 127.0.0.1, 127.0.0.2, ... that is free when
-     * the device is opened.
+     * Creates devices {@code soft0}, {@code soft1}, ... with loopback addresses. The address of
+     * each device is the first of 127.0.0.1, 127.0.0.2, ... that is not in use when the device is
+     * opened.
      *
      * @param devices the number of devices, 0 to {@link #MAX_ON_LOOPBACK}
      * @throws IllegalArgumentException if {@code devices} is out of range
@@ -89,7 +91,7 @@ public final class SoftRoce implements SoftwareLibrary {
                 "soft" + number, addresses, NetworkFaults.NONE, null, new SecureRandom());
     }
 
-    /** The devices, in the order of their numbers. */
+    /** The devices in the order of the numbers in their names: {@code soft0}, {@code soft1}, ... */
     public List<SoftDevice> devices() {
         return devices;
     }

@@ -62,7 +62,9 @@ final class SoftRoceProperties {
     }
 
     /**
-     * Rejects misspelled names, which would otherwise silently leave the network without faults.
+     * Throws an exception if a system property with the prefix {@code jrdma.soft.} has an unknown
+     * name. If a misspelled name were ignored, a test would run without the faults that it
+     * requests, and nothing would indicate the mistake.
      */
     private static void rejectUnknownNames() {
         for (var property : System.getProperties().stringPropertyNames()) {
@@ -102,7 +104,11 @@ final class SoftRoceProperties {
         }
     }
 
-    /** Containers know their interface names before they start, but not their addresses. */
+    /**
+     * Returns the address of a network interface, preferably an IPv4 address. Interface names are
+     * supported because the name of a container's interface is known before the container starts,
+     * unlike its address.
+     */
     private static Address addressOfInterface(String name) {
         NetworkInterface found;
         try {
@@ -144,7 +150,7 @@ final class SoftRoceProperties {
         try {
             probability = Double.parseDouble(value);
         } catch (NumberFormatException e) {
-            // Reported below, as for a number that is out of range.
+            // NaN fails the check below.
         }
         if (!(probability >= 0 && probability <= 1)) {
             throw invalid(name, value, "is not a probability between 0 and 1");

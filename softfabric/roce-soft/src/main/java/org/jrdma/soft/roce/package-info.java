@@ -1,6 +1,6 @@
 /**
- * A RoCEv2 endpoint in Java: devices for tests, for development without an adapter, and for peers
- * that have none.
+ * Software devices that speak RoCEv2. They are for tests, for development on machines without an
+ * adapter, and for communication with adapters of other machines.
  */
 @NullMarked
 package org.jrdma.soft.roce;

@@ -22,12 +22,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests that destroyed address handles do not reach the provider. */
+/** Tests that a destroyed address handle is never passed to the provider. */
 class DatagramTest {
 
     private static final int ROUNDS = 100;
 
-    /** The number of requests that the recorder can store. */
+    /**
+     * The maximum number of chains that a round posts, so that the recorder can store their
+     * requests.
+     */
     private static final int CHAINS = 200;
 
     @RegisterExtension private final Recorder recorder = Recorder.begin();
@@ -66,9 +69,9 @@ class DatagramTest {
 
     @Test
     void shouldPostNothingOfAChainWithAClosedAddressHandle() throws Exception {
-        var one = peer();
-        var other = peer();
-        var chain = chain(one, other);
+        var first = peer();
+        var second = peer();
+        var chain = chain(first, second);
         assertThat(chain.tryPost()).isTrue();
         var request = " {addr=0x%x length=64 lkey=0x11}".formatted(memory.startAddress());
         assertThat(recorder.calls())
@@ -79,7 +82,7 @@ class DatagramTest {
                                 + request);
         var free = queuePair.freeSends();
 
-        other.address().close();
+        second.address().close();
 
         assertThatIllegalStateException()
                 .isThrownBy(chain::tryPost)
@@ -89,7 +92,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldUseNoAddressHandleThatAnotherThreadDestroysMeanwhile() throws Exception {
+    void shouldNotPostWithAnAddressHandleThatAnotherThreadDestroys() throws Exception {
         for (var round = 0; round < ROUNDS; round++) {
             var peer = peer();
             var posting = new CountDownLatch(1);
@@ -108,12 +111,12 @@ class DatagramTest {
             peer.address().close();
 
             assertThat(poster.get(20, TimeUnit.SECONDS)).isPositive();
-            thread.join(); // so the next test has the queue pair
+            thread.join(); // so that the next round can use the queue pair
             assertThat(recorder.calls()).noneMatch(call -> call.contains("ah=unknown"));
         }
     }
 
-    /** Returns the number of posted chains. */
+    /** Posts chains until the address handle is closed, and returns the number of posted chains. */
     private int postUntilClosed(Destination peer, CountDownLatch posting) throws VerbsException {
         var chain = chain(peer, peer);
         var posted = 0;

@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Tests flow rules and flow counters. */
 class FlowTest {
 
+    /** The beginning of the recorded call that creates a flow. */
     private static final String HEAD =
             "ibv_create_flow qp=qp1 comp_mask=0 type=0 priority=0 port=1 flags=0x0";
 
@@ -91,7 +92,7 @@ class FlowTest {
     }
 
     @Test
-    void shouldMatchRarerFieldsOfIpv4AndTcpWithoutAny() throws Exception {
+    void shouldMatchFurtherFieldsOfIpv4AndTcpWithoutFields() throws Exception {
         assertThat(
                         matching(
                                 FlowLayer.of(FlowLayer.Kind.IPV4)
@@ -155,7 +156,7 @@ class FlowTest {
     }
 
     @Test
-    void shouldBeOfOtherKindsAndDoMoreWithPackets() throws Exception {
+    void shouldCreateFlowsWithOtherKindsOptionsAndActions() throws Exception {
         queuePair.newFlow(FlowRule.all(FlowKind.ALL_OTHERS).priority(0xfffe));
         queuePair.newFlow(FlowRule.all(FlowKind.OTHER_MULTICAST));
         queuePair.newFlow(
@@ -185,7 +186,7 @@ class FlowTest {
 
         assertThat(counters.read(2)).containsExactly(1000, 1001);
         assertThat(counters.readCached(1)).containsExactly(1000);
-        counters.close(); // and the counters that use it before
+        counters.close(); // destroys the flow that uses the counters first
 
         assertThat(flow.isOpen()).isFalse();
         assertThat(recorder.calls())
@@ -203,7 +204,7 @@ class FlowTest {
     }
 
     @Test
-    void shouldEndWithItsQueuePairAndBeOfDatagramsToo() throws Exception {
+    void shouldDestroyFlowsOfADatagramQueuePairWithIt() throws Exception {
         var other = domain.newDatagramQueuePair(completions);
         var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
         var first = other.newFlow(rule);
@@ -223,7 +224,7 @@ class FlowTest {
     }
 
     @Test
-    void shouldMatchAsItsLayersWereWhenItWasMade() throws Exception {
+    void shouldCopyTheLayersWhenTheRuleIsCreated() throws Exception {
         var layer = FlowLayer.of(FlowLayer.Kind.UDP).match(FlowField.SOURCE_PORT, 1);
         var rule = FlowRule.matching(layer);
 
@@ -237,39 +238,39 @@ class FlowTest {
     }
 
     @Test
-    void shouldHaveAsManyLayersAsCCountsWithTheActions() throws Exception {
-        var most = new FlowLayer[FlowRule.MAX_LAYERS];
-        Arrays.setAll(most, _ -> FlowLayer.of(FlowLayer.Kind.MPLS));
+    void shouldLimitTheLayersToTheCountThatCCanRepresent() throws Exception {
+        var maxLayers = new FlowLayer[FlowRule.MAX_LAYERS];
+        Arrays.setAll(maxLayers, _ -> FlowLayer.of(FlowLayer.Kind.MPLS));
         try (var counters = device.newFlowCounters()) {
-            var rule = FlowRule.matching(most).tagged(1).dropping().countedBy(counters);
+            var rule = FlowRule.matching(maxLayers).tagged(1).dropping().countedBy(counters);
             queuePair.newFlow(rule);
 
             assertThat(recorder.calls().getLast().split("type=")).hasSize(2 + 0xff);
         }
-        var more = Arrays.copyOf(most, most.length + 1);
-        more[most.length] = most[0];
+        var tooMany = Arrays.copyOf(maxLayers, maxLayers.length + 1);
+        tooMany[maxLayers.length] = maxLayers[0];
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> FlowRule.matching(more))
+                .isThrownBy(() -> FlowRule.matching(tooMany))
                 .withMessage("The number of layers must be between 0 and 252: 253");
     }
 
     @ParameterizedTest
     @CsvSource({"IPV6,IPV6_FLOW_LABEL,20", "VXLAN,VXLAN_NETWORK_IDENTIFIER,24"})
-    void shouldRefuseBitsBeyondAFieldThatIsShorterThanItsPlace(
+    void shouldRejectValuesWithMoreBitsThanTheField(
             FlowLayer.Kind kind, FlowField field, int bits) throws Exception {
         var layer = FlowLayer.of(kind);
-        var beyond = 1L << bits;
+        var tooLarge = 1L << bits;
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> layer.match(field, beyond))
-                .withMessageContaining(field + " must be between 0 and " + (beyond - 1));
-        assertThatIllegalArgumentException().isThrownBy(() -> layer.match(field, 0, beyond));
-        assertThat(matching(layer.match(field, beyond - 1)).getLast())
-                .contains("=0x%x/0x%x".formatted(beyond - 1, beyond - 1));
+                .isThrownBy(() -> layer.match(field, tooLarge))
+                .withMessageContaining(field + " must be between 0 and " + (tooLarge - 1));
+        assertThatIllegalArgumentException().isThrownBy(() -> layer.match(field, 0, tooLarge));
+        assertThat(matching(layer.match(field, tooLarge - 1)).getLast())
+                .contains("=0x%x/0x%x".formatted(tooLarge - 1, tooLarge - 1));
     }
 
     @Test
-    void shouldRejectMatchesThatNoHeaderHas() throws Exception {
+    void shouldRejectMatchesThatTheHeaderCannotHave() throws Exception {
         var ethernet = FlowLayer.of(FlowLayer.Kind.ETHERNET);
         var ipv6 = FlowLayer.of(FlowLayer.Kind.IPV6);
         var ipv4Address = InetAddress.getByName("10.0.0.1");
@@ -294,7 +295,7 @@ class FlowTest {
     }
 
     @Test
-    void shouldRefuseFlowsOfConnectionsAndCountersOfAnotherDevice() throws Exception {
+    void shouldRejectFlowsOfConnectionsAndCountersOfAnotherDevice() throws Exception {
         var connected = domain.newReliableQueuePair(completions);
         var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
 

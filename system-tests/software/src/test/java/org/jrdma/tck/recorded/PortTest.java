@@ -13,7 +13,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests attributes of devices and ports that only newer libraries report. */
+/** Tests attributes of devices and ports that only newer versions of libibverbs report. */
 class PortTest {
 
     @RegisterExtension private final Recorder recorder = Recorder.begin();

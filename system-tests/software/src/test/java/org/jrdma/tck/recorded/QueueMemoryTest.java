@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Tests queues in memory of the caller. This provider requests 4096 bytes, aligned to 64, for each
- * queue.
+ * Tests queues in memory that the program allocates. The provider of the recording library requests
+ * 4096 bytes, aligned to 64 bytes, for each queue pair.
  */
 class QueueMemoryTest {
 
@@ -31,20 +31,20 @@ class QueueMemoryTest {
         arena.close();
     }
 
-    /** The requested and the freed blocks. */
-    private final List<String> asked = new ArrayList<>();
+    /** The calls of allocate and release, as text. */
+    private final List<String> calls = new ArrayList<>();
 
-    private QueueMemory giving(Optional<MemorySegment> memory) {
+    private QueueMemory returning(Optional<MemorySegment> memory) {
         return new QueueMemory() {
             @Override
             public Optional<MemorySegment> allocate(long bytes, long alignment, long resource) {
-                asked.add("%d at %d for %x".formatted(bytes, alignment, resource));
+                calls.add("%d at %d for %x".formatted(bytes, alignment, resource));
                 return memory;
             }
 
             @Override
-            public void release(MemorySegment given, long resource) {
-                asked.add("%s for %x".formatted(memory.orElseThrow().equals(given), resource));
+            public void release(MemorySegment released, long resource) {
+                calls.add("%s for %x".formatted(memory.orElseThrow().equals(released), resource));
             }
         };
     }
@@ -68,30 +68,30 @@ class QueueMemoryTest {
     }
 
     @Test
-    void shouldKeepAQueueInTheMemoryThatItIsGivenAndGiveItBack() throws Exception {
+    void shouldPlaceAQueueInTheProgramsMemoryAndReleaseIt() throws Exception {
         var memory = arena.allocate(5000, 64);
 
         withQueuePair(
-                giving(Optional.of(memory)),
+                returning(Optional.of(memory)),
                 _ -> {
-                    assertThat(asked).containsExactly("4096 at 64 for 51");
+                    assertThat(calls).containsExactly("4096 at 64 for 51");
                     assertThat(memory.asSlice(0, 4096).toArray(ValueLayout.JAVA_BYTE))
                             .containsOnly(0x5a);
                     assertThat(memory.asSlice(4096).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
                 });
 
-        assertThat(asked).containsExactly("4096 at 64 for 51", "true for 51");
+        assertThat(calls).containsExactly("4096 at 64 for 51", "true for 51");
     }
 
     @Test
-    void shouldLeaveTheChoiceToTheProviderByDefault() throws Exception {
-        withQueuePair(giving(Optional.empty()), _ -> {});
+    void shouldLetTheProviderAllocateIfTheProgramReturnsNoMemory() throws Exception {
+        withQueuePair(returning(Optional.empty()), _ -> {});
 
-        assertThat(asked).containsExactly("4096 at 64 for 51");
+        assertThat(calls).containsExactly("4096 at 64 for 51");
     }
 
     @Test
-    void shouldMakeNothingInMemoryThatDoesNotSuit() {
+    void shouldRejectMemoryThatIsTooShortMisalignedOrNotNative() {
         var memory = arena.allocate(8192, 64);
         for (var wrong :
                 List.of(
@@ -99,24 +99,24 @@ class QueueMemoryTest {
                         memory.asSlice(8, 4096),
                         MemorySegment.ofArray(new byte[4096]))) {
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> withQueuePair(giving(Optional.of(wrong)), _ -> {}))
+                    .isThrownBy(() -> withQueuePair(returning(Optional.of(wrong)), _ -> {}))
                     .withMessageContaining("ENOMEM");
         }
     }
 
     @Test
-    void shouldMakeNothingWhereItThrows() {
+    void shouldFailIfTheAllocationThrows() {
         var throwing =
                 new QueueMemory() {
                     @Override
                     public Optional<MemorySegment> allocate(
                             long bytes, long alignment, long resource) {
-                        throw new IllegalStateException("of the test's own making");
+                        throw new IllegalStateException("thrown on purpose");
                     }
 
                     @Override
                     public void release(MemorySegment memory, long resource) {
-                        throw new AssertionError("nothing was given");
+                        throw new AssertionError("unexpected call of release");
                     }
                 };
         assertThatExceptionOfType(VerbsException.class)
@@ -136,8 +136,8 @@ class QueueMemoryTest {
                     }
 
                     @Override
-                    public void release(MemorySegment given, long resource) {
-                        throw new IllegalStateException("of the test's own making");
+                    public void release(MemorySegment released, long resource) {
+                        throw new IllegalStateException("thrown on purpose");
                     }
                 };
 

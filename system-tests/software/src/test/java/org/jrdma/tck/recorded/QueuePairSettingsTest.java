@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests settings and queries of a queue pair besides its state. */
+/** Tests the settings and queries of a queue pair that do not concern its state. */
 class QueuePairSettingsTest {
 
     private static final int PATH_MIGRATED = 6; // IBV_EVENT_PATH_MIG
@@ -48,7 +48,7 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldLimitHowFastItSends() throws Exception {
+    void shouldSetTheRateLimit() throws Exception {
         side.queuePair().limitRate(new RateLimit(0xffff_fffeL, 65_536, 40_000));
         side.queuePair().limitRate(RateLimit.ofKilobits(1_000_000));
         side.queuePair().limitRate(RateLimit.NONE);
@@ -69,15 +69,15 @@ class QueuePairSettingsTest {
                 .withMessageContaining("kilobits=1")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
 
-        try (var without = RecordedSide.on(recorder.openWithout("modify_qp_rate_limit"))) {
+        try (var unsupported = RecordedSide.on(recorder.openWithout("modify_qp_rate_limit"))) {
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> without.queuePair().limitRate(RateLimit.ofKilobits(1)))
+                    .isThrownBy(() -> unsupported.queuePair().limitRate(RateLimit.ofKilobits(1)))
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EOPNOTSUPP));
         }
     }
 
     @Test
-    void shouldRefuseARateLimitThatDoesNotFit() {
+    void shouldRejectARateLimitOutOfRange() {
         assertThatIllegalArgumentException().isThrownBy(() -> RateLimit.ofKilobits(1L << 32));
         assertThatIllegalArgumentException().isThrownBy(() -> new RateLimit(1, -1, 0));
         assertThatIllegalArgumentException().isThrownBy(() -> new RateLimit(1, 0, 65_536));
@@ -114,7 +114,7 @@ class QueuePairSettingsTest {
         assertThat(attributes.state()).isEqualTo(QueuePairState.RESET);
         assertThat(attributes.address().serviceLevel()).isEqualTo(unwritten & 0xf);
         assertThat(attributes.alternatePath())
-                .isPresent(); // because the library does not report it
+                .isPresent(); // because the library does not report which fields it has written
     }
 
     @Test
@@ -140,10 +140,10 @@ class QueuePairSettingsTest {
     @Test
     void shouldPromiseNoDataOrderIfTheLibraryDoesNotReportIt() throws Exception {
         var older = recorder.verbsWithout("ibv_query_qp_data_in_order");
-        try (var without = RecordedSide.on(older.open("recording0"))) {
+        try (var unsupported = RecordedSide.on(older.open("recording0"))) {
             recorder.answer("data_in_order", 3);
 
-            assertThat(without.queuePair().dataOrder(CompletionKind.WRITE)).isEmpty();
+            assertThat(unsupported.queuePair().dataOrder(CompletionKind.WRITE)).isEmpty();
         }
     }
 
@@ -167,15 +167,15 @@ class QueuePairSettingsTest {
         var options = new EnhancedOptions(1, 2);
         recorder.fail("ibv_query_ece", Errno.EOPNOTSUPP);
         recorder.fail("ibv_set_ece", Errno.EOPNOTSUPP);
-        refusesOptions(side, options);
+        assertRejectsOptions(side, options);
 
         var older = recorder.verbsWithout("ibv_query_ece", "ibv_set_ece");
-        try (var without = RecordedSide.on(older.open("recording0"))) {
-            refusesOptions(without, options);
+        try (var unsupported = RecordedSide.on(older.open("recording0"))) {
+            assertRejectsOptions(unsupported, options);
         }
     }
 
-    private static void refusesOptions(RecordedSide side, EnhancedOptions options) {
+    private static void assertRejectsOptions(RecordedSide side, EnhancedOptions options) {
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(side.queuePair()::enhancedOptions)
                 .withMessageContaining("ibv_query_ece")
@@ -218,12 +218,12 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldHaveNoSecondPathUnlessItWasGiven() throws Exception {
+    void shouldReportNoAlternatePathUnlessOneWasSet() throws Exception {
         assertThat(side.queuePair().query().alternatePath()).isEmpty();
     }
 
     @Test
-    void shouldRefuseASecondPathThatDoesNotFitOrInAStateWithoutOne() {
+    void shouldRejectAnAlternatePathThatIsInvalidOrNotPermittedInTheState() {
         var address = new AddressVector(1, 1, 0, 0, StaticRate.UNLIMITED, Optional.empty());
 
         assertThatIllegalArgumentException()
@@ -238,7 +238,7 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldSendToAnAddressNoFasterThanItsRate() throws Exception {
+    void shouldPassTheStaticRateOfAnAddress() throws Exception {
         var address = new AddressVector(1, 0x33, 0, 0, StaticRate.UNLIMITED, Optional.empty());
         for (var rate :
                 Stream.of(StaticRate.values()).filter(r -> r != StaticRate.UNKNOWN).toList()) {
@@ -254,7 +254,7 @@ class QueuePairSettingsTest {
     }
 
     @Test
-    void shouldReckonTheSourcePortOfAFlowLabelAsTheHeaderDoes() {
+    void shouldComputeTheSourcePortOfAFlowLabelLikeTheCHeader() {
         for (var label : new int[] {0, 1, 0x3fff, 0x4000, 0xc000, 0xabcde, 0xfffff}) {
             assertThat(new AddressVector.GlobalRoute(Gid.NONE, 0, label, 1, 0).udpSourcePort())
                     .isEqualTo(recorder.udpSourcePort(label));

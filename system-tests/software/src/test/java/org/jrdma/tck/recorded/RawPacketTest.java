@@ -58,7 +58,7 @@ class RawPacketTest {
     }
 
     @Test
-    void shouldBeOfItsTypeAndBecomeActive() throws Exception {
+    void shouldCreateAndActivateARawPacketQueuePair() throws Exception {
         var queuePair =
                 domain.newQueuePair(
                         rawPackets(completions)
@@ -82,7 +82,7 @@ class RawPacketTest {
     }
 
     @Test
-    void shouldSendAndReceiveFramesAsTheyAre() throws Exception {
+    void shouldSendAndReceiveUnchangedFrames() throws Exception {
         var queuePair =
                 domain.newQueuePair(rawPackets(completions).sendElements(2).inlineBytes(64));
         queuePair.activate();
@@ -115,7 +115,7 @@ class RawPacketTest {
     }
 
     @Test
-    void shouldSendFramesThatAreAwaited() throws Exception {
+    void shouldSendFramesOnAnAsyncQueuePair() throws Exception {
         var queuePair = domain.newQueuePair(rawPackets(device.newCompletionDispatcher(16)));
         queuePair.activate();
         recorder.calls();
@@ -129,7 +129,7 @@ class RawPacketTest {
     }
 
     @Test
-    void shouldSendByFunctionsOfItsOwn() throws Exception {
+    void shouldSendWithExtendedPosts() throws Exception {
         var queuePair =
                 domain.newQueuePair(
                         rawPackets(completions)
@@ -155,7 +155,7 @@ class RawPacketTest {
     }
 
     @Test
-    void shouldBeLimitedOnItsWayToReadyToSendAndAfterwards() throws Exception {
+    void shouldSetTheRateLimitInAndAfterTheTransitionToReadyToSend() throws Exception {
         var queuePair = domain.newRawQueuePair(completions);
         queuePair.modify(QueuePairChange.to(QueuePairState.INIT).port(1));
         queuePair.modify(QueuePairChange.to(QueuePairState.READY_TO_RECEIVE));
@@ -197,7 +197,7 @@ class RawPacketTest {
         recorder.answer("cvlan", 0xe123);
         recorder.answer("flow_tag", 0xcafe_babe);
         recorder.answer("wc_flags", GOOD_CHECKSUM);
-        var telling =
+        var extendedQueue =
                 device.newCompletionQueue(
                         CompletionQueueOptions.capacity(16)
                                 .withFields(
@@ -205,7 +205,7 @@ class RawPacketTest {
                                                 CompletionField.IMMEDIATE,
                                                 CompletionField.VLAN_TAG,
                                                 CompletionField.FLOW_TAG)));
-        var queuePair = domain.newQueuePair(rawPackets(telling).sends(4).receives(4));
+        var queuePair = domain.newQueuePair(rawPackets(extendedQueue).sends(4).receives(4));
         queuePair.activate();
         queuePair.prepareReceive(memory.slice()).tryPost();
         queuePair.prepareSend(memory.slice(0, 60)).tryPost();
@@ -213,7 +213,7 @@ class RawPacketTest {
         assertThat(recorder.calls())
                 .contains(
                         "ibv_create_cq_ex context=device1 cqe=16 channel=0 comp_vector=0 wc_flags=0x302 comp_mask=0x0 flags=0x0");
-        try (var cursor = telling.newCursor(4)) {
+        try (var cursor = extendedQueue.newCursor(4)) {
             assertThat(cursor.poll()).isEqualTo(2);
             cursor.next();
             assertThat(cursor.vlanTag()).isEqualTo(0xe123);
@@ -221,12 +221,13 @@ class RawPacketTest {
             assertThat(cursor.hasGoodChecksum()).isTrue();
             cursor.next();
             assertThat(cursor.kind()).isEqualTo(CompletionKind.SEND);
-            assertThat(cursor.hasGoodChecksum()).isFalse(); // regardless of the flags of a send
+            // The flag is ignored in the completion of a send.
+            assertThat(cursor.hasGoodChecksum()).isFalse();
         }
     }
 
     @Test
-    void shouldKeepTheChecksumInACompletion() throws Exception {
+    void shouldStoreTheChecksumResultInACompletion() throws Exception {
         var queuePair = domain.newRawQueuePair(completions);
         queuePair.activate();
         queuePair.prepareReceive(memory.slice()).tryPost();
@@ -244,7 +245,7 @@ class RawPacketTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldReportTheVendorsCodeOfAFailure(boolean extended) throws Exception {
+    void shouldReportTheVendorErrorOfAFailure(boolean extended) throws Exception {
         recorder.answer("wc_status", 3); // IBV_WC_LOC_EEC_OP_ERR
         recorder.answer("vendor_err", 0x68);
         recorder.answer("wc_flags", GOOD_CHECKSUM);
@@ -266,22 +267,22 @@ class RawPacketTest {
     }
 
     @Test
-    void shouldLeaveNothingOfAQueuePairThatCannotBePostedTo() throws Exception {
+    void shouldDestroyAQueuePairWhosePostsCannotBeAllocated() throws Exception {
         var tooMany = rawPackets(completions).sendElements(Integer.MAX_VALUE).extendedPosts();
-        var room = completions.remainingCapacity();
+        var remaining = completions.remainingCapacity();
 
         assertThatExceptionOfType(OutOfMemoryError.class)
                 .isThrownBy(() -> domain.newQueuePair(tooMany));
 
-        assertThat(completions.remainingCapacity()).isEqualTo(room);
+        assertThat(completions.remainingCapacity()).isEqualTo(remaining);
         assertThat(recorder.calls()).last().isEqualTo("ibv_destroy_qp qp=qp1");
         domain.close();
         assertThat(recorder.calls()).doesNotContain("ibv_destroy_qp qp=unknown");
-        assertThat(completions.remainingCapacity()).isEqualTo(room);
+        assertThat(completions.remainingCapacity()).isEqualTo(remaining);
     }
 
     @Test
-    void shouldRefuseAPortThatIsNotOfEthernet() {
+    void shouldRejectAPortThatIsNotEthernet() {
         recorder.answer("link_layer", 1);
 
         assertThatExceptionOfType(VerbsException.class)

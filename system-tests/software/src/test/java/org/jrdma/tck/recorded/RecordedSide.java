@@ -9,8 +9,8 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The recording device with the objects that most tests need. The recorder names them pd1, cq1 and
- * qp1.
+ * The device of the recording library with the objects that most tests need. The recorded calls
+ * refer to these objects as pd1, cq1 and qp1.
  */
 record RecordedSide(
         Device device,

@@ -28,17 +28,20 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.opentest4j.TestAbortedException;
 
 /**
- * The libibverbs of recording_verbs.c. It is compiled by {@code $CC} (default {@code cc}) with the
- * headers in the folder {@code $RDMA_HEADERS} (default: those of the system). Without a compiler or
- * headers, a test is skipped, or fails in CI. A test that makes a function {@link #fail} and never
- * calls it fails.
+ * The libibverbs in recording_verbs.c, which records the calls of its functions. This class
+ * compiles it with {@code $CC} (default {@code cc}) and the headers in the directory {@code
+ * $RDMA_HEADERS} (default: the headers of the system). If the compiler or the headers are missing,
+ * tests are skipped, except in CI, where they fail. A test also fails if it sets a function to
+ * {@link #fail} and the function is not called.
  */
 final class Recorder implements AfterEachCallback {
 
     private static final Path SOURCE = Path.of("src/test/c/recording_verbs.c");
     private static final String DEVICE = "recording0";
 
-    /** Functions that older headers do not declare and the library implements. */
+    /**
+     * A function that the library implements and that headers before rdma-core 62 do not declare.
+     */
     private static final String NEWEST_FUNCTION = "ibv_query_port_speed";
 
     private static final Linker LINKER = Linker.nativeLinker();
@@ -53,7 +56,10 @@ final class Recorder implements AfterEachCallback {
         this.symbols = SymbolLookup.libraryLookup(library, Arena.global());
     }
 
-    /** Resets the library: removes all records and settings. */
+    /**
+     * Compiles the library if necessary, and resets it: removes all recorded calls and all values
+     * that tests have set.
+     */
     static synchronized Recorder begin() {
         if (compiled == null) {
             compiled = compile();
@@ -63,12 +69,15 @@ final class Recorder implements AfterEachCallback {
         return recorder;
     }
 
-    /** Returns the library with all its functions. */
+    /** Returns a binding to the library with all its functions. */
     Verbs verbs() throws LibraryNotFoundException {
         return Verbs.load(library);
     }
 
-    /** Returns the library without some functions, like an older one. */
+    /**
+     * Returns a binding to the library that does not find some of its functions, as if the library
+     * were older.
+     */
     Verbs verbsWithout(String... functions) throws LibraryNotFoundException {
         var hidden = Set.of(functions);
         return Verbs.from(
@@ -86,12 +95,15 @@ final class Recorder implements AfterEachCallback {
                 });
     }
 
-    /** Opens the device of the library. */
+    /** Opens the device of the recording library. */
     Device open() throws LibraryNotFoundException, VerbsException {
         return verbs().open(DEVICE);
     }
 
-    /** Opens the device of a provider without some members of {@code struct verbs_context}. */
+    /**
+     * Opens the device as if its provider did not implement some members of {@code struct
+     * verbs_context}.
+     */
     Device openWithout(String... members) throws LibraryNotFoundException, VerbsException {
         for (var member : members) {
             answer("offers " + member, 0);
@@ -99,19 +111,21 @@ final class Recorder implements AfterEachCallback {
         return open();
     }
 
-    /** Returns the calls since the last call of this method. */
+    /** Returns the recorded calls since the previous call of this method. */
     List<String> calls() {
         return lines("recording_take");
     }
 
-    /** Returns the kernel's name of the thread that made the last call. */
+    /** Returns the name that the kernel has for the thread that made the last recorded call. */
     String caller() {
         return lines("recording_caller").getFirst();
     }
 
     @Override
     public void afterEach(ExtensionContext test) {
-        assertThat(lines("recording_unhit")).as("functions that were to fail").isEmpty();
+        assertThat(lines("recording_unhit"))
+                .as("functions that were set to fail and were not called")
+                .isEmpty();
     }
 
     private List<String> lines(String function) {
@@ -124,12 +138,21 @@ final class Recorder implements AfterEachCallback {
         call("recording_fail", FunctionDescriptor.ofVoid(ADDRESS, JAVA_INT), function, errno);
     }
 
-    /** Sets a value that the library reads by a name. */
+    /**
+     * Sets a value that the library uses as a result of its functions.
+     *
+     * @param name the name by which the library reads the value
+     */
     void answer(String name, long value) {
         call("recording_answer", FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG), name, value);
     }
 
-    /** Triggers an event of an object, which has the same name as in {@link #calls}. */
+    /**
+     * Triggers an asynchronous event of an object.
+     *
+     * @param type the {@code IBV_EVENT_} code
+     * @param object the name of the object, such as {@code qp1}, as in {@link #calls}
+     */
     void event(int type, String object) {
         call(
                 "recording_event",
@@ -139,7 +162,7 @@ final class Recorder implements AfterEachCallback {
                 0);
     }
 
-    /** Returns the result of the header's function for a flow label. */
+    /** Returns the UDP source port that the function in the C header computes for a flow label. */
     int udpSourcePort(int flowLabel) {
         return (int)
                 call("recording_udp_sport", FunctionDescriptor.of(JAVA_INT, JAVA_INT), flowLabel);
@@ -165,7 +188,7 @@ final class Recorder implements AfterEachCallback {
         var header = headers.resolve("infiniband/verbs.h");
         try {
             if (!Files.exists(header) || !Files.readString(header).contains(NEWEST_FUNCTION)) {
-                throw missing(header + " is not there, or older than rdma-core 62");
+                throw missing(header + " does not exist or is older than rdma-core 62");
             }
             var folder = Files.createTempDirectory("jrdma-recording-verbs");
             var library = folder.resolve("librecordingverbs.so");
@@ -189,12 +212,13 @@ final class Recorder implements AfterEachCallback {
                 throw new AssertionError(output);
             }
             folder.toFile().deleteOnExit();
-            library.toFile().deleteOnExit(); // in the reverse order
+            // The JVM deletes the files in the reverse order of these calls.
+            library.toFile().deleteOnExit();
             return library;
         } catch (IOException e) {
-            throw missing("no C compiler: " + e.getMessage());
+            throw missing("Cannot run the C compiler: " + e.getMessage());
         } catch (InterruptedException e) {
-            throw new AssertionError("interrupted while compiling", e);
+            throw new AssertionError("The compilation was interrupted.", e);
         }
     }
 

@@ -64,7 +64,7 @@ class SharedMemoryTest {
     }
 
     @Test
-    void shouldNamePartsOfADmaBufInRequestsByItsOwnAddresses() throws Exception {
+    void shouldUseTheVirtualAddressesOfADmaBufInRequests() throws Exception {
         try (var side = RecordedSide.on(recorder.open())) {
             var region = side.domain().registerDmaBuf(3, 0, 4096, 0x10_0000, Access.LOCAL_WRITE);
             side.queuePair().connect(side.queuePair().endpoint());
@@ -88,7 +88,7 @@ class SharedMemoryTest {
     }
 
     @Test
-    void shouldSendInlineOnlyFromMemoryThatThisSideCanRead() throws Exception {
+    void shouldSendInlineOnlyFromMappedMemory() throws Exception {
         try (var device = recorder.open();
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(Access.LOCAL_WRITE);
@@ -112,18 +112,18 @@ class SharedMemoryTest {
     void shouldReportThatADmaBufIsRejectedOrNotSupported() throws Exception {
         try (var side = RecordedSide.on(recorder.open())) {
             recorder.fail("ibv_reg_dmabuf_mr", Errno.EINVAL);
-            refuses(Errno.EINVAL, () -> side.domain().registerDmaBuf(-1, 0, 4096, 0));
+            assertFails(Errno.EINVAL, () -> side.domain().registerDmaBuf(-1, 0, 4096, 0));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> side.domain().registerDmaBuf(3, 0, 0, 0));
         }
         var older = recorder.verbsWithout("ibv_reg_dmabuf_mr");
         try (var side = RecordedSide.on(older.open("recording0"))) {
-            refuses(Errno.EOPNOTSUPP, () -> side.domain().registerDmaBuf(3, 0, 4096, 0));
+            assertFails(Errno.EOPNOTSUPP, () -> side.domain().registerDmaBuf(3, 0, 4096, 0));
         }
     }
 
     @Test
-    void shouldRegisterAllMemoryThereIs() throws Exception {
+    void shouldRegisterTheWholeAddressSpace() throws Exception {
         try (var side = RecordedSide.on(recorder.open());
                 var arena = Arena.ofConfined()) {
             var everything = side.domain().registerEverythingUnguarded(Access.LOCAL_WRITE);
@@ -141,12 +141,12 @@ class SharedMemoryTest {
                             "ibv_post_send qp=qp1 opcode=2 send_flags=0x2 {addr=0x%x length=10 lkey=0x11}"
                                     .formatted(text.address()));
             recorder.fail("ibv_reg_mr", Errno.EOPNOTSUPP);
-            refuses(Errno.EOPNOTSUPP, () -> side.domain().registerEverythingUnguarded());
+            assertFails(Errno.EOPNOTSUPP, () -> side.domain().registerEverythingUnguarded());
         }
     }
 
     @Test
-    void shouldUseAnObjectOfAnotherProcessAndNotDestroyIt() throws Exception {
+    void shouldUseImportedObjectsWithoutDestroyingTheOriginals() throws Exception {
         recorder.answer("imported_length", 1 << 20);
         try (var original = recorder.open();
                 var domain = original.newProtectionDomain();
@@ -180,7 +180,7 @@ class SharedMemoryTest {
     }
 
     @Test
-    void shouldAdviseOnAnyMemoryThereIs() throws Exception {
+    void shouldAdviseOnRangesOfTheWholeAddressSpace() throws Exception {
         try (var side = RecordedSide.on(recorder.open())) {
             var everything = side.domain().registerEverythingUnguarded(Access.LOCAL_WRITE);
             recorder.calls();
@@ -207,11 +207,12 @@ class SharedMemoryTest {
                 var domain = imported.newProtectionDomain()) {
             recorder.calls();
 
-            var theirs = imported.importDeviceMemory(memory.handle(), memory.length());
-            var region = domain.registerDeviceMemory(theirs, 1024, 2048, Access.LOCAL_WRITE);
+            var importedMemory = imported.importDeviceMemory(memory.handle(), memory.length());
+            var region =
+                    domain.registerDeviceMemory(importedMemory, 1024, 2048, Access.LOCAL_WRITE);
             memory.exportDmaBuf().close();
             assertThat(region.remote().address()).isZero();
-            theirs.close();
+            importedMemory.close();
 
             assertThat(recorder.calls())
                     .containsExactly(
@@ -221,67 +222,70 @@ class SharedMemoryTest {
                             "ibv_dereg_mr mr=mr1",
                             "ibv_unimport_dm dm=dm2");
             recorder.fail("ibv_import_dm", Errno.EINVAL);
-            refuses(Errno.EINVAL, () -> imported.importDeviceMemory(1, 4096));
+            assertFails(Errno.EINVAL, () -> imported.importDeviceMemory(1, 4096));
             recorder.fail("ibv_dm_export_dmabuf_fd", Errno.EMFILE);
-            refuses(Errno.EMFILE, memory::exportDmaBuf);
+            assertFails(Errno.EMFILE, memory::exportDmaBuf);
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> imported.importDeviceMemory(1, 0));
         }
         var older = recorder.verbsWithout("ibv_import_dm", "ibv_dm_export_dmabuf_fd");
         try (var device = older.open("recording0");
                 var memory = device.newDeviceMemory(4096, 1)) {
-            refuses(Errno.EOPNOTSUPP, () -> device.importDeviceMemory(1, 4096));
-            refuses(Errno.EOPNOTSUPP, memory::exportDmaBuf);
+            assertFails(Errno.EOPNOTSUPP, () -> device.importDeviceMemory(1, 4096));
+            assertFails(Errno.EOPNOTSUPP, memory::exportDmaBuf);
         }
     }
 
     @Test
     void shouldReportThatImportsAreNotSupported() throws Exception {
-        refuses(Errno.EBADF, () -> recorder.verbs().importDevice(-1));
+        assertFails(Errno.EBADF, () -> recorder.verbs().importDevice(-1));
         assertThat(recorder.calls()).isEmpty();
         try (var original = recorder.open()) {
             var descriptor = original.commandDescriptor();
             recorder.fail("ibv_import_device", Errno.EINVAL);
-            refuses(Errno.EINVAL, () -> recorder.verbs().importDevice(descriptor));
+            assertFails(Errno.EINVAL, () -> recorder.verbs().importDevice(descriptor));
             assertThat(descriptor(descriptor)).exists();
         }
         try (var device = recorder.open();
                 var domain = device.newProtectionDomain()) {
             recorder.fail("ibv_import_pd", Errno.EOPNOTSUPP);
-            refuses(Errno.EOPNOTSUPP, () -> device.importProtectionDomain(1));
+            assertFails(Errno.EOPNOTSUPP, () -> device.importProtectionDomain(1));
             recorder.fail("ibv_import_mr", Errno.EOPNOTSUPP);
-            refuses(Errno.EOPNOTSUPP, () -> domain.importRegion(1, 0));
+            assertFails(Errno.EOPNOTSUPP, () -> domain.importRegion(1, 0));
         }
         var older = recorder.verbsWithout("ibv_import_device", "ibv_import_pd", "ibv_import_mr");
-        refuses(Errno.EOPNOTSUPP, () -> older.importDevice(5));
+        assertFails(Errno.EOPNOTSUPP, () -> older.importDevice(5));
         try (var device = older.open("recording0");
                 var domain = device.newProtectionDomain()) {
-            refuses(Errno.EOPNOTSUPP, () -> device.importProtectionDomain(1));
-            refuses(Errno.EOPNOTSUPP, () -> domain.importRegion(1, 0));
+            assertFails(Errno.EOPNOTSUPP, () -> device.importProtectionDomain(1));
+            assertFails(Errno.EOPNOTSUPP, () -> domain.importRegion(1, 0));
         }
     }
 
-    /** A way to make a region. */
-    interface Registering {
+    /** A function that registers or imports memory. */
+    interface Registration {
         Object by(ProtectionDomain domain, RegisteredArena arena, DeviceMemory memory)
                 throws VerbsException;
     }
 
-    private static Stream<Named<Registering>> registerings() {
+    private static Stream<Named<Registration>> registrations() {
         return Stream.of(
-                Named.of("of an arena", (_, arena, _) -> arena.region(4096)),
-                Named.of("of nothing", (domain, _, _) -> domain.newNullRegion()),
-                Named.of("of everything", (domain, _, _) -> domain.registerEverythingUnguarded()),
-                Named.of("of a dma-buf", (domain, _, _) -> domain.registerDmaBuf(3, 0, 1, 0)),
+                Named.of("region of an arena", (_, arena, _) -> arena.region(4096)),
+                Named.of("null region", (domain, _, _) -> domain.newNullRegion()),
                 Named.of(
-                        "of a device",
+                        "whole address space",
+                        (domain, _, _) -> domain.registerEverythingUnguarded()),
+                Named.of("dma-buf", (domain, _, _) -> domain.registerDmaBuf(3, 0, 1, 0)),
+                Named.of(
+                        "device memory",
                         (domain, _, memory) -> domain.registerDeviceMemory(memory, 0, 4096)),
-                Named.of("imported", (domain, _, _) -> domain.importRegion(1, 0)));
+                Named.of("imported region", (domain, _, _) -> domain.importRegion(1, 0)));
     }
 
     @ParameterizedTest
-    @MethodSource("registerings")
-    void shouldEndARegistrationThatItCannotRead(Registering registering) throws Exception {
+    @MethodSource("registrations")
+    void shouldDeregisterARegionWithAMisalignedStructure(Registration registration)
+            throws Exception {
         try (var device = recorder.open()) {
             var domain = device.newProtectionDomain();
             var arena = domain.newArena();
@@ -289,7 +293,7 @@ class SharedMemoryTest {
             recorder.answer("mr_misplaced_by", 1);
 
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> registering.by(domain, arena, memory))
+                    .isThrownBy(() -> registration.by(domain, arena, memory))
                     .withMessageContaining("alignment");
             assertThat(recorder.calls())
                     .last()
@@ -301,20 +305,20 @@ class SharedMemoryTest {
     }
 
     @ParameterizedTest
-    @MethodSource("registerings")
-    void shouldRegisterOnNoVirtualThread(Registering registering) throws Exception {
+    @MethodSource("registrations")
+    void shouldRegisterOnAPlatformThread(Registration registration) throws Exception {
         try (var device = recorder.open();
                 var domain = device.newProtectionDomain();
                 var arena = domain.newArena();
                 var memory = device.newDeviceMemory(4096)) {
-            onVirtualThread(() -> registering.by(domain, arena, memory));
+            onVirtualThread(() -> registration.by(domain, arena, memory));
 
             assertThat(recorder.caller()).startsWith("jrdma-call-");
         }
     }
 
     @Test
-    void shouldImportAndExportOnNoVirtualThread() throws Exception {
+    void shouldImportAndExportOnAPlatformThread() throws Exception {
         try (var original = recorder.open();
                 var memory = original.newDeviceMemory(4096)) {
             var verbs = recorder.verbs();
@@ -336,7 +340,7 @@ class SharedMemoryTest {
     }
 
     @Test
-    void shouldCloseADmaBufAtOnce() throws Exception {
+    void shouldCloseTheDescriptorOfADmaBufImmediately() throws Exception {
         try (var device = recorder.open()) {
             var memory = device.newDeviceMemory(4096);
             var shared = memory.exportDmaBuf();
@@ -356,7 +360,7 @@ class SharedMemoryTest {
         return Path.of("/proc/self/fd", String.valueOf(number));
     }
 
-    private static void refuses(int errno, ThrowingCallable call) {
+    private static void assertFails(int errno, ThrowingCallable call) {
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(call)
                 .satisfies(e -> assertThat(e.code()).isEqualTo(errno));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the provider calls of extended reliable connections, which no test device supports. */
+/** Tests the calls of the provider for XRC connections, which no test device supports. */
 class XrcTest {
 
     private static final int LID_OF_PORT_2 = 0x12;
@@ -62,7 +62,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldMakeAReceiveQueueThatSendersName() throws Exception {
+    void shouldCreateAReceiveQueueThatHasANumber() throws Exception {
         recorder.answer("srq_num", 0x345);
         try (var device = recorder.open()) {
             var domain = XrcDomain.create(device);
@@ -100,7 +100,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldNameAReceiveQueueInEachRequest() throws Exception {
+    void shouldPassTheReceiveQueueNumberInEachRequest() throws Exception {
         try (var device = recorder.open()) {
             var memory = device.newProtectionDomain();
             var completions = device.newCompletionQueue(16);
@@ -151,7 +151,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldNameAReceiveQueueInEachExtendedPost() throws Exception {
+    void shouldPassTheReceiveQueueNumberInEachExtendedPost() throws Exception {
         try (var device = recorder.open()) {
             var memory = device.newProtectionDomain();
             var completions = device.newCompletionQueue(16);
@@ -174,7 +174,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldMakeAQueuePairThatReceivesInADomainAndOpenItAgain() throws Exception {
+    void shouldCreateAndOpenAReceiveQueuePairOfADomain() throws Exception {
         try (var device = recorder.open()) {
             var domain = XrcDomain.create(device);
             recorder.calls();
@@ -199,13 +199,13 @@ class XrcTest {
                                     && call.contains(" dest_qp_num=291")
                                     && call.contains(" min_rnr_timer="));
 
-            var again = domain.openReceiveQueuePair(0x100);
+            var reopened = domain.openReceiveQueuePair(0x100);
 
             assertThat(recorder.calls())
                     .startsWith(
                             "ibv_open_qp context=device1 comp_mask=0xb qp_num=0x100 xrcd=xrcd1"
                                     + " qp_type=10");
-            again.close();
+            reopened.close();
             receiver.close();
             domain.close();
             assertThat(recorder.calls())
@@ -217,7 +217,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldAskWhereAQueuePairIsThatItOpens() throws Exception {
+    void shouldQueryThePortOfAQueuePairThatItOpens() throws Exception {
         try (var device = recorder.open()) {
             var domain = XrcDomain.create(device);
             recorder.answer("opened_port", 2);
@@ -236,7 +236,7 @@ class XrcTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"ibv_query_qp", "nothing"})
-    void shouldLeakNoQueuePairWhoseMemoryIsUnknown(String failing) throws Exception {
+    void shouldDestroyAnOpenedQueuePairWhosePortIsUnknown(String failing) throws Exception {
         try (var device = recorder.open()) {
             var domain = XrcDomain.create(device);
             if (failing.equals("nothing")) {
@@ -254,7 +254,7 @@ class XrcTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"open_xrcd", "create_srq_ex", "create_qp_ex", "open_qp"})
-    void shouldReportThatAProviderDoesNotSupportIt(String member) throws Exception {
+    void shouldReportThatAProviderDoesNotSupportXrc(String member) throws Exception {
         try (var device = recorder.openWithout(member)) {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> {
@@ -269,7 +269,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldCloseTheObjectsOfAFailedAttempt() throws Exception {
+    void shouldDestroyAReceiveQueueWhoseNumberIsUnknown() throws Exception {
         try (var device = recorder.open()) {
             var domain = XrcDomain.create(device);
             var memory = device.newProtectionDomain();

@@ -1,5 +1,6 @@
 /**
- * Tests of features that no test device supports, on a libibverbs in C that records calls and
- * returns the results that each test sets. These features have not been run on hardware.
+ * Tests of features that no test device supports. The tests run on a libibverbs written in C that
+ * records the calls of each function and returns the results that the test has set. These features
+ * were not run on hardware.
  */
 package org.jrdma.tck.recorded;

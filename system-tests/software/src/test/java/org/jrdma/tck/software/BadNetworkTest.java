@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Runs all operations of a reliable connection between two processes over a network that loses,
- * duplicates and reorders packets. {@code -Djrdma.test.operations=100000} is the number that the
- * fabric is expected to do in two minutes.
+ * duplicates and reorders packets. The system property {@code jrdma.test.operations} sets the
+ * number of operations. With 100,000 operations, the test is expected to finish within two minutes.
  */
 class BadNetworkTest {
 
@@ -29,8 +29,8 @@ class BadNetworkTest {
     /** The probability of each fault. */
     private static final double PROBABILITY = 0.05;
 
-    /** The counts of faults that a process reports for a device. */
-    private static NetworkFaultCounts troubles(String line) {
+    /** Parses the counts of network faults that a process has printed. */
+    private static NetworkFaultCounts parseCounts(String line) {
         var numbers =
                 Pattern.compile("\\d+")
                         .matcher(line)
@@ -44,24 +44,25 @@ class BadNetworkTest {
         return counts;
     }
 
-    /** Asserts that each fault occurred with the configured probability. */
-    private static void assertAsBadAsToldTo(NetworkFaultCounts counts) {
+    /** Asserts that each fault occurred about as often as configured. */
+    private static void assertConfiguredFaults(NetworkFaultCounts counts) {
         assertThat(counts.sent()).isGreaterThan(OPERATIONS);
         assertShare(counts.lost(), PROBABILITY, counts.sent());
         assertShare(counts.duplicated(), PROBABILITY, counts.sent() - counts.lost());
-        // Some delayed packets are sent before another packet overtakes them.
+        // Not every packet that is held back is overtaken: it is sent if no other packet follows in
+        // time.
         assertThat(counts.overtaken())
                 .isBetween(counts.sent() / 40, (long) (counts.sent() * 1.2 * PROBABILITY));
         assertThat(counts.damaged() + counts.delayed()).isZero();
     }
 
-    /** Asserts that a count is within five standard deviations. */
-    private static void assertShare(long count, double probability, long of) {
-        var off = 5 * Math.sqrt(of * probability * (1 - probability));
-        assertThat((double) count).isCloseTo(of * probability, within(off));
+    /** Asserts that a count differs from its expected value by at most five standard deviations. */
+    private static void assertShare(long count, double probability, long total) {
+        var tolerance = 5 * Math.sqrt(total * probability * (1 - probability));
+        assertThat((double) count).isCloseTo(total * probability, within(tolerance));
     }
 
-    private static ChildJvm side(long seed, long other) throws Exception {
+    private static ChildJvm start(long seed, long peerSeed) throws Exception {
         return ChildJvm.start(
                 List.of(
                         "-Djrdma.soft.loss=" + PROBABILITY,
@@ -71,54 +72,57 @@ class BadNetworkTest {
                 MixedTraffic.class,
                 String.valueOf(OPERATIONS / 2),
                 String.valueOf(seed),
-                String.valueOf(other));
+                String.valueOf(peerSeed));
     }
 
     @Test
     @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldDoEachOperationOnceAndInOrderOverABadNetwork() throws Exception {
         var start = System.nanoTime();
-        var all = new ArrayList<NetworkFaultCounts>();
-        try (var one = side(1, 2);
-                var other = side(2, 1)) {
-            var addressOfOne = one.line();
-            one.tell(other.line());
-            other.tell(addressOfOne);
-            for (var side : List.of(one, other)) {
-                side.line("connected");
+        var counts = new ArrayList<NetworkFaultCounts>();
+        try (var first = start(1, 2);
+                var second = start(2, 1)) {
+            var firstAddress = first.line();
+            first.tell(second.line());
+            second.tell(firstAddress);
+            for (var peer : List.of(first, second)) {
+                peer.line("connected");
             }
-            for (var side : List.of(one, other)) {
-                side.tell("begin");
+            for (var peer : List.of(first, second)) {
+                peer.tell("begin");
             }
-            for (var side : List.of(one, other)) {
-                var done = REPEATED.matcher(side.line("done"));
+            for (var peer : List.of(first, second)) {
+                var done = REPEATED.matcher(peer.line("done"));
                 assertThat(done.matches()).isTrue();
                 assertThat(Integer.parseInt(done.group(1))).isGreaterThan(OPERATIONS / 20);
-                all.add(troubles(side.line()));
+                counts.add(parseCounts(peer.line()));
             }
-            assertThat(all).hasSize(2).allSatisfy(BadNetworkTest::assertAsBadAsToldTo);
-            for (var side : List.of(one, other)) {
-                side.tell("check");
+            assertThat(counts).hasSize(2).allSatisfy(BadNetworkTest::assertConfiguredFaults);
+            for (var peer : List.of(first, second)) {
+                peer.tell("check");
             }
-            for (var side : List.of(one, other)) {
-                side.line("all was right");
+            for (var peer : List.of(first, second)) {
+                peer.line("all results are correct");
             }
-            for (var side : List.of(one, other)) {
-                side.tell("leave");
-                side.end();
+            for (var peer : List.of(first, second)) {
+                peer.tell("leave");
+                peer.end();
             }
         }
         var seconds = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
         System.out.printf(
-                Locale.ROOT, "%,d operations over a bad network in %.1f s%n", OPERATIONS, seconds);
-        for (var counts : all) {
+                Locale.ROOT,
+                "%,d operations over a faulty network in %.1f s%n",
+                OPERATIONS,
+                seconds);
+        for (var peerCounts : counts) {
             System.out.printf(
                     Locale.ROOT,
                     "%,d packets sent, %,d lost, %,d duplicated, %,d overtaken%n",
-                    counts.sent(),
-                    counts.lost(),
-                    counts.duplicated(),
-                    counts.overtaken());
+                    peerCounts.sent(),
+                    peerCounts.lost(),
+                    peerCounts.duplicated(),
+                    peerCounts.overtaken());
         }
     }
 }

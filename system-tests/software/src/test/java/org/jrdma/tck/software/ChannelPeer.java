@@ -9,7 +9,7 @@ import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
 
-/** A process that accepts two channels, and then waits until it is killed. */
+/** A program that accepts one channel and keeps it open until the process is killed. */
 final class ChannelPeer {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(60);

@@ -10,12 +10,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process with a main class of these tests. It is killed when the test ends. */
+/**
+ * A JVM that runs a program of these tests in a child process. The process is killed when this
+ * object is closed.
+ */
 final class ChildJvm implements AutoCloseable {
 
     private final Process process;
     private final BufferedReader output;
-    private final List<String> said = new ArrayList<>();
+    private final List<String> lines = new ArrayList<>();
 
     private ChildJvm(List<String> command) throws IOException {
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
@@ -37,50 +40,54 @@ final class ChildJvm implements AutoCloseable {
         return new ChildJvm(command);
     }
 
-    /** Waits for the next line of output on either stream. */
+    /** Waits for the next line that the process prints to its standard output or error stream. */
     String line() throws IOException {
         var line = output.readLine();
         if (line == null) {
-            throw failure("The child has ended");
+            throw failure("The child process has ended");
         }
-        said.add(line);
+        lines.add(line);
         return line;
     }
 
-    /** Waits for the next line of output, which must start with a prefix. */
-    String line(String beginning) throws IOException {
+    /** Waits for the next line of output, and fails unless it starts with a prefix. */
+    String line(String prefix) throws IOException {
         var line = line();
-        if (!line.startsWith(beginning)) {
-            throw failure("The child says something else than \"" + beginning + "\"");
+        if (!line.startsWith(prefix)) {
+            throw failure("The child process has not printed \"" + prefix + "\"");
         }
         return line;
     }
 
+    /** Writes a line to the standard input of the process. */
     void tell(String line) {
         try {
             var input = process.outputWriter(UTF_8);
             input.write(line + "\n");
             input.flush();
         } catch (IOException e) {
-            var failure = failure("The child does not hear \"" + line + "\"");
+            var failure = failure("The child process does not read \"" + line + "\"");
             failure.addSuppressed(e);
             throw failure;
         }
     }
 
-    /** Returns a failure with all output, including that of a process which is about to end. */
-    private AssertionError failure(String what) {
+    /**
+     * Creates an error with the exit code and the complete output of the process. Waits some
+     * seconds for a process that is about to end, then kills it.
+     */
+    private AssertionError failure(String problem) {
         process.onExit().completeOnTimeout(process, 5, TimeUnit.SECONDS).join();
-        process.toHandle()
-                .destroyForcibly(); // the process's own stream would be closed while it is read
+        // Process.destroyForcibly() would close the output stream before it is read.
+        process.toHandle().destroyForcibly();
         process.onExit().join();
-        output.lines().forEach(said::add);
+        output.lines().forEach(lines::add);
         return new AssertionError(
-                "%s; its exit code is %d, its words were:%n%s"
+                "%s. Its exit code is %d. Its output was:%n%s"
                         .formatted(
-                                what,
+                                problem,
                                 process.exitValue(),
-                                String.join(System.lineSeparator(), said)));
+                                String.join(System.lineSeparator(), lines)));
     }
 
     /** Kills the process by SIGKILL. */
@@ -91,10 +98,10 @@ final class ChildJvm implements AutoCloseable {
     /** Waits until the process ends, and asserts exit code 0. */
     void end() throws InterruptedException {
         if (!process.waitFor(Duration.ofSeconds(60))) {
-            throw failure("The child does not end");
+            throw failure("The child process does not end");
         }
         if (process.exitValue() != 0) {
-            throw failure("The child has failed");
+            throw failure("The child process has failed");
         }
     }
 

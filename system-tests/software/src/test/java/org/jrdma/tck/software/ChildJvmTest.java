@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the failure of a test contains the output of its failed child process. */
+/** Tests that an error contains the output of the child process that has failed. */
 class ChildJvmTest {
 
-    /** A program that prints a line, then fails. */
+    /** A program that prints a line and then fails. */
     static final class Failing {
 
         private Failing() {}
@@ -20,13 +20,13 @@ class ChildJvmTest {
         }
     }
 
-    private static ChildJvm failing() throws Exception {
+    private static ChildJvm startFailing() throws Exception {
         return ChildJvm.start(List.of(), Failing.class);
     }
 
     @Test
-    void shouldReportTheOutputOfADeadProcessInAWaitForALine() throws Exception {
-        try (var child = failing()) {
+    void shouldReportTheOutputOfAFailedProcessWhenReadingALine() throws Exception {
+        try (var child = startFailing()) {
             assertThat(child.line()).isEqualTo("to be read");
             assertThatThrownBy(
                             () -> {
@@ -40,8 +40,8 @@ class ChildJvmTest {
     }
 
     @Test
-    void shouldReportThemInAWaitForAnotherLine() throws Exception {
-        try (var child = failing()) {
+    void shouldReportTheOutputOfAFailedProcessWhenReadingALineWithAPrefix() throws Exception {
+        try (var child = startFailing()) {
             assertThatThrownBy(() -> child.line("hello"))
                     .isInstanceOf(AssertionError.class)
                     .hasMessageContainingAll("\"hello\"", "to be read", "the reason");
@@ -49,8 +49,8 @@ class ChildJvmTest {
     }
 
     @Test
-    void shouldReportThemInACallToIt() throws Exception {
-        try (var child = failing()) {
+    void shouldReportTheOutputOfAFailedProcessWhenWritingALine() throws Exception {
+        try (var child = startFailing()) {
             assertThatThrownBy(
                             () -> {
                                 while (true) { // until the process has ended
@@ -58,13 +58,13 @@ class ChildJvmTest {
                                 }
                             })
                     .isInstanceOf(AssertionError.class)
-                    .hasMessageContainingAll("does not hear", "to be read", "the reason");
+                    .hasMessageContainingAll("does not read", "to be read", "the reason");
         }
     }
 
     @Test
-    void shouldReportThemInAWaitForItsEnd() throws Exception {
-        try (var child = failing()) {
+    void shouldReportTheOutputOfAFailedProcessWhenWaitingForItsEnd() throws Exception {
+        try (var child = startFailing()) {
             assertThatThrownBy(child::end)
                     .isInstanceOf(AssertionError.class)
                     .hasMessageContainingAll("has failed", "to be read", "the reason");

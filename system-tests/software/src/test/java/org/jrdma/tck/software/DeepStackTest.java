@@ -19,19 +19,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that stack overflows do not end the JVM, as they would inside a function that C called.
- * Each test is a JVM that repeatedly calls the fabric at every depth until its stack is full.
+ * Tests that a stack overflow during a call of the software fabric does not terminate the JVM,
+ * although it would if the exception left a function that C has called. Each test starts a JVM that
+ * recurses and calls the fabric at every depth until the stack overflows.
  */
 @Tag("slow")
 class DeepStackTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"query", "attributes", "transfer", "domain", "queue", "open"})
-    void shouldSurviveAStackThatOverflowsAtAnyDepth(String what, @TempDir Path folder)
+    void shouldSurviveAStackOverflowAtAnyDepthOfACall(String call, @TempDir Path folder)
             throws Exception {
-        var complaints =
-                folder.resolve(
-                        "stderr"); // contains also warnings of the JVM, which are not failures
+        // The file also contains warnings of the JVM, which are not failures.
+        var errors = folder.resolve("stderr");
         var process =
                 new ProcessBuilder(
                                 ProcessHandle.current().info().command().orElseThrow(),
@@ -41,13 +41,13 @@ class DeepStackTest {
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 Overflowing.class.getName(),
-                                what)
-                        .redirectError(complaints.toFile())
+                                call)
+                        .redirectError(errors.toFile())
                         .start();
 
         var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
-        assertThat(process.waitFor()).as(output + Files.readString(complaints)).isZero();
+        assertThat(process.waitFor()).as(output + Files.readString(errors)).isZero();
         assertThat(output).isEqualTo("10 overflows, then SUCCESS" + System.lineSeparator());
     }
 
@@ -86,12 +86,12 @@ class DeepStackTest {
         }
 
         @SuppressWarnings("InfiniteRecursion") // until the stack is full
-        private void descend(String what) throws FabricException {
-            switch (what) {
+        private void descend(String call) throws FabricException {
+            switch (call) {
                 case "query" -> device.port(1);
                 case "transfer" -> {
                     write.tryPost();
-                    reap();
+                    consumeCompletions();
                 }
                 case "attributes" -> device.attributes();
                 case "domain" -> device.newProtectionDomain().close();
@@ -100,19 +100,19 @@ class DeepStackTest {
                                 .close();
                 default -> verbs.open(device.name()).close();
             }
-            descend(what);
+            descend(call);
         }
 
-        private void reap() {
+        private void consumeCompletions() {
             cursor.poll();
             while (cursor.next()) {
-                // a slot for the next one
+                // consumes the completion, so that another request can be posted
             }
         }
 
         private String transferOnce() throws Exception {
             while (!write.tryPost()) {
-                reap();
+                consumeCompletions();
             }
             while (!cursor.next()) {
                 cursor.poll();

@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.Test;
 
-/** Tests the software fabric in a JVM without native access, which it needs for the native ABI. */
+/**
+ * Tests the use of the software fabric in a JVM that denies native access, which the fabric
+ * requires because it is called through the native ABI.
+ */
 class DeniedAccessTest {
 
     static final class Opener {
@@ -24,7 +27,7 @@ class DeniedAccessTest {
     }
 
     @Test
-    void shouldNameTheOptionThatPermitsIt() throws Exception {
+    void shouldNameTheOptionThatPermitsNativeAccess() throws Exception {
         var process =
                 new ProcessBuilder(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

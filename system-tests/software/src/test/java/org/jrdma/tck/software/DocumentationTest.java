@@ -15,7 +15,10 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Tests that documents refer to existing files, headings, types and methods. */
+/**
+ * Tests that the links and the names of types, members and tests in Markdown documents refer to
+ * existing things.
+ */
 class DocumentationTest {
 
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
@@ -35,13 +38,14 @@ class DocumentationTest {
 
     private static final Set<String> TYPES_OF_THE_JDK = Set.of("MemorySegment", "SymbolLookup");
 
-    /** The example of a name in CONTRIBUTING.md. */
+    /** The example of a test name in CONTRIBUTING.md, which is not the name of an existing test. */
     private static final String EXAMPLE = "shouldRejectAWriteBeyondTheRegion";
 
     /**
-     * A document that names tests of other projects, some of which have the names of types here.
+     * A document that contains names of tests of another project. Some of them look like members of
+     * types of this project.
      */
-    private static final String OF_OTHERS = "rdma-core.md";
+    private static final String OTHER_PROJECT = "rdma-core.md";
 
     private static List<Path> files(String ending) throws IOException {
         try (var files = Files.walk(ROOT)) {
@@ -75,7 +79,7 @@ class DocumentationTest {
         assertThat(broken).isEmpty();
     }
 
-    /** The anchors of the headings of a document, as forges derive them. */
+    /** Returns the anchors of the headings of a document, derived in the same way as on GitHub. */
     private static Set<String> anchors(Path document) {
         return HEADING.matcher(read(document))
                 .results()
@@ -101,14 +105,14 @@ class DocumentationTest {
 
         var unknown = new ArrayList<String>();
         for (var document : files(".md")) {
-            if (document.endsWith(OF_OTHERS)) {
+            if (document.endsWith(OTHER_PROJECT)) {
                 continue;
             }
             for (var name : MEMBER.matcher(read(document)).results().toList()) {
                 var source = types.get(name.group(1));
                 if (source != null
                         && !Pattern.compile("\\b" + name.group(2) + "\\b").matcher(source).find()) {
-                    unknown.add(ROOT.relativize(document) + " says " + name.group());
+                    unknown.add(ROOT.relativize(document) + " names " + name.group());
                 }
             }
         }
@@ -145,7 +149,7 @@ class DocumentationTest {
                     .results()
                     .map(name -> name.group(1))
                     .filter(name -> !name.equals(EXAMPLE) && sources.indexOf(name + "(") < 0)
-                    .forEach(name -> unknown.add(ROOT.relativize(document) + " says " + name));
+                    .forEach(name -> unknown.add(ROOT.relativize(document) + " names " + name));
         }
         assertThat(unknown).isEmpty();
     }

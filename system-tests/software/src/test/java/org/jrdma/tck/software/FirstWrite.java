@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jrdma.verbs.Verbs;
 
-/** A program that makes one write to itself, or nothing if it has an argument. */
+/**
+ * A program that writes once to its own memory. With an argument, it does nothing, so that its
+ * running time can be compared.
+ */
 final class FirstWrite {
 
     private FirstWrite() {}
@@ -38,7 +41,10 @@ final class FirstWrite {
         }
     }
 
-    /** Returns the time that this thread waited for a processor. */
+    /**
+     * Returns the time in nanoseconds for which this thread was ready to run but waited for a
+     * processor.
+     */
     private static long nanosWithoutProcessor() throws IOException {
         var statistics = Files.readString(Path.of("/proc/thread-self/schedstat"));
         return Long.parseLong(statistics.split(" ", -1)[1]);

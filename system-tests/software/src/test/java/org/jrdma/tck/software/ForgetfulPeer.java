@@ -9,7 +9,10 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 
-/** A process that leaks a listener, both ends of a connection, a route and a request. */
+/**
+ * A program that never closes a listener, both ends of a connection, a route and a connect request,
+ * and runs the garbage collector so that the leaks are reported.
+ */
 final class ForgetfulPeer {
 
     private ForgetfulPeer() {}

@@ -8,7 +8,11 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 
-/** A process that stops during a handshake, as the accepting or the connecting side. */
+/**
+ * A program that stops in the middle of a handshake and waits to be killed. Without arguments, it
+ * receives a connect request and does not answer it. With an address and a port, it sends a connect
+ * request.
+ */
 final class HalfPeer {
 
     private HalfPeer() {}
@@ -29,7 +33,7 @@ final class HalfPeer {
                 var address = listener.localAddress();
                 IO.println(address.getAddress().getHostAddress() + " " + address.getPort());
                 try (var _ = listener.next(ofSeconds(60))) {
-                    IO.println("asked");
+                    IO.println("request received");
                     IO.readln();
                 }
             }

@@ -24,14 +24,16 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /**
- * Reads the names of C functions from the Javadoc of ibverbs-java. They follow "In C:" for a
- * method, {@code {@link #close()} is} for close(), and {@code @param} for a component of a record.
+ * Reads from the Javadoc of ibverbs-java which C functions correspond to its types and methods. The
+ * names of C functions follow "In C:". A name in the Javadoc of a method belongs to the method. In
+ * the Javadoc of a type, a name belongs to {@code close()} if it follows {@code {@link #close()}
+ * is}. A name in the {@code @param} tag of a record belongs to the record component.
  */
 final class JavaNames {
 
     private static final Path SOURCES = Path.of("../../ibverbs-java/src/main/java/org/jrdma/verbs");
 
-    /** The packages that the module does not export. */
+    /** The packages below {@code org.jrdma.verbs} that the module does not export. */
     private static final Set<String> HIDDEN = Set.of("access", "handle", "internal", "queue");
 
     private static final List<String> PACKAGES = packages();
@@ -66,10 +68,10 @@ final class JavaNames {
                 try {
                     return Class.forName(name + type.replace('.', '$'));
                 } catch (ClassNotFoundException e) {
-                    // a type of another package
+                    // The type is in another package.
                 }
             }
-            throw new AssertionError("a source without its class: " + type);
+            throw new AssertionError("Cannot find the class of a source file: " + type);
         }
 
         @Override
@@ -100,8 +102,8 @@ final class JavaNames {
     }
 
     /**
-     * Returns the Java names of a function. Methods of a private base class have the names of its
-     * public subclasses.
+     * Returns the Java types and methods of a C function. A method of a base class that is not
+     * public is replaced by the methods of the public subclasses.
      */
     List<JavaName> of(String function) {
         return names.getOrDefault(function, Set.of()).stream().flatMap(JavaNames::visible).toList();
@@ -115,7 +117,7 @@ final class JavaNames {
                         .map(subclass -> new JavaName(subclass.getSimpleName(), name.member()));
     }
 
-    /** Returns all C names in the Javadoc. */
+    /** Returns the names of all C functions that the Javadoc contains. */
     Set<String> mentioned() {
         return Collections.unmodifiableSet(names.keySet());
     }
@@ -141,7 +143,7 @@ final class JavaNames {
         @Override
         public Void visitMethod(MethodTree method, Void unused) {
             read(method.getName().toString());
-            return null; // its nested classes are not public
+            return null; // Classes in a method are not public.
         }
 
         private void read(String member) {
@@ -153,19 +155,19 @@ final class JavaNames {
             for (var part : comment.replaceAll("\\s+", " ").strip().split(" (?=@[a-z])", -1)) {
                 var parameter = PARAMETER.matcher(part);
                 var component = isRecord && parameter.matches() ? parameter.group(1) : member;
-                IN_C.matcher(part).results().forEach(said -> add(component, said.group(1)));
+                IN_C.matcher(part).results().forEach(inC -> add(component, inC.group(1)));
             }
         }
 
-        private void add(String member, String said) {
-            var name = NAME.matcher(said);
-            var meant = member;
+        private void add(String member, String inC) {
+            var name = NAME.matcher(inC);
+            var target = member;
             while (name.find()) {
                 if (name.group(1) != null) {
-                    meant = name.group(1);
+                    target = name.group(1);
                 } else {
                     names.computeIfAbsent(name.group(2), _ -> new LinkedHashSet<>())
-                            .add(new JavaName(String.join(".", types), meant));
+                            .add(new JavaName(String.join(".", types), target));
                 }
             }
         }

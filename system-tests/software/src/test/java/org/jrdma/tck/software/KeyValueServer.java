@@ -24,10 +24,12 @@ import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
 
 /**
- * A key-value server, as a new user would write it: a virtual thread and a channel for each client.
+ * A key-value server that is written as a new user would write it, with a virtual thread and a
+ * channel for each client.
  *
- * <p>Requests are {@code put KEY VALUE}, {@code get KEY} and {@code sleep MILLISECONDS}, which
- * delays the answers that follow. Each request has one answer.
+ * <p>The requests are {@code put KEY VALUE}, {@code get KEY} and {@code sleep MILLISECONDS}. A
+ * sleep delays its own answer and those of the following requests of the client. Each request has
+ * one answer.
  */
 final class KeyValueServer implements AutoCloseable {
 
@@ -52,7 +54,7 @@ final class KeyValueServer implements AutoCloseable {
         return listener.localAddress();
     }
 
-    /** The number of channels that ended for each cause. */
+    /** The number of channels that have ended, by cause. */
     ConcurrentMap<ChannelTermination.Cause, Integer> ends() {
         return ends;
     }
@@ -64,7 +66,7 @@ final class KeyValueServer implements AutoCloseable {
                 threads.execute(() -> serve(request));
             }
         } catch (IllegalStateException e) {
-            // the listener is closed: the server stops
+            // The listener is closed because the server stops.
         } catch (IOException e) {
             System.err.println("The server accepts no more clients: " + e.getMessage());
         }
@@ -76,8 +78,8 @@ final class KeyValueServer implements AutoCloseable {
             var requests = new ArrayDeque<String>();
             RdmaChannel.Handler handler = (buffer, length) -> requests.add(text(buffer, length));
             while (true) {
-                // Every result is fine: clients may be idle, and free slots are for the next
-                // answer.
+                // The result of await() does not matter: a client may be idle, and a free send slot
+                // is used for the next answer.
                 channel.await(handler, ofMinutes(10));
                 while (!requests.isEmpty()) {
                     send(channel, answer(requests.remove()), handler);
@@ -106,7 +108,7 @@ final class KeyValueServer implements AutoCloseable {
         };
     }
 
-    /** Sends a message, and handles messages while the peer has no free slot. */
+    /** Sends a message. While the peer has no free receive slot, handles incoming messages. */
     static void send(RdmaChannel channel, String message, RdmaChannel.Handler handler)
             throws IOException {
         var bytes = MemorySegment.ofArray(message.getBytes(StandardCharsets.UTF_8));
@@ -122,7 +124,7 @@ final class KeyValueServer implements AutoCloseable {
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** Stops accepting clients, and closes the channels of those that are connected. */
+    /** Stops accepting clients, and closes the channels of the connected clients. */
     void stop() {
         listener.close();
         open.keySet().forEach(RdmaChannel::close);
@@ -134,7 +136,7 @@ final class KeyValueServer implements AutoCloseable {
         stop();
     }
 
-    /** Serves until the process is killed. */
+    /** Runs a server until the process is killed. */
     static void main() throws Exception {
         var device = Verbs.software().openFirst();
         var domain = device.newProtectionDomain();

@@ -29,7 +29,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A key-value server and its clients, as a new user would write them with {@link RdmaChannel}. */
+/**
+ * Tests a key-value server and its clients, which are written with {@link RdmaChannel} as a new
+ * user would write them.
+ */
 @Timeout(120)
 class KeyValueServerTest {
 
@@ -56,13 +59,14 @@ class KeyValueServerTest {
     }
 
     /**
-     * A channel can have four messages in flight, which is less than a client would like to send.
+     * Returns options that limit a channel to four messages in flight, so that clients have to wait
+     * before they can send more.
      */
     private static RdmaChannelOptions options() {
         return new RdmaChannelOptions().window(4).messageBytes(256);
     }
 
-    /** A client with one channel, for the thread that created it. */
+    /** A client with one channel. Only the thread that creates a client may use it. */
     private static final class Client implements AutoCloseable {
 
         private final RdmaChannel channel;
@@ -77,8 +81,8 @@ class KeyValueServerTest {
             channel = RdmaChannel.connect(connections, server, domain, options, DEADLINE);
         }
 
-        /** Sends requests without waiting for answers in between, and returns all answers. */
-        List<String> askAll(List<String> requests) throws IOException {
+        /** Sends all requests without waiting for answers in between, and returns the answers. */
+        List<String> requestAll(List<String> requests) throws IOException {
             for (var request : requests) {
                 KeyValueServer.send(channel, request, this::arrived);
             }
@@ -89,13 +93,13 @@ class KeyValueServerTest {
             return all;
         }
 
-        String ask(String request) throws IOException {
-            return askAll(List.of(request)).getFirst();
+        String request(String request) throws IOException {
+            return requestAll(List.of(request)).getFirst();
         }
 
         String nextAnswer(Duration timeout) throws IOException {
             while (answers.isEmpty()) {
-                // A free send slot is neither an answer nor a timeout.
+                // await() also returns when a send slot is free, which is not a timeout.
                 if (channel.await(this::arrived, timeout) == RdmaChannel.WaitResult.TIMED_OUT) {
                     throw new IOException("The server does not answer.");
                 }
@@ -128,9 +132,9 @@ class KeyValueServerTest {
                         threads.submit(() -> {
                             try (var client = connect(server.address())) {
                                 for (var round = 0; round < ROUNDS; round++) {
-                                    assertThat(client.ask("put " + key + " " + round))
+                                    assertThat(client.request("put " + key + " " + round))
                                             .isEqualTo("ok");
-                                    assertThat(client.ask("get " + key)).isEqualTo("" + round);
+                                    assertThat(client.request("get " + key)).isEqualTo("" + round);
                                 }
                             }
                             return null;
@@ -154,9 +158,12 @@ class KeyValueServerTest {
         assertThat(server.ends()).containsEntry(cause, count);
     }
 
-    /** The window has 4 messages each way, so that a client gets free slots before its answers. */
+    /**
+     * Four messages can be in flight in each direction. Therefore {@code await} returns for free
+     * send slots before all answers have arrived, and the client must not treat this as a timeout.
+     */
     @Test
-    void shouldNotTakeRoomToSendForATimeout() throws Exception {
+    void shouldNotMistakeAFreeSendSlotForATimeout() throws Exception {
         try (var server = new KeyValueServer(connections, domain, options());
                 var client = connect(server.address())) {
             var requests = new ArrayList<String>();
@@ -164,8 +171,8 @@ class KeyValueServerTest {
                 requests.add("put key " + number);
             }
 
-            assertThat(client.askAll(requests)).hasSize(40).containsOnly("ok");
-            assertThat(client.ask("get key")).isEqualTo("39");
+            assertThat(client.requestAll(requests)).hasSize(40).containsOnly("ok");
+            assertThat(client.request("get key")).isEqualTo("39");
         }
     }
 
@@ -180,7 +187,7 @@ class KeyValueServerTest {
                     .isNotInstanceOf(ChannelClosedException.class);
             assertThat(client.channel.termination()).isEmpty();
             assertThat(client.nextAnswer(DEADLINE)).isEqualTo("ok");
-            assertThat(client.ask("get nothing")).isEmpty();
+            assertThat(client.request("get nothing")).isEmpty();
         }
     }
 
@@ -188,7 +195,7 @@ class KeyValueServerTest {
     void shouldReportToClientsThatTheServerHasStopped() throws Exception {
         try (var server = new KeyValueServer(connections, domain, options());
                 var client = connect(server.address())) {
-            assertThat(client.ask("put key value")).isEqualTo("ok");
+            assertThat(client.request("put key value")).isEqualTo("ok");
 
             server.stop();
 
@@ -197,15 +204,18 @@ class KeyValueServerTest {
         }
     }
 
-    /** The software fabric has no kernel that would disconnect for a process that is killed. */
+    /**
+     * A killed process of the software fabric does not disconnect, because no kernel does so on its
+     * behalf. The client notices the loss only when its request times out.
+     */
     @Test
     void shouldReportAServerThatWasKilledAsLost() throws Exception {
         try (var server = ChildJvm.start(List.of(), KeyValueServer.class)) {
-            var where = server.line().split(" ", -1);
-            var address = new InetSocketAddress(where[0], Integer.parseInt(where[1]));
-            var soon = options().acknowledgeTimeout(ofMillis(60)).retries(3);
-            try (var client = new Client(connections, domain, address, soon)) {
-                assertThat(client.ask("put key value")).isEqualTo("ok");
+            var hostAndPort = server.line().split(" ", -1);
+            var address = new InetSocketAddress(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
+            var fastFailure = options().acknowledgeTimeout(ofMillis(60)).retries(3);
+            try (var client = new Client(connections, domain, address, fastFailure)) {
+                assertThat(client.request("put key value")).isEqualTo("ok");
 
                 server.kill();
                 KeyValueServer.send(client.channel, "get key", client::arrived);

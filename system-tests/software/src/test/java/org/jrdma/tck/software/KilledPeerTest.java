@@ -29,29 +29,29 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests the peers of a process that is killed. */
+/** Tests how the peers of a process notice that the process was killed. */
 @Timeout(120)
 class KilledPeerTest {
 
     private static final int RETRIES = 3;
 
-    /** The local ACK timeout of the specification. */
-    private static final Duration ANSWER = Duration.ofNanos(4_096L << 14);
+    /** The acknowledge timeout with the exponent 14: 67 ms. */
+    private static final Duration ACK_TIMEOUT = Duration.ofNanos(4_096L << 14);
 
-    /** Additional time for a busy machine. */
+    /** Additional time that is permitted because the machine may be busy. */
     private static final Duration SLACK = Duration.ofSeconds(1);
 
     /** A connection to another process. */
     private record Connection(ChildJvm child, AsyncQueuePair queuePair, RemoteMemory memory) {
 
         static Connection to(ChildJvm child, AsyncQueuePair queuePair) throws IOException {
-            var where = child.line().split(" ", -1);
+            var endpointAndMemory = child.line().split(" ", -1);
             child.tell(queuePair.endpoint().toString());
             child.line("connected");
             queuePair.connect(
-                    Endpoint.parse(where[0]),
-                    new ConnectOptions().acknowledgeTimeout(ANSWER).retries(RETRIES));
-            return new Connection(child, queuePair, RemoteMemory.parse(where[1]));
+                    Endpoint.parse(endpointAndMemory[0]),
+                    new ConnectOptions().acknowledgeTimeout(ACK_TIMEOUT).retries(RETRIES));
+            return new Connection(child, queuePair, RemoteMemory.parse(endpointAndMemory[1]));
         }
 
         Completion write(MemorySlice source) throws IOException {
@@ -60,115 +60,123 @@ class KilledPeerTest {
     }
 
     /**
-     * The specification permits each attempt to wait four times as long as configured. The first
-     * attempt is not a retry.
+     * The maximum time until a write to a killed peer fails. A device may wait up to four times as
+     * long as configured for each attempt. The number of attempts is the number of retries plus
+     * one.
      */
-    private static final Duration MOST = ANSWER.multipliedBy(4 * (RETRIES + 1)).plus(SLACK);
+    private static final Duration MAX_TIME =
+            ACK_TIMEOUT.multipliedBy(4 * (RETRIES + 1)).plus(SLACK);
 
-    /** The result of a write that started at {@code begin}. */
-    private record Ended(Completion completion, long begin, long end) {
+    /** A write that has failed, with the times of its start and end in nanoseconds. */
+    private record FailedWrite(Completion completion, long begin, long end) {
 
-        Duration took() {
+        Duration duration() {
             return Duration.ofNanos(end - begin);
         }
     }
 
-    private static Ended writeUntilItFails(Connection connection, MemorySlice source)
+    private static FailedWrite writeUntilItFails(Connection connection, MemorySlice source)
             throws IOException {
         while (true) {
             var begin = System.nanoTime();
             var completion = connection.write(source);
             if (!completion.isSuccess()) {
-                return new Ended(completion, begin, System.nanoTime());
+                return new FailedWrite(completion, begin, System.nanoTime());
             }
         }
     }
 
     @Test
-    void shouldNotifyTheSurvivorInTimeAndKeepOtherConnections() throws Exception {
-        try (var doomed = ChildJvm.start(List.of(), Responder.class);
-                var other = ChildJvm.start(List.of(), Responder.class);
+    void shouldFailWritesToAKilledPeerInTimeAndKeepOtherConnections() throws Exception {
+        try (var killedPeer = ChildJvm.start(List.of(), Responder.class);
+                var survivor = ChildJvm.start(List.of(), Responder.class);
                 var device = Verbs.from(SoftRoce.onLoopback(1)).openFirst();
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(LOCAL_WRITE);
                 var completions = device.newCompletionDispatcher(64);
-                var toDoomed = domain.newReliableQueuePair(completions);
-                var toOther = domain.newReliableQueuePair(completions);
+                var toKilledPeer = domain.newReliableQueuePair(completions);
+                var toSurvivor = domain.newReliableQueuePair(completions);
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var source = memory.region(64).slice();
-            var cut = Connection.to(doomed, toDoomed);
-            var kept = Connection.to(other, toOther);
-            assertThat(cut.write(source).isSuccess()).isTrue();
-            assertThat(kept.write(source).isSuccess()).isTrue();
+            var killedConnection = Connection.to(killedPeer, toKilledPeer);
+            var survivingConnection = Connection.to(survivor, toSurvivor);
+            assertThat(killedConnection.write(source).isSuccess()).isTrue();
+            assertThat(survivingConnection.write(source).isSuccess()).isTrue();
 
-            var failing = threads.submit(() -> writeUntilItFails(cut, source));
-            Thread.sleep(100); // the peer is killed during writes
+            var failing = threads.submit(() -> writeUntilItFails(killedConnection, source));
+            Thread.sleep(100); // so that the peer is killed while writes are running
             assertThat(failing).isNotDone();
-            var killed = System.nanoTime();
-            doomed.kill();
-            var undisturbed = 0;
+            var killTime = System.nanoTime();
+            killedPeer.kill();
+            var successfulWrites = 0;
             while (!failing.isDone()) {
                 var begin = System.nanoTime();
-                assertThat(kept.write(source).status()).isEqualTo(CompletionStatus.SUCCESS);
-                var took = Duration.ofNanos(System.nanoTime() - begin);
-                assertThat(took).as("a write to another process").isLessThan(SLACK);
-                undisturbed++;
+                assertThat(survivingConnection.write(source).status())
+                        .isEqualTo(CompletionStatus.SUCCESS);
+                var duration = Duration.ofNanos(System.nanoTime() - begin);
+                assertThat(duration).as("a write to another process").isLessThan(SLACK);
+                successfulWrites++;
             }
 
             var ended = failing.get();
             assertThat(ended.completion().status()).isEqualTo(CompletionStatus.RETRIES_EXCEEDED);
-            assertThat(ended.took()).isBetween(ANSWER.multipliedBy(RETRIES + 1), MOST);
-            assertThat(Duration.ofNanos(ended.end() - killed)).isLessThan(MOST);
-            assertThat(toDoomed.query().state()).isEqualTo(QueuePairState.ERROR);
-            assertThat(undisturbed).isGreaterThan(50);
-            assertThat(kept.write(source).isSuccess()).isTrue();
-            assertThat(toOther.query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+            assertThat(ended.duration()).isBetween(ACK_TIMEOUT.multipliedBy(RETRIES + 1), MAX_TIME);
+            assertThat(Duration.ofNanos(ended.end() - killTime)).isLessThan(MAX_TIME);
+            assertThat(toKilledPeer.query().state()).isEqualTo(QueuePairState.ERROR);
+            assertThat(successfulWrites).isGreaterThan(50);
+            assertThat(survivingConnection.write(source).isSuccess()).isTrue();
+            assertThat(toSurvivor.query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
             System.out.printf(
                     "RETRIES_EXCEEDED %d ms after kill -9; %d writes to another process meanwhile%n",
-                    (ended.end() - killed) / 1_000_000, undisturbed);
+                    (ended.end() - killTime) / 1_000_000, successfulWrites);
         }
     }
 
     @Test
-    void shouldEndAChannelThatSendsInTheTimeOfItsOptions() throws Exception {
-        var options = new RdmaChannelOptions().acknowledgeTimeout(ANSWER).retries(2);
+    void shouldEndAChannelWithinTheTimeoutOfItsOptions() throws Exception {
+        var options = new RdmaChannelOptions().acknowledgeTimeout(ACK_TIMEOUT).retries(2);
 
-        assertEndsOnceItSends(options, ANSWER.multipliedBy(3), ANSWER.multipliedBy(12).plus(SLACK));
+        assertEndsAfterSend(
+                options, ACK_TIMEOUT.multipliedBy(3), ACK_TIMEOUT.multipliedBy(12).plus(SLACK));
     }
 
     @Test
     @Tag("slow")
-    void shouldEndAChannelThatSendsInTheDefaultTime() throws Exception {
-        var usual = Duration.ofNanos(8 * (4_096L << 17));
+    void shouldEndAChannelWithinTheDefaultTimeout() throws Exception {
+        var minTime = Duration.ofNanos(8 * (4_096L << 17));
 
-        assertEndsOnceItSends(new RdmaChannelOptions(), usual, usual.multipliedBy(4).plus(SLACK));
+        assertEndsAfterSend(new RdmaChannelOptions(), minTime, minTime.multipliedBy(4).plus(SLACK));
     }
 
-    /** A channel does not notice that its peer was killed until it sends. */
-    private static void assertEndsOnceItSends(
-            RdmaChannelOptions options, Duration least, Duration most) throws Exception {
+    /**
+     * Asserts that a channel whose peer was killed ends within a time after it sends a message. It
+     * cannot notice earlier that the peer was killed.
+     */
+    private static void assertEndsAfterSend(
+            RdmaChannelOptions options, Duration minTime, Duration maxTime) throws Exception {
         var library = SoftRoce.onLoopback(1);
         var connections = ConnectionManager.from(library);
-        try (var doomed = ChildJvm.start(List.of(), ChannelPeer.class);
+        try (var killedPeer = ChildJvm.start(List.of(), ChannelPeer.class);
                 var device = Verbs.from(library).openFirst();
                 var domain = device.newProtectionDomain()) {
-            var where = doomed.line().split(" ", -1);
-            var peer = new InetSocketAddress(where[0], Integer.parseInt(where[1]));
+            var hostAndPort = killedPeer.line().split(" ", -1);
+            var peer = new InetSocketAddress(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
             var timeout = Duration.ofSeconds(20);
             try (var channel = RdmaChannel.connect(connections, peer, domain, options, timeout)) {
-                doomed.line("accepted");
-                doomed.kill();
+                killedPeer.line("accepted");
+                killedPeer.kill();
 
-                var took = endOf(channel);
+                var duration = timeToEnd(channel);
 
-                assertThat(took).isBetween(least, most);
-                System.out.printf("A channel fails %d ms after it sends%n", took.toMillis());
+                assertThat(duration).isBetween(minTime, maxTime);
+                System.out.printf(
+                        "A channel fails %d ms after it has sent a message%n", duration.toMillis());
             }
         }
     }
 
-    /** Returns the time from a send to the end of the channel. */
-    private static Duration endOf(RdmaChannel channel) throws IOException {
+    /** Sends a message to the killed peer and returns the time until the channel has ended. */
+    private static Duration timeToEnd(RdmaChannel channel) throws IOException {
         var begin = System.nanoTime();
         assertThat(channel.trySend(MemorySegment.ofArray(new byte[8]))).isTrue();
         assertThatThrownBy(

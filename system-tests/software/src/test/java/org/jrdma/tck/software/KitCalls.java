@@ -28,9 +28,9 @@ import org.jrdma.tck.verbs.Feature;
 import org.jrdma.tck.verbs.Profile;
 
 /**
- * Finds the methods of the API that tests call, directly or through helpers: tests of the
- * conformance kit, by the fabrics that they run on, and tests with the recording library. Reads
- * class files.
+ * Determines from class files which methods of the API the tests call, directly or through helpers.
+ * The tests are those of the conformance kit, which are assigned to the fabrics that they run on,
+ * and those that use the recording library.
  */
 final class KitCalls {
 
@@ -46,16 +46,33 @@ final class KitCalls {
     private static final Set<String> AROUND_TESTS =
             Set.of("BeforeEach", "BeforeAll", "AfterEach", "AfterAll");
 
-    /** A method or a constant, with the class in the calling code, which may inherit it. */
+    /**
+     * A method or a field as it is referenced by code.
+     *
+     * @param owner the internal name of the referenced class, which may inherit the member
+     */
     private record Member(String owner, String name, String descriptor) {}
 
-    /** The calls of a method of the kit, and whether it tests a rejection. */
+    /**
+     * The relevant content of a method.
+     *
+     * @param uses the methods and fields that the method references
+     * @param needs the features without which the test is skipped
+     * @param isRefused true if the test runs only on devices without a feature, where the calls are
+     *     rejected
+     */
     private record Body(Set<Member> uses, Set<Feature> needs, boolean isRefused) {}
 
     private final Map<Member, Body> bodies = new HashMap<>();
     private final List<Test> tests = new ArrayList<>();
 
-    /** A test method, and the fabrics that run it. */
+    /**
+     * A test method.
+     *
+     * @param roots the test method and the methods that JUnit calls before and after it
+     * @param changesTheMachine true if the test runs only in a guest
+     * @param recorded true if the test uses the recording library
+     */
     private record Test(List<Member> roots, boolean changesTheMachine, boolean recorded) {}
 
     private final Set<Member> usedOnKernel = new HashSet<>();
@@ -77,7 +94,8 @@ final class KitCalls {
     }
 
     /**
-     * Returns true if a test that runs on rxe or siw calls the method, or any method of the type.
+     * Returns true if a test that runs on rxe or siw calls the method, or any method of the type if
+     * the name is that of a type.
      */
     boolean onKernel(JavaName name) {
         return isAmong(usedOnKernel, name);
@@ -85,15 +103,15 @@ final class KitCalls {
 
     /**
      * Returns true if a test that runs on the software fabric calls the method, or any method of
-     * the type.
+     * the type if the name is that of a type.
      */
     boolean onSoftware(JavaName name) {
         return isAmong(usedOnSoftware, name);
     }
 
     /**
-     * Returns true if a test with the recording library calls the method, or any method of the
-     * type.
+     * Returns true if a test that uses the recording library calls the method, or any method of the
+     * type if the name is that of a type.
      */
     boolean onRecorder(JavaName name) {
         return isAmong(usedOnRecorder, name);
@@ -110,7 +128,8 @@ final class KitCalls {
         try {
             return Class.forName(internalName.replace('/', '.'));
         } catch (ClassNotFoundException e) {
-            throw new AssertionError("the kit calls what there is not", e);
+            throw new AssertionError(
+                    "Cannot load a class that tests reference: " + internalName, e);
         }
     }
 
@@ -147,7 +166,7 @@ final class KitCalls {
         var uses = new HashSet<Member>();
         var needs = new HashSet<Feature>();
         var isRefused = false;
-        var lambdas = new ArrayList<Member>(); // until their consumer is known
+        var lambdas = new ArrayList<Member>(); // the lambdas whose consumer has not been read yet
         var feature = "";
         for (var element : method.code().map(code -> code.elementList()).orElse(List.of())) {
             switch (element) {
@@ -164,7 +183,7 @@ final class KitCalls {
                 case InvokeInstruction call -> {
                     if (!REFUSALS.contains(call.name().stringValue())) {
                         uses.addAll(lambdas);
-                    } // a rejected call does not count
+                    } // Otherwise the lambda is expected to throw, and its calls do not count.
                     lambdas.clear();
                     if (call.name().equalsString("needs")) {
                         needs.add(Feature.valueOf(feature));
@@ -210,7 +229,10 @@ final class KitCalls {
                 .anyMatch(names::contains);
     }
 
-    /** Returns true if a test runs in a guest, and not on the software fabric. */
+    /**
+     * Returns true if a test class or method is tagged to run only in a guest, and not on the
+     * software fabric.
+     */
     private static boolean changesTheMachine(AttributedElement element) {
         return annotations(element).stream()
                 .filter(annotation -> annotation.classSymbol().displayName().equals("Tag"))
@@ -220,7 +242,7 @@ final class KitCalls {
                                 && text.stringValue().equals("machine"));
     }
 
-    /** Adds the calls of a test to those of the fabrics that run it. */
+    /** Adds the API methods that a test calls to the sets of the fabrics that run the test. */
     private void follow(Test test) {
         var seen = new HashSet<Member>();
         var needs = new HashSet<Feature>();
@@ -258,7 +280,10 @@ final class KitCalls {
         return needs.stream().allMatch(profile::has);
     }
 
-    /** Returns the method itself, or all possible targets of an inherited or abstract method. */
+    /**
+     * Returns the body of a method. If the method is inherited or abstract, returns the bodies of
+     * all methods that the call may execute.
+     */
     private Stream<Body> declarations(Member method) {
         var body = bodies.get(method);
         return body != null && !body.uses.isEmpty()

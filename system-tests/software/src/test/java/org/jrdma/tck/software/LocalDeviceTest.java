@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests the choice of a local device and address on a machine with two devices. */
+/** Tests how a local device and address are chosen on a machine with two devices. */
 @Timeout(60)
 class LocalDeviceTest {
 
@@ -54,7 +54,10 @@ class LocalDeviceTest {
         second.close();
     }
 
-    /** Accepts one channel, closes it, and returns the address of the peer. */
+    /**
+     * Starts a thread that accepts one channel and closes it. Returns a future with the address of
+     * the peer.
+     */
     private static CompletableFuture<InetSocketAddress> accept(
             Listener listener, ProtectionDomain domain) {
         var peer = new CompletableFuture<InetSocketAddress>();
@@ -81,7 +84,7 @@ class LocalDeviceTest {
     }
 
     @Test
-    void shouldReportTheAddressesThatAListenerAtTheWildcardAddressServes() throws Exception {
+    void shouldReportTheAddressesOfAListenerOnTheWildcardAddress() throws Exception {
         try (var listener = connections.listen(new InetSocketAddress("0.0.0.0", 0))) {
             var port = listener.localAddress().getPort();
 
@@ -101,7 +104,7 @@ class LocalDeviceTest {
     }
 
     @Test
-    void shouldListenAtADevice() throws Exception {
+    void shouldListenOnTheAddressOfADevice() throws Exception {
         try (var listener = connections.listen(second, 0)) {
             assertThat(listener.localAddress().getAddress()).isEqualTo(SECOND);
             assertThat(listener.localAddresses()).containsExactly(listener.localAddress());
@@ -139,8 +142,8 @@ class LocalDeviceTest {
     }
 
     @Test
-    void shouldNameTheAddressesAndTheDevicesWhenNoProgramListens() throws Exception {
-        int port; // that is free
+    void shouldReportTheAddressesAndDevicesIfNoProgramListens() throws Exception {
+        int port; // the number of a port without a listener
         try (var listener = connections.listen(first, 0)) {
             port = listener.localAddress().getPort();
         }

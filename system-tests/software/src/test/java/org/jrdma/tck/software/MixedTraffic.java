@@ -36,9 +36,9 @@ import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.RemoteMemory;
 
 /**
- * One of two processes that run the operations of their {@link Script}s on each other, and check
- * all results. Ends with exit code 0 only if every byte, every completion and every number was
- * correct.
+ * A program for one of two processes that execute operations on each other. Two {@link Script}s
+ * determine the operations of both sides. The program checks all results, and ends with exit code 0
+ * only if every byte, every completion and every counter is correct.
  */
 final class MixedTraffic {
 
@@ -46,8 +46,8 @@ final class MixedTraffic {
     private static final long RECEIVE = 1L << 32;
 
     /**
-     * The timeout of 34 ms is shorter than the default, to detect faster a loss that no later
-     * packet reveals.
+     * The acknowledge timeout of 34 ms. It is shorter than the default, so that the loss of the
+     * last packet, which no later packet reveals, is detected faster.
      */
     private static final Duration TIMEOUT = Duration.ofNanos(4_096L << 13);
 
@@ -55,9 +55,9 @@ final class MixedTraffic {
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
 
     private final int operations;
-    private final Script mine;
-    private final Script theirs;
-    private final Operation[] underWay = new Operation[Script.DEPTH];
+    private final Script ownScript;
+    private final Script peerScript;
+    private final Operation[] pending = new Operation[Script.DEPTH];
     private final MemoryRegion sources;
     private final MemoryRegion arrivals;
     private final PolledQueuePair queuePair;
@@ -74,7 +74,10 @@ final class MixedTraffic {
     private int completed;
     private long received;
 
-    /** Returns the number of requests that the device sent again, twice or late. */
+    /**
+     * Counts the request packets that the device sends again, because of a retransmission or of
+     * fault injection.
+     */
     private static final class Repetitions implements PacketListener {
 
         private int highest = -1;
@@ -97,11 +100,15 @@ final class MixedTraffic {
         }
     }
 
-    /** Arguments: the number of operations, the seed of this side, the seed of the other side. */
+    /**
+     * Runs the program.
+     *
+     * @param arguments the number of operations, the seed of this side, and the seed of the peer
+     */
     static void main(String... arguments) throws Exception {
         var operations = Integer.parseInt(arguments[0]);
-        var mine = new Script(Long.parseLong(arguments[1]));
-        var theirs = new Script(Long.parseLong(arguments[2]));
+        var ownScript = new Script(Long.parseLong(arguments[1]));
+        var peerScript = new Script(Long.parseLong(arguments[2]));
         var library = new SoftRoce();
         var repetitions = new Repetitions();
         var network = library.devices().getFirst();
@@ -129,8 +136,8 @@ final class MixedTraffic {
             var traffic =
                     new MixedTraffic(
                             operations,
-                            mine,
-                            theirs,
+                            ownScript,
+                            peerScript,
                             queuePair,
                             memory.region((long) Script.DEPTH * Script.LONGEST),
                             memory.region((long) RECEIVES * Script.LONGEST),
@@ -140,25 +147,26 @@ final class MixedTraffic {
             traffic.run(cursor);
             IO.println("done, with %d requests repeated".formatted(repetitions.count));
             IO.println(network.faultCounts());
-            IO.readln(); // the other side has ended as well, and all its writes have arrived
+            IO.readln(); // the peer has completed its operations, so all its writes have arrived
             traffic.check(target);
-            IO.println("all was right");
-            IO.readln(); // until then this side answers repeated requests of the other side
+            IO.println("all results are correct");
+            // Until this line arrives, this side answers repeated requests of the peer.
+            IO.readln();
         }
     }
 
     private MixedTraffic(
             int operations,
-            Script mine,
-            Script theirs,
+            Script ownScript,
+            Script peerScript,
             PolledQueuePair queuePair,
             MemoryRegion sources,
             MemoryRegion arrivals,
             RemoteMemory remote)
             throws IOException {
         this.operations = operations;
-        this.mine = mine;
-        this.theirs = theirs;
+        this.ownScript = ownScript;
+        this.peerScript = peerScript;
         this.queuePair = queuePair;
         this.sources = sources;
         this.arrivals = arrivals;
@@ -182,24 +190,24 @@ final class MixedTraffic {
 
     private void postReceive(long number) throws IOException {
         var receive = receives[(int) (number % RECEIVES)];
-        expect(receive.id(RECEIVE + number).tryPost(), "room for receive " + number);
+        expect(receive.id(RECEIVE + number).tryPost(), "a free slot for receive " + number);
     }
 
     private void run(CompletionCursor cursor) throws IOException {
-        var awaited = nextReceived();
-        while (completed < operations || awaited != null) {
-            while (mine.number() < operations && queuePair.freeSends() > 0) {
-                post(mine.next());
+        var expectedMessage = nextReceived();
+        while (completed < operations || expectedMessage != null) {
+            while (ownScript.number() < operations && queuePair.freeSends() > 0) {
+                post(ownScript.next());
             }
             poll(cursor);
             while (cursor.next()) {
                 expect(
                         cursor.isSuccess(),
-                        "success, not %s of %x".formatted(cursor.status(), cursor.id()));
+                        "success, not %s, of request %x".formatted(cursor.status(), cursor.id()));
                 if (cursor.id() >= RECEIVE) {
-                    expect(awaited != null, "no receive any more");
-                    checkReceived(cursor, awaited);
-                    awaited = nextReceived();
+                    expect(expectedMessage != null, "no further completion of a receive");
+                    checkReceived(cursor, expectedMessage);
+                    expectedMessage = nextReceived();
                 } else {
                     checkCompleted(cursor);
                 }
@@ -207,20 +215,26 @@ final class MixedTraffic {
         }
     }
 
-    /** Polls, which drives the device, and waits if there are no completions. */
+    /**
+     * Polls the completion queue several times, and then waits for a completion. Polling lets the
+     * device process packets.
+     */
     private static void poll(CompletionCursor cursor) throws IOException {
         for (var i = 0; i < POLLS; i++) {
             if (cursor.poll() > 0) {
                 return;
             }
         }
-        expect(cursor.await(LONGEST_WAIT) > 0, "a completion in time");
+        expect(cursor.await(LONGEST_WAIT) > 0, "a completion within " + LONGEST_WAIT);
     }
 
-    /** Returns the next expected message, or null if no further message is expected. */
+    /**
+     * Returns the next operation of the peer that completes a receive of this side, or null if
+     * there are no more.
+     */
     private Operation nextReceived() {
-        while (theirs.number() < operations) {
-            var operation = theirs.next();
+        while (peerScript.number() < operations) {
+            var operation = peerScript.next();
             if (operation.kind().takesReceive()) {
                 return operation;
             }
@@ -241,7 +255,7 @@ final class MixedTraffic {
             MemorySegment.copy(
                     operation.bytes(), 0, source.segment(), JAVA_BYTE, 0, source.length());
         }
-        underWay[operation.number() % Script.DEPTH] = operation;
+        pending[operation.number() % Script.DEPTH] = operation;
         var number = operation.number();
         var posted =
                 switch (operation.kind()) {
@@ -290,19 +304,19 @@ final class MixedTraffic {
                                     .id(number)
                                     .tryPost();
                 };
-        expect(posted, "room for operation " + number);
+        expect(posted, "a free slot for operation " + number);
     }
 
     private void checkCompleted(CompletionCursor cursor) throws IOException {
         expect(cursor.id() == completed, "completion %d, not %d".formatted(completed, cursor.id()));
-        var operation = underWay[completed % Script.DEPTH];
+        var operation = pending[completed % Script.DEPTH];
         var memory = source(operation).segment();
         switch (operation.kind()) {
             case READ -> expectBytes(memory, operation);
             case FETCH_AND_ADD, COMPARE_AND_SWAP ->
                     expect(
                             memory.get(JAVA_LONG, 0) == operation.former(),
-                            "a number of " + operation);
+                            "the previous value of " + operation);
             default -> {}
         }
         completed++;
@@ -314,12 +328,12 @@ final class MixedTraffic {
                 "receive %d, not %x".formatted(received, cursor.id()));
         expect(
                 cursor.bytes() == operation.bytes().length,
-                "%s to bring so many bytes, not %d".formatted(operation, cursor.bytes()));
+                "the length of %s, not %d bytes".formatted(operation, cursor.bytes()));
         expect(
                 cursor.hasImmediate() == (operation.kind() != Kind.SEND),
-                operation + " with its immediate data or none");
+                "immediate data only if sent by " + operation);
         if (cursor.hasImmediate()) {
-            expect(cursor.immediate() == ~operation.number(), "the number of " + operation);
+            expect(cursor.immediate() == ~operation.number(), "the immediate data of " + operation);
         }
         if (operation.kind() != Kind.WRITE_WITH_IMMEDIATE) {
             var slot = received % RECEIVES;
@@ -330,15 +344,19 @@ final class MixedTraffic {
         postReceive(received++ + RECEIVES);
     }
 
-    /** Returns the expected content of the memory that the other side writes. */
+    /** Checks the content of the memory that the operations of the peer have changed. */
     private void check(MemoryRegion target) {
         var segment = target.segment();
         var found = segment.asSlice(0, Script.WINDOW).toArray(JAVA_BYTE);
-        var difference = Arrays.mismatch(found, theirs.window());
-        expect(difference < 0, "what was written; the first wrong byte is " + difference);
+        var difference = Arrays.mismatch(found, peerScript.window());
+        expect(
+                difference < 0,
+                "the bytes that the peer wrote; the first difference is at " + difference);
         for (var i = 0; i < Script.NUMBERS; i++) {
             var number = segment.get(JAVA_LONG, Script.WINDOW + (long) i * Long.BYTES);
-            expect(number == theirs.numbers()[i], "each atomic applied once to number " + i);
+            expect(
+                    number == peerScript.numbers()[i],
+                    "each atomic operation executed once on counter " + i);
         }
     }
 
@@ -347,9 +365,9 @@ final class MixedTraffic {
         expect(difference < 0, "the bytes of %s at %d".formatted(operation, difference));
     }
 
-    private static void expect(boolean condition, String what) {
+    private static void expect(boolean condition, String expectation) {
         if (!condition) {
-            throw new AssertionError("Expected " + what);
+            throw new AssertionError("Expected " + expectation);
         }
     }
 }

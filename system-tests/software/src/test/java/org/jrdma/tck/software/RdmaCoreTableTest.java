@@ -15,19 +15,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /**
- * Checks that the tests that docs/contributing/rdma-core.md names exist, and that it omits none.
+ * Checks that docs/contributing/rdma-core.md contains a row for each test of rdma-core, and names
+ * only existing tests of this project.
  */
 class RdmaCoreTableTest {
 
     private static final Path TABLE = Path.of("../../docs/contributing/rdma-core.md");
 
-    /** The number of tests in the files of the first tier. */
+    /** The total number of rdma-core's tests in the document. */
     private static final int TESTS = 185;
 
     private static final List<String> PACKAGES =
             List.of("org.jrdma.tck.verbs", "org.jrdma.tck.recorded");
 
-    /** A file of rdma-core, and the number of its tests. */
+    /** A heading of the document: a test file of rdma-core and the number of its tests. */
     private static final Pattern FILE = Pattern.compile("(?m)^## (test_\\w+\\.py): (\\d+)$");
 
     private static final Pattern ROW =
@@ -43,7 +44,7 @@ class RdmaCoreTableTest {
     }
 
     @Test
-    void shouldNameOnlyTestsThatThereAre() {
+    void shouldNameOnlyExistingTests() {
         ROW.matcher(text)
                 .results()
                 .filter(row -> !row.group(2).matches(REASON))
@@ -60,7 +61,7 @@ class RdmaCoreTableTest {
     }
 
     @Test
-    void shouldHaveARowForEachTestOfEachFile() {
+    void shouldContainARowForEachTestOfEachFile() {
         var expected = new HashMap<String, Integer>();
         var rows = new HashMap<String, Integer>();
         var sections = FILE.matcher(text).results().toList();

@@ -6,7 +6,10 @@ import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.Endpoint;
 
-/** A process that makes its memory writable for peers, and does nothing itself. */
+/**
+ * A program that permits a peer to write to its memory, and does nothing else until the process is
+ * killed.
+ */
 final class Responder {
 
     private Responder() {}

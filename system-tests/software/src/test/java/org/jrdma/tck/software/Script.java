@@ -4,15 +4,22 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/** The operations of one side on the other, and their results. Depends only on the seed. */
+/**
+ * A random sequence of operations that one side executes on its peer, with their expected results.
+ * The sequence depends only on the seed, so that both sides can compute it.
+ */
 final class Script {
 
     static final int MTU = 1024;
     static final int LONGEST = 4 * MTU + 104;
 
-    /** The size of the area for reads and writes. The numbers for atomics follow it. */
+    /**
+     * The size in bytes of the part of the target memory for reads and writes. The counters for
+     * atomic operations follow it.
+     */
     static final int WINDOW = 1 << 16;
 
+    /** The number of counters for atomic operations. */
     static final int NUMBERS = 8;
     static final int TARGET_BYTES = WINDOW + NUMBERS * Long.BYTES;
 
@@ -38,13 +45,14 @@ final class Script {
     /**
      * An operation.
      *
-     * @param offset the offset in the other side's memory
-     * @param bytes the data to send or write, or the expected data of a read
-     * @param operand the number to add or to compare with
-     * @param replacement the number to swap in
-     * @param former the number that an atomic must find
-     * @param fenced true if the operation must wait for reads, which otherwise could see later
-     *     writes
+     * @param number the index of the operation in the sequence
+     * @param offset the offset in the peer's memory
+     * @param bytes the data to send or write, or the data that a read must return
+     * @param operand the number to add, or the number to compare with
+     * @param replacement the number that a compare-and-swap stores
+     * @param former the value that an atomic operation must return
+     * @param fenced true if the operation must wait for earlier reads, which might otherwise return
+     *     data that this operation writes
      */
     @SuppressWarnings("ArrayRecordComponent") // operations are never compared
     record Operation(
@@ -71,11 +79,12 @@ final class Script {
         return number;
     }
 
-    /** Returns the content of the other side's memory after the operations so far. */
+    /** Returns the expected content of the peer's memory after the operations so far. */
     byte[] window() {
         return window;
     }
 
+    /** Returns the expected values of the peer's counters after the operations so far. */
     long[] numbers() {
         return numbers;
     }
@@ -108,7 +117,7 @@ final class Script {
         return atomic(Kind.FETCH_AND_ADD, index, delta, 0, former);
     }
 
-    /** Makes a compare-and-swap. Half of them find the expected number. */
+    /** Returns a compare-and-swap. In half of the cases, the comparison succeeds. */
     private Operation compareAndSwap() {
         var index = random.nextInt(NUMBERS);
         var former = numbers[index];

@@ -19,14 +19,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Compiles the Java code in documents, and runs complete programs. */
+/** Compiles the Java code in Markdown documents, and runs the code that is a complete program. */
 class SnippetTest {
 
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
 
     /**
-     * A fenced block of Java. Before a fragment, a comment that readers do not see declares the
-     * members of its class.
+     * A fenced block of Java code. If the block is a fragment, an HTML comment before it contains
+     * declarations that the fragment needs to compile.
      */
     private static final Pattern SNIPPET =
             Pattern.compile("(?:<!-- beside: (.*?) -->\n)?```java\n(.*?)```", Pattern.DOTALL);
@@ -53,7 +53,10 @@ class SnippetTest {
 
     record Snippet(String document, int line, String beside, String code) {
 
-        /** The source file: a program as it is, a method in a class, or statements in a method. */
+        /**
+         * Returns the source file for the compiler. The code of a program is used unchanged, a
+         * method is enclosed in a class, and statements are enclosed in a method.
+         */
         String source() {
             if (CLASS.matcher(code).find()) {
                 return code;

@@ -43,7 +43,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests connections by address and port on the software fabric, also over bad networks. */
+/**
+ * Tests connections by address and port on the software fabric, with and without network faults.
+ */
 class SoftConnectionTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(55);
@@ -84,7 +86,10 @@ class SoftConnectionTest {
         return ConnectionOptions.of(QueuePairOptions.reliable(completions).sends(1).receives(1));
     }
 
-    /** Accepts the next peer, receives a message, and waits until the peer disconnects. */
+    /**
+     * Accepts a connection, receives a message, and waits until the peer disconnects. Returns the
+     * length of the message.
+     */
     private int serve() throws IOException {
         var received = new AtomicReference<Transfer>();
         var options =
@@ -98,7 +103,9 @@ class SoftConnectionTest {
         }
     }
 
-    /** Connects, sends a message and disconnects. */
+    /**
+     * Connects to the listener, sends a message and disconnects. Returns the length of the message.
+     */
     private int call() throws IOException {
         try (var connection =
                 connections.connect(listener.localAddress(), domain, options(), TIMEOUT)) {
@@ -108,7 +115,7 @@ class SoftConnectionTest {
         }
     }
 
-    /** Connects a number of peers concurrently, and returns the duration. */
+    /** Opens, uses and closes a number of connections concurrently, and returns the duration. */
     private Duration connect(int count) throws Exception {
         var start = System.nanoTime();
         var tasks = new ArrayList<Future<Integer>>();
@@ -153,7 +160,7 @@ class SoftConnectionTest {
     }
 
     @Test
-    void shouldGiveUpOnASilentNetworkAtTheDeadlineAndDisconnectLikewise() throws Exception {
+    void shouldTimeOutConnectAndDisconnectOnASilentNetwork() throws Exception {
         var accepting = threads.submit(() -> listener.accept(domain, options(), TIMEOUT));
         try (var connection =
                         connections.connect(listener.localAddress(), domain, options(), TIMEOUT);
@@ -178,15 +185,15 @@ class SoftConnectionTest {
     }
 
     @Test
-    void shouldGiveUpOnAProcessThatIsKilledWhenItIsAsked() throws Exception {
-        try (var doomed = ChildJvm.start(List.of(), HalfPeer.class)) {
-            var where = doomed.line().split(" ", -1);
-            var peer = new InetSocketAddress(where[0], Integer.parseInt(where[1]));
+    void shouldTimeOutIfThePeerIsKilledAfterItHasReceivedTheRequest() throws Exception {
+        try (var killedPeer = ChildJvm.start(List.of(), HalfPeer.class)) {
+            var hostAndPort = killedPeer.line().split(" ", -1);
+            var peer = new InetSocketAddress(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
             var connecting =
                     threads.submit(() ->
                             connections.connect(peer, domain, options(), Duration.ofSeconds(3)));
-            doomed.line("asked");
-            doomed.kill();
+            killedPeer.line("request received");
+            killedPeer.kill();
 
             assertThat(connecting)
                     .failsWithin(Duration.ofSeconds(10))
@@ -198,16 +205,16 @@ class SoftConnectionTest {
     }
 
     @Test
-    void shouldGiveUpOnAProcessThatIsKilledWhenItHasAskedAndServeOthers() throws Exception {
+    void shouldTimeOutIfThePeerIsKilledAfterItsRequestAndServeOtherPeers() throws Exception {
         var here = listener.localAddress();
-        try (var doomed =
+        try (var killedPeer =
                 ChildJvm.start(
                         List.of(),
                         HalfPeer.class,
                         here.getAddress().getHostAddress(),
                         "" + here.getPort())) {
             try (var request = listener.next(TIMEOUT)) {
-                doomed.kill();
+                killedPeer.kill();
                 var start = System.nanoTime();
 
                 assertThatThrownBy(() -> request.accept(domain, options(), Duration.ofSeconds(2)))
@@ -221,9 +228,12 @@ class SoftConnectionTest {
         connect(1);
     }
 
-    /** Otherwise the peer would get the number of a queue pair on another device. */
+    /**
+     * If the listener accepted, the peer would receive the number of a queue pair on another
+     * device.
+     */
     @Test
-    void shouldRefuseToReceiveForAnExtendedDomainOfAnotherDevice() throws Exception {
+    void shouldRejectAnXrcDomainOfAnotherDevice() throws Exception {
         var library = SoftRoce.onLoopback(2);
         var manager = ConnectionManager.from(library);
         var names = library.devices().stream().map(SoftDevice::name).toList();
@@ -265,7 +275,7 @@ class SoftConnectionTest {
     }
 
     @Test
-    void shouldReportObjectsThatAProgramDoesNotClose() throws Exception {
+    void shouldReportConnectionObjectsThatAProgramDoesNotClose() throws Exception {
         try (var forgetful =
                 ChildJvm.start(
                         List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
@@ -282,13 +292,13 @@ class SoftConnectionTest {
                     }
                 }
             }
-            assertThat(reported) // and each end of the connection
+            assertThat(reported) // the other two reports are those of the ends of the connection
                     .contains("listener at", "route to", "request from");
         }
     }
 
     @Test
-    void shouldListTheDevicesIfNoneReachesAnAddress() {
+    void shouldListTheDevicesIfNoneHasTheAddress() {
         assertThatThrownBy(() -> connections.listen(new InetSocketAddress("192.0.2.1", 7)))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_bind_addr")
@@ -297,7 +307,7 @@ class SoftConnectionTest {
     }
 
     @Test
-    void shouldShowItsMessagesToPacketListeners() throws Exception {
+    void shouldReportConnectionManagerMessagesToPacketListeners() throws Exception {
         var names = ConcurrentHashMap.<String>newKeySet();
         var disconnected = new CompletableFuture<Void>();
         soft.listen(packet -> {

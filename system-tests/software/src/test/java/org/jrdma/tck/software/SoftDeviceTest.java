@@ -19,10 +19,13 @@ import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Tests devices of the software fabric that a program opens. */
+/** Tests how programs open and use devices of the software fabric. */
 class SoftDeviceTest {
 
-    /** An address that another build on this machine is unlikely to use. */
+    /**
+     * A loopback address that is derived from the process ID, so that tests of other builds on this
+     * machine are unlikely to use it.
+     */
     private static final InetAddress ADDRESS =
             InetAddress.ofLiteral(
                     "127.%d.%d.1"
@@ -46,7 +49,7 @@ class SoftDeviceTest {
     }
 
     @Test
-    void shouldTakeTheNextAddressThatIsFreeByDefault() throws Exception {
+    void shouldUseTheNextFreeAddressByDefault() throws Exception {
         var verbs = Verbs.from(SoftRoce.onLoopback(2));
         try (var first = verbs.open("soft0");
                 var second = verbs.open("soft1")) {
@@ -55,7 +58,7 @@ class SoftDeviceTest {
     }
 
     @Test
-    void shouldGiveItsAddressBackWhenTheLastHasClosedIt() throws Exception {
+    void shouldReleaseItsAddressWhenTheLastContextIsClosed() throws Exception {
         var verbs = Verbs.from(SoftRoce.at(ADDRESS));
         for (var round = 0; round < 3; round++) {
             try (var one = verbs.open("soft0");
@@ -66,7 +69,7 @@ class SoftDeviceTest {
     }
 
     @Test
-    void shouldCountTroublesThoughItIsClosedAndOpenedAgain() throws Exception {
+    void shouldKeepFaultCountsWhenItIsClosedAndOpenedAgain() throws Exception {
         var library = SoftRoce.onLoopback(1);
         var soft = library.devices().getFirst();
         var verbs = Verbs.from(library);
@@ -87,23 +90,23 @@ class SoftDeviceTest {
     }
 
     @Test
-    void shouldHaveTheSameTroubleAgainButNotThatOfAnotherDevice() throws Exception {
-        var trouble = NetworkFaults.seeded(5).withLoss(0.5);
+    void shouldInjectTheSameFaultsForTheSameSeedButNotOnAnotherDevice() throws Exception {
+        var faults = NetworkFaults.seeded(5).withLoss(0.5);
 
-        var first = lossesOfEach(trouble);
+        var first = directionsByDevice(faults);
 
         assertThat(first).hasSize(2);
         assertThat(first.getFirst()).isNotEqualTo(first.getLast());
-        assertThat(lossesOfEach(trouble)).isEqualTo(first);
+        assertThat(directionsByDevice(faults)).isEqualTo(first);
     }
 
-    /** Returns the indexes of lost packets, by device. */
-    private static List<List<Direction>> lossesOfEach(NetworkFaults trouble) throws Exception {
+    /** Returns for each device whether each of its packets was sent or lost. */
+    private static List<List<Direction>> directionsByDevice(NetworkFaults faults) throws Exception {
         var library = SoftRoce.onLoopback(2);
         var all = new ArrayList<List<Direction>>();
         for (var soft : library.devices()) {
             var sent = new CopyOnWriteArrayList<Direction>();
-            soft.faults(trouble);
+            soft.faults(faults);
             soft.listen(packet -> {
                 if (packet.direction() != Direction.RECEIVED) {
                     sent.add(packet.direction());

@@ -10,7 +10,10 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
-/** Makes the conformance kit test the software fabric. A service of JUnit's launcher. */
+/**
+ * Configures the conformance kit to test the software fabric. JUnit's launcher loads this class as
+ * a service.
+ */
 public final class SoftwareUnderTest implements LauncherSessionListener {
 
     @Override

@@ -18,10 +18,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Generates docs/reference/verbs.md and rdma_cm.md, the tables of the Java form of every function
- * of verbs.h and rdma_cma.h, and checks that they are up to date. The sources are the lists beside
- * the headers, the Javadoc of ibverbs-java, and the class files of the conformance kit and of the
- * tests on the recording library.
+ * Generates the tables docs/reference/verbs.md and docs/reference/rdma_cm.md, which list the Java
+ * form of every function of verbs.h and rdma_cma.h, and checks that the files are up to date. The
+ * sources are the lists of functions beside the headers, the Javadoc of ibverbs-java, and the class
+ * files of the conformance kit and of the tests with the recording library.
  */
 class VerbsTableTest {
 
@@ -32,7 +32,7 @@ class VerbsTableTest {
 
     private static final String NEVER_OWNED = "not needed: the program creates its queue pairs";
 
-    /** Functions that Java does not need, and why. */
+    /** The functions of verbs.h that Java does not need, with the reasons. */
     private static final Map<String, String> NOT_NEEDED =
             Map.of(
                     "ibv_static_providers",
@@ -42,7 +42,7 @@ class VerbsTableTest {
                     "ibv_wr_opcode_str", "not needed: requests and completions have types",
                     "verbs_get_ctx", "not needed: a helper of the inline functions of the header");
 
-    /** Functions of the connection manager that Java does not need, and why. */
+    /** The functions of rdma_cma.h that Java does not need, with the reasons. */
     private static final Map<String, String> NOT_NEEDED_TO_CONNECT =
             Map.of(
                     "rdma_create_qp", NEVER_OWNED,
@@ -55,7 +55,7 @@ class VerbsTableTest {
                     "rdma_free_devices", "not needed: `Verbs#devices`",
                     "rdma_event_str", "not needed: an event has a type");
 
-    /** A header, and the table of its functions. */
+    /** A C header, and the document with the table of its functions. */
     enum Table {
         VERBS("libibverbs", "verbs.h", "functions.txt", "verbs.md", NOT_NEEDED),
         CONNECTIONS(
@@ -70,7 +70,7 @@ class VerbsTableTest {
         private final Path list;
         private final Path file;
 
-        @SuppressWarnings("ImmutableEnumChecker") // it is
+        @SuppressWarnings("ImmutableEnumChecker") // Map.of creates an immutable map.
         private final Map<String, String> notNeeded;
 
         Table(
@@ -91,7 +91,10 @@ class VerbsTableTest {
         }
     }
 
-    /** The names of linked functions and of function pointers in the binding. */
+    /**
+     * The expressions in the binding that name a linked C function or a function pointer of a
+     * structure.
+     */
     private static final Pattern LINKED =
             Pattern.compile(
                     "rdma_h\\.(\\w+)\\$descriptor|(?:ibv_context_ops|verbs_context)\\.(\\w+)\\$offset");
@@ -121,9 +124,12 @@ class VerbsTableTest {
         assertThat(table.file).as("To update the table: " + COMMAND).hasContent(content);
     }
 
-    /** Otherwise the table would list an existing method as missing. */
+    /**
+     * If the Javadoc of a method did not name its C function, the table would list the function as
+     * missing.
+     */
     @Test
-    void shouldFindEveryFunctionThatTheBindingCallsInAComment() throws IOException {
+    void shouldFindEachFunctionThatTheBindingCallsInJavadoc() throws IOException {
         var linked = new HashSet<String>();
         try (var files = Files.list(LINKAGE)) {
             for (var file : files.toList()) {
@@ -135,15 +141,15 @@ class VerbsTableTest {
             }
         }
 
-        linked.retainAll(functions); // the structures have other members too
+        linked.retainAll(functions); // the structures also have members that are not functions
         assertThat(linked)
                 .contains("ibv_open_device", "ibv_post_send", "ibv_query_device_ex", "rdma_listen");
         assertThat(java.mentioned()).containsAll(linked);
     }
 
-    /** A comment may contain an outdated name. */
+    /** Detects names in Javadoc that are misspelled or no longer exist. */
     @Test
-    void shouldFindNoFunctionInACommentThatTheHeaderHasNot() {
+    void shouldFindOnlyFunctionsOfTheHeadersInJavadoc() {
         var known = new HashSet<>(functions);
 
         assertThat(java.mentioned())
@@ -152,8 +158,9 @@ class VerbsTableTest {
     }
 
     /**
-     * Methods that all tests of the kit call, that rxe and siw reject, or that no test calls
-     * because the program sets the test subject.
+     * Checks one method for each case: all fabrics call {@code Verbs#open}, rxe and siw reject null
+     * regions, the kit does not call {@code Verbs#software}, and only the recording library
+     * supports dma-bufs.
      */
     @Test
     void shouldDistinguishFunctionsThatTheKitCallsFromOthers() {
@@ -233,7 +240,10 @@ class VerbsTableTest {
         return "`" + text + "`";
     }
 
-    /** A name with leading underscores is called by a macro or function with the plain name. */
+    /**
+     * Removes leading underscores from a function name. A macro or an inline function with the
+     * plain name calls such a function.
+     */
     private static String plain(String function) {
         return function.replaceFirst("^_+", "");
     }

@@ -5,11 +5,12 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * The limits of a device, and the properties that all devices share: one port, one GID, one clock.
+ * Constants that are the same for all software devices: the limits that a device reports and
+ * enforces, its only port, GID and partition key, and its clock.
  */
 public final class DeviceLimits {
 
-    /** The number of the only port. */
+    /** The number of the single port that each device has. */
     public static final int PORT = 1;
 
     public static final int MAX_REQUESTS = 16_384;
@@ -26,8 +27,11 @@ public final class DeviceLimits {
     private DeviceLimits() {}
 
     /**
-     * Initializes {@link #PAGE_BYTES}, because a function that C calls must not make the system
-     * call.
+     * Loads this class, which queries the page size of the system ({@link #PAGE_BYTES}). This
+     * method must be called before C code calls an {@link Exported} method, because the query is a
+     * system call, which such a method must not make.
+     *
+     * @throws IllegalStateException if the reported page size is not positive
      */
     public static void prepare() {
         if (PAGE_BYTES <= 0) {
@@ -37,19 +41,23 @@ public final class DeviceLimits {
     }
 
     /**
-     * Checks a port number.
+     * Checks that a port number is {@link #PORT}.
      *
-     * @throws ErrnoException if the number is not {@link #PORT}
+     * @throws ErrnoException with {@code EINVAL} if it is another number
      */
     public static void requirePort(int port) {
         ErrnoException.throwIf(port != PORT, Errno.EINVAL);
     }
 
-    /** The clock of all devices, in nanoseconds. */
+    /**
+     * The current time of the clock that all devices share, in nanoseconds. Completion timestamps
+     * are values of this clock. Its origin is arbitrary.
+     */
     public static long clock() {
         return System.nanoTime();
     }
 
+    /** Converts a value between the byte order of this machine and big-endian byte order. */
     public static long bigEndian(long value) {
         return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? value : Long.reverseBytes(value);
     }

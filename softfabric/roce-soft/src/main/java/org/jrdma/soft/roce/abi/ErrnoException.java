@@ -3,7 +3,11 @@ package org.jrdma.soft.roce.abi;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
-/** Thrown to report the failure of a function with an errno. */
+/**
+ * Thrown inside an implementation of a C function if the function fails. {@link Failure} converts
+ * the exception to the function's error convention, so it never reaches the C caller. Has no stack
+ * trace.
+ */
 public final class ErrnoException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -15,26 +19,32 @@ public final class ErrnoException extends RuntimeException {
     }
 
     /**
+     * Creates an exception with an explanation, which the caller can query with {@link
+     * Failure#explanation}.
+     *
      * @param explanation details that the errno does not express
      */
     public ErrnoException(int errno, String explanation) {
         super(explanation, null, false, false);
-        this.errno = errno == 0 ? Errno.EIO : errno; // 0 would mean success
+        this.errno = errno == 0 ? Errno.EIO : errno; // 0 would indicate success to C callers
     }
 
-    /** Throws an exception if a condition holds. */
+    /** Throws an {@code ErrnoException} if a condition is true. */
     public static void throwIf(boolean condition, int errno) {
         if (condition) {
             throw new ErrnoException(errno);
         }
     }
 
-    /** A call that may fail with a {@link FabricException}. */
+    /** An operation that may fail with a {@link FabricException}. */
     public interface FabricCall<T> {
         T call() throws FabricException;
     }
 
-    /** Makes a call and converts its exception. */
+    /**
+     * Runs an operation and converts its {@link FabricException} to an {@code ErrnoException} with
+     * the same error code and message.
+     */
     public static <T> T convert(FabricCall<T> call) {
         try {
             return call.call();

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.linkage.FunctionStubs;
 
 /**
- * The symbols of methods marked as {@link Exported}. Callers pass a lookup that can access the
- * methods.
+ * A symbol lookup that finds the C function pointers of methods marked with {@link Exported}. The
+ * creator passes a {@link Lookup} that can access these methods, because they need not be public.
  */
 public final class Exports implements SymbolLookup {
 
@@ -51,20 +51,32 @@ public final class Exports implements SymbolLookup {
                                                         () -> function(lookup, method, receiver))));
     }
 
-    /** Returns the symbols of static methods. */
+    /**
+     * Returns the symbols of the static methods of some classes.
+     *
+     * @param lookup a lookup that can access the methods
+     */
     public static Exports of(Lookup lookup, Class<?>... classes) {
         return new Exports(lookup, Stream.of(classes), UnaryOperator.identity());
     }
 
-    /** Returns the symbols of the methods of an object. */
+    /**
+     * Returns the symbols of the instance methods of one object. Each C function calls its method
+     * on this object.
+     *
+     * @param lookup a lookup that can access the methods
+     */
     public static Exports ofReceiver(Lookup lookup, Object receiver) {
         return new Exports(
                 lookup, Stream.of(receiver.getClass()), function -> function.bindTo(receiver));
     }
 
     /**
-     * Returns the symbols of the methods of a class. The first argument of the C function
-     * identifies the object.
+     * Returns the symbols of the instance methods of a class. The first argument of each C function
+     * is an address, and the function calls its method on the object that {@code find} returns for
+     * this address.
+     *
+     * @param lookup a lookup that can access the methods
      */
     public static <T> Exports ofObjects(Lookup lookup, Class<T> type, LongFunction<T> find) {
         var finder = FIND.bindTo(find).asType(MethodType.methodType(type, long.class));
@@ -74,7 +86,10 @@ public final class Exports implements SymbolLookup {
                 function -> MethodHandles.filterArguments(function, 0, finder));
     }
 
-    /** Sets the function pointers of a structure to the functions with the names of the members. */
+    /**
+     * Stores function pointers in a structure. Each member whose name is a symbol of {@code
+     * functions} is set to that function; the other members are not changed.
+     */
     public static void install(
             SymbolLookup functions, MemorySegment structure, GroupLayout layout) {
         for (var member : layout.memberLayouts()) {

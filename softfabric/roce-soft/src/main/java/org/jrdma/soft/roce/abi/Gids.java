@@ -8,7 +8,9 @@ import org.jrdma.abi.rdma.ibv_global_route;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.engine.Address;
 
-/** GIDs in native memory: 16 bytes in network order. */
+/**
+ * Reads and writes GIDs in native memory, where a GID consists of 16 bytes in network byte order.
+ */
 public final class Gids {
 
     private static final ValueLayout.OfLong BIG_ENDIAN =
@@ -26,10 +28,10 @@ public final class Gids {
     }
 
     /**
-     * Returns the destination of an {@code ibv_ah_attr}.
+     * Returns the destination GID of an {@code ibv_ah_attr}.
      *
-     * @throws ErrnoException if the attributes have no destination GID, or a source GID that the
-     *     device does not have
+     * @throws ErrnoException with {@code EINVAL} if the attributes have no global route, or name a
+     *     port or a source GID index that the device does not have
      */
     public static Address destination(MemorySegment attributes) {
         var route = ibv_ah_attr.grh(attributes);

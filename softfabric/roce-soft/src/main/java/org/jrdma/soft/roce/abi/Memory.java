@@ -6,34 +6,43 @@ import java.lang.foreign.ValueLayout;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 
-/** Access to memory that C passes by its address. */
+/** Access to native memory that a C caller passes to a function by its address. */
 public final class Memory {
 
     private Memory() {}
 
     /**
-     * Returns a structure of the caller.
+     * Returns the structure at an address that the caller has passed.
      *
-     * @throws ErrnoException if the address is NULL
+     * @throws ErrnoException with {@code EINVAL} if the address is NULL
      */
     public static MemorySegment at(long address, GroupLayout layout) {
         return at(address, layout.byteSize());
     }
 
-    /** Stores a pointer in memory of the caller. */
+    /**
+     * Stores a pointer at an address that the caller has passed.
+     *
+     * @throws ErrnoException with {@code EINVAL} if the address is NULL
+     */
     public static void setPointer(long target, MemorySegment value) {
         at(target, ValueLayout.ADDRESS.byteSize()).set(ValueLayout.ADDRESS, 0, value);
     }
 
-    /** Stores an {@code int} in memory of the caller. */
+    /**
+     * Stores an {@code int} at an address that the caller has passed.
+     *
+     * @throws ErrnoException with {@code EINVAL} if the address is NULL
+     */
     public static void setInt(long target, int value) {
         at(target, Integer.BYTES).set(ValueLayout.JAVA_INT, 0, value);
     }
 
     /**
-     * Returns memory of the caller.
+     * Returns the memory range at an address that the caller has passed. The range is not checked:
+     * an access to unmapped memory crashes the JVM.
      *
-     * @throws ErrnoException if the address is NULL
+     * @throws ErrnoException with {@code EINVAL} if the address is NULL
      */
     public static MemorySegment at(long address, long bytes) {
         ErrnoException.throwIf(address == 0, Errno.EINVAL);

@@ -4,8 +4,8 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 
 /**
- * Conversion of path MTUs: {@code enum ibv_mtu} has codes from 1 for 256 bytes to 5 for 4,096
- * bytes.
+ * Converts path MTUs between bytes and the codes of {@code enum ibv_mtu}, which range from 1 for
+ * 256 bytes to 5 for 4,096 bytes.
  */
 public final class PathMtu {
 
@@ -13,15 +13,15 @@ public final class PathMtu {
 
     private PathMtu() {}
 
-    /** Returns the code of a path MTU. */
+    /** Returns the {@code enum ibv_mtu} code of a path MTU in bytes. */
     public static int code(int bytes) {
         return rdma_h.IBV_MTU_256() + Integer.numberOfTrailingZeros(bytes / MIN_BYTES);
     }
 
     /**
-     * Returns the path MTU of a code, in bytes.
+     * Returns the path MTU in bytes for an {@code enum ibv_mtu} code.
      *
-     * @throws ErrnoException if the code is invalid
+     * @throws ErrnoException with {@code EINVAL} if the code is invalid
      */
     public static int bytes(int code) {
         ErrnoException.throwIf(

@@ -1,6 +1,9 @@
 package org.jrdma.soft.roce.abi;
 
-/** The number of objects that depend on an object, which cannot be destroyed before them. */
+/**
+ * A counter of the objects that use another object. An object must not be destroyed while other
+ * objects use it: C callers receive an error instead. Safe for use by multiple threads.
+ */
 public final class ReferenceCount {
 
     private int count;
@@ -13,6 +16,7 @@ public final class ReferenceCount {
         count--;
     }
 
+    /** Throws an {@link ErrnoException} with the given errno if the count is not 0. */
     public synchronized void requireNone(int errno) {
         if (count > 0) {
             throw new ErrnoException(errno);

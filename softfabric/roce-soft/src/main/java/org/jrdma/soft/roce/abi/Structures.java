@@ -13,27 +13,36 @@ import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The structures that C has pointers to, each with the Java object that implements it. A header
- * before the structure contains the index of the object. The memory is reused and never freed, so
- * that a lookup by a stale pointer finds no object instead of accessing unmapped memory.
+ * Native structures, such as {@code ibv_qp}, that C callers have pointers to, and the Java objects
+ * that implement them. A header before each structure contains the number of its object, so that an
+ * object can be found by the address of its structure. The native memory is reused and never freed.
+ * Therefore a lookup with the pointer of a destroyed structure finds no object, or an object that
+ * was created later, instead of reading unmapped memory. Safe for use by multiple threads.
  */
 public final class Structures {
 
-    /** The size of the header before each structure, which keeps its alignment. */
+    /**
+     * The size of the header before each structure in bytes. It equals the alignment of the
+     * allocation, so that the structure is aligned too.
+     */
     private static final long HEADER_BYTES = 16;
 
+    /** The number in the header of a structure that was released. */
     private static final int NO_OBJECT = 0;
 
     private static final Map<Long, ArrayDeque<MemorySegment>> FREE_MEMORY = new HashMap<>();
     private static final ArrayDeque<Integer> FREE_NUMBERS = new ArrayDeque<>();
     private static int numbers = 1;
 
-    /** The objects by number. The array is replaced when it grows, and is read without a lock. */
+    /**
+     * The objects, indexed by their numbers. Modified only while holding the lock of this class,
+     * but read without a lock. The array is replaced by a larger one when it is full.
+     */
     private static volatile @Nullable Object[] objects = new @Nullable Object[256];
 
     private Structures() {}
 
-    /** Allocates a structure of zeros for an object. */
+    /** Allocates a structure for an object and fills it with zeros. */
     public static synchronized MemorySegment allocate(GroupLayout layout, Object object) {
         var bytes = layout.byteSize();
         var free = FREE_MEMORY.computeIfAbsent(bytes, size -> new ArrayDeque<>());
@@ -50,11 +59,14 @@ public final class Structures {
         return memory.asSlice(HEADER_BYTES, bytes);
     }
 
-    /** Releases a structure. */
+    /**
+     * Releases a structure: its memory and its number can be reused for other objects. If the
+     * structure was already released, this method has no effect.
+     */
     public static synchronized void release(MemorySegment structure) {
         var number = number(structure.address());
         if (number == NO_OBJECT) {
-            return; // another thread has released it
+            return; // already released
         }
         objects[number] = null;
         FREE_NUMBERS.addLast(number);
@@ -68,9 +80,11 @@ public final class Structures {
     }
 
     /**
-     * Returns the object of the structure at an address that {@link #allocate} has returned.
+     * Returns the object whose structure is at an address.
      *
-     * @throws ErrnoException if the structure was released, or belongs to an object of another type
+     * @param address the address of a structure that {@link #allocate} has returned, or NULL
+     * @throws ErrnoException with {@code EINVAL} if the structure was released, belongs to an
+     *     object of another type, or the address is NULL
      */
     public static <T> T object(long address, Class<T> type) {
         var object = find(address);
@@ -78,7 +92,11 @@ public final class Structures {
         return type.cast(object);
     }
 
-    /** Returns the object of a structure, or null if it was released. For the hot path. */
+    /**
+     * Returns the object whose structure is at an address, or null if the structure was released or
+     * the address is NULL. Unlike {@link #object}, this method throws no exception, because it is
+     * called on the hot path.
+     */
     public static @Nullable Object find(long address) {
         return address == 0 ? null : objects[number(address)];
     }

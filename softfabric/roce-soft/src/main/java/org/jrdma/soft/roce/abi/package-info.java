@@ -1,6 +1,7 @@
 /**
- * The common parts of the libibverbs and librdmacm implementations: symbols for annotated Java
- * methods, error conventions, native structures with their Java objects, and device limits.
+ * The common parts of the implementations of libibverbs and librdmacm: C function pointers for
+ * annotated Java methods, error conventions, native structures that belong to Java objects, and
+ * device limits.
  */
 @NullMarked
 package org.jrdma.soft.roce.abi;

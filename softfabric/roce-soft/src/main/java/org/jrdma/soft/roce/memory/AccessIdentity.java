@@ -1,11 +1,11 @@
 package org.jrdma.soft.roce.memory;
 
 /**
- * The identity that memory is accessed with: a queue pair for accesses by its peer, a protection
- * domain for local accesses.
+ * The subject of an access check. For an access by a peer, the subject is the queue pair that
+ * executes the request. For a local access, it is a protection domain.
  */
 public interface AccessIdentity {
 
-    /** The protection domain that the accessed memory must belong to. */
+    /** The protection domain that the accessed memory must be registered in. */
     ProtectionDomain domain();
 }

@@ -2,7 +2,11 @@ package org.jrdma.soft.roce.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/** A scatter/gather list: buffers in registered memory that together hold a message. */
+/**
+ * A scatter/gather list: the buffers in registered memory that together contain a message, in
+ * order. Addresses, lengths and keys are stored in arrays of a fixed capacity, so that a list can
+ * be reused without allocation. Not safe for use by multiple threads.
+ */
 public final class BufferList {
 
     private final long[] addresses;
@@ -30,22 +34,24 @@ public final class BufferList {
         bytes += Integer.toUnsignedLong(length);
     }
 
-    public void copyFrom(BufferList other) {
-        count = other.count;
-        bytes = other.bytes;
-        System.arraycopy(other.addresses, 0, addresses, 0, count);
-        System.arraycopy(other.lengths, 0, lengths, 0, count);
-        System.arraycopy(other.keys, 0, keys, 0, count);
+    public void copyFrom(BufferList source) {
+        count = source.count;
+        bytes = source.bytes;
+        System.arraycopy(source.addresses, 0, addresses, 0, count);
+        System.arraycopy(source.lengths, 0, lengths, 0, count);
+        System.arraycopy(source.keys, 0, keys, 0, count);
     }
 
-    /** The total length of all buffers. */
+    /** The total length of all buffers in bytes. */
     public long bytes() {
         return bytes;
     }
 
     /**
-     * Returns true if every buffer may be accessed with {@code rights} now. Empty buffers are not
-     * checked.
+     * Returns true if the domain permits accesses with {@code rights} to every buffer at the time
+     * of the call. Empty buffers are not checked.
+     *
+     * @param rights a combination of {@link Access} bits
      */
     public boolean permits(MemoryRegistry registry, ProtectionDomain domain, int rights) {
         for (var i = 0; i < count; i++) {
@@ -63,8 +69,11 @@ public final class BufferList {
     }
 
     /**
-     * Copies bytes from the list, beginning at {@code offset}. Returns false if a buffer may not be
-     * read.
+     * Copies bytes of the message from the buffers to {@code target}.
+     *
+     * @param offset the position of the first byte in the message
+     * @return false if the message is too short or the domain does not permit reading a buffer;
+     *     some bytes may have been copied then
      */
     public boolean gather(
             MemoryRegistry registry,
@@ -77,8 +86,11 @@ public final class BufferList {
     }
 
     /**
-     * Copies bytes to the list, beginning at {@code offset}. Returns false if a buffer may not be
-     * written.
+     * Copies bytes of the message from {@code source} to the buffers.
+     *
+     * @param offset the position of the first byte in the message
+     * @return false if the message is too short or the domain does not permit writing a buffer;
+     *     some bytes may have been copied then
      */
     public boolean scatter(
             MemoryRegistry registry,
@@ -94,8 +106,8 @@ public final class BufferList {
             MemoryRegistry registry,
             ProtectionDomain domain,
             long offset,
-            MemorySegment other,
-            long otherOffset,
+            MemorySegment data,
+            long dataOffset,
             long length,
             boolean write) {
         for (var i = 0; i < count && length > 0; i++) {
@@ -113,22 +125,22 @@ public final class BufferList {
                                     keys[i],
                                     address,
                                     Access.LOCAL_WRITE,
-                                    other,
-                                    otherOffset,
+                                    data,
+                                    dataOffset,
                                     part)
                             : registry.read(
                                     domain,
                                     keys[i],
                                     address,
                                     Access.LOCAL_READ,
-                                    other,
-                                    otherOffset,
+                                    data,
+                                    dataOffset,
                                     part);
             if (!copied) {
                 return false;
             }
             offset = 0;
-            otherOffset += part;
+            dataOffset += part;
             length -= part;
         }
         return length == 0;

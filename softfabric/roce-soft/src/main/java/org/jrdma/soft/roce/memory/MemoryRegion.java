@@ -6,8 +6,9 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A registered memory region, or the view of a region through a bound memory window. Created by
- * {@link MemoryRegistry}.
+ * A registered memory region, or a view of a region. A view represents a bound memory window: it is
+ * the part of the region that the window grants access to, with the key and the rights of the
+ * window. {@link MemoryRegistry} creates and closes both kinds.
  */
 public final class MemoryRegion {
 
@@ -22,6 +23,7 @@ public final class MemoryRegion {
         }
     }
 
+    /** The sign bit of {@link #accesses}, which marks a closed region. */
     private static final int CLOSED = Integer.MIN_VALUE;
 
     private final ProtectionDomain domain;
@@ -30,24 +32,43 @@ public final class MemoryRegion {
     private final int access;
     private final int key;
 
-    /** The window of a view; null for a region. */
+    /** The memory window that this view belongs to; null if this object is a region. */
     public final @Nullable MemoryWindow window;
 
-    /** The only queue pair through which peers may use this view; null for all of the domain. */
+    /**
+     * The queue pair that has bound the type 2 window of this view, which is the only queue pair
+     * that may access the view. Null for a region or a view of a type 1 window: all queue pairs of
+     * the domain may access it.
+     */
     private final @Nullable AccessIdentity boundTo;
 
     /**
-     * The number of windows bound to the region. Guarded by the registry's lock, like {@link
-     * #deregistered}.
+     * The number of memory windows bound to the region. Guarded by the lock of the {@link
+     * MemoryRegistry}.
      */
     public int windows;
 
+    /**
+     * True after {@link MemoryRegistry#deregister} was called. No window can be bound to the region
+     * then. Guarded by the lock of the {@link MemoryRegistry}.
+     */
     public boolean deregistered;
 
-    /** The number of accesses in flight, with {@link #CLOSED} set after {@link #close}. */
-    @SuppressWarnings("unused") // accessed through ACCESSES
+    /**
+     * The number of accesses that have started and not ended, with the bit {@link #CLOSED} set
+     * after {@link #close} was called.
+     */
+    @SuppressWarnings("unused") // used only through the var handle ACCESSES
     private int accesses;
 
+    /**
+     * Creates a region.
+     *
+     * @param start the address of the first byte in work requests and in requests of peers, which
+     *     may differ from its address in this process
+     * @param access a combination of {@link Access} bits
+     * @param key the lkey and rkey
+     */
     public MemoryRegion(
             ProtectionDomain domain, MemorySegment memory, long start, int access, int key) {
         this(domain, memory, start, access | Access.LOCAL_READ, key, null, null);
@@ -70,7 +91,16 @@ public final class MemoryRegion {
         this.boundTo = boundTo;
     }
 
-    /** Creates the view of a window, with the window's key. */
+    /**
+     * Creates a view of this region for a memory window that is being bound. The view has the key
+     * of the window.
+     *
+     * @param binder the queue pair that binds the window
+     * @param address the address of the first byte of the view in this region
+     * @param length the length of the view in bytes
+     * @param rights the rights of peers, and {@link Access#ZERO_BASED} if addresses in the view
+     *     begin at 0
+     */
     public MemoryRegion view(
             MemoryWindow boundWindow,
             AccessIdentity binder,
@@ -96,18 +126,25 @@ public final class MemoryRegion {
         return memory;
     }
 
-    /** The address of the first byte, as work requests and peers name it. */
+    /**
+     * The address of the first byte in work requests and in requests of peers. It may differ from
+     * the address of the byte in this process.
+     */
     public long start() {
         return start;
     }
 
-    /** Whether this is a null memory region: any address is valid, and reads return 0. */
+    /**
+     * Returns true if this is a null memory region. It has no memory: every address is valid, reads
+     * return 0, and writes are discarded.
+     */
     public boolean isNull() {
         return memory.address() == 0;
     }
 
     /**
-     * Returns true if {@code length} bytes at {@code address} may be accessed with {@code rights}.
+     * Returns true if the caller may access {@code length} bytes at {@code address} with all of the
+     * given rights.
      */
     public boolean permits(AccessIdentity caller, long address, long length, int rights) {
         return isVisibleTo(caller)
@@ -121,7 +158,12 @@ public final class MemoryRegion {
         return length <= memory.byteSize() && offset >= 0 && offset <= memory.byteSize() - length;
     }
 
-    /** Returns true if a window of a domain may be bound to this memory with these rights. */
+    /**
+     * Returns true if a memory window of a domain may be bound to a part of this region with the
+     * given rights.
+     *
+     * @param caller the protection domain of the window
+     */
     public boolean permitsWindow(ProtectionDomain caller, long address, long length, int rights) {
         return caller == domain
                 && !deregistered
@@ -131,11 +173,19 @@ public final class MemoryRegion {
                 && contains(address, length);
     }
 
-    /** Whether the caller has the domain, and is the queue pair, that this memory belongs to. */
+    /**
+     * Returns true if the caller may access this memory according to its identity: its protection
+     * domain is the domain of this memory and, for a view of a type 2 window, the caller is the
+     * queue pair that has bound the window.
+     */
     public boolean isVisibleTo(AccessIdentity caller) {
         return caller.domain() == domain && (boundTo == null || boundTo == caller);
     }
 
+    /**
+     * Copies bytes from this memory. The caller must have checked the bounds, and must have called
+     * {@link #enter}.
+     */
     public void read(long address, MemorySegment target, long targetOffset, long length) {
         if (isNull()) {
             target.asSlice(targetOffset, length).fill((byte) 0);
@@ -144,17 +194,27 @@ public final class MemoryRegion {
         }
     }
 
+    /**
+     * Copies bytes to this memory. The caller must have checked the bounds, and must have called
+     * {@link #enter}.
+     */
     public void write(long address, MemorySegment source, long sourceOffset, long length) {
         if (!isNull()) {
             MemorySegment.copy(source, sourceOffset, memory, offset(address), length);
         }
     }
 
+    /** Returns the offset in {@link #memory} of an address that a work request or a peer uses. */
     public long offset(long address) {
         return address - start;
     }
 
-    /** Begins an access, which ends with {@link #exit()}. Returns false if the region is closed. */
+    /**
+     * Starts an access. If this method returns true, the caller ends the access with {@link #exit},
+     * and {@link #close} waits for it.
+     *
+     * @return false if the region is closed
+     */
     public boolean enter() {
         if ((int) ACCESSES.getAndAdd(this, 1) < 0) {
             exit();
@@ -163,14 +223,18 @@ public final class MemoryRegion {
         return true;
     }
 
+    /** Ends an access that {@link #enter} has started. */
     public void exit() {
         ACCESSES.getAndAdd(this, -1);
     }
 
-    /** Rejects further accesses, and waits until none is in flight. */
+    /**
+     * Closes the region: rejects further accesses, and waits until all started accesses have ended.
+     */
     public void close() {
         ACCESSES.getAndBitwiseOr(this, CLOSED);
-        // Spins because an access only copies a single packet.
+        // The thread spins instead of parking because an access copies at most one packet, which is
+        // fast.
         while ((int) ACCESSES.getVolatile(this) != CLOSED) {
             Thread.onSpinWait();
         }

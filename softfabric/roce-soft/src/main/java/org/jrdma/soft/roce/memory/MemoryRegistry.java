@@ -13,52 +13,69 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory regions and windows of a device. Each access of a packet to memory is checked here:
- * the region must be registered, and its protection domain, rights and bounds must permit the
- * access. An access to a truncated memory-mapped file, for which the JVM throws an InternalError,
- * is not permitted either.
+ * The memory regions and memory windows of a device. Each access to registered memory on behalf of
+ * a packet or a work request is checked here: the region must be registered, and its protection
+ * domain, rights and bounds must permit the access. If the region is a memory-mapped file that was
+ * truncated, the JVM throws an {@code InternalError} for the access. The methods of this class then
+ * return false, as for an access that is not permitted.
  *
- * <p>Keys are random in all 32 bits and unique in the upper 24, because the owner of a window
- * chooses the lower 8. Any thread may create and remove regions and windows. Lookups take no lock.
+ * <p>Keys are random 32-bit numbers, and no two keys have the same upper 24 bits. The upper bits
+ * alone are unique because the program chooses the lower 8 bits of a window's key. Any thread may
+ * create and remove regions and windows. Lookups take no lock.
  */
 public final class MemoryRegistry {
 
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(MemoryRegion[].class);
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
-    /** Marks the slot of a removed region, so that a search continues after it. */
+    /**
+     * A marker in the table slot of a region that was removed. A search continues after the marker,
+     * whereas an empty slot would end it.
+     */
     private static final MemoryRegion DEREGISTERED =
             new MemoryRegion(new ProtectionDomain(), MemorySegment.NULL, 0, 0, 0);
 
-    /** The number of bits of a window's key that its owner chooses. */
+    /** The number of low-order bits of a window's key that the program chooses. */
     private static final int OWNER_KEY_BITS = 8;
 
     private static final int OWNER_KEY_MASK = (1 << OWNER_KEY_BITS) - 1;
 
     private final RandomGenerator random;
 
-    /** A hash table with open addressing, at most half full. Replaced when it grows. */
+    /**
+     * The regions and views by key: a hash table with open addressing that is at most half full. It
+     * is replaced when it grows.
+     */
     private volatile @Nullable MemoryRegion[] table = new @Nullable MemoryRegion[64];
 
+    /**
+     * The number of slots in the table that are not empty, including those with the marker {@link
+     * #DEREGISTERED}.
+     */
     private int slotsUsed;
 
-    /** The upper 24 bits of the keys in use. */
+    /** The upper 24 bits of the keys of all regions and windows. */
     private final Set<Integer> keyPrefixes = new HashSet<>();
 
     private final Set<MemoryWindow> windows = new LinkedHashSet<>();
 
     /**
-     * @param random the source of keys, which must be unpredictable to peers
+     * Creates a registry without regions.
+     *
+     * @param random the random number generator for keys. Its numbers must be unpredictable,
+     *     because a peer that guesses a key can access the memory
      */
     public MemoryRegistry(RandomGenerator random) {
         this.random = random;
     }
 
     /**
-     * Registers native memory, which must remain valid until the region is deregistered. With
-     * {@link MemorySegment#NULL}, writes are dropped and reads return 0.
+     * Registers native memory, which must remain valid until the region is deregistered. For {@link
+     * MemorySegment#NULL}, a null memory region is created: writes to it are discarded, and reads
+     * return 0.
      *
-     * @param start the address of the first byte, as work requests and peers name it
+     * @param start the address of the first byte in work requests and in requests of peers
+     * @param access a combination of {@link Access} bits
      */
     public synchronized MemoryRegion register(
             ProtectionDomain domain, MemorySegment memory, long start, int access) {
@@ -79,8 +96,8 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Deregisters a region and unbinds its windows. Waits until no access to the region is in
-     * flight.
+     * Deregisters a region and unbinds the windows that are bound to it. Returns after all accesses
+     * to the region have ended.
      */
     public void deregister(MemoryRegion region) {
         var views = new ArrayList<MemoryRegion>();
@@ -96,23 +113,26 @@ public final class MemoryRegistry {
                 }
             }
         }
-        region.close(); // without the lock, because it waits
+        region.close(); // The lock is not held here, because close() waits for other threads.
         views.forEach(MemoryRegion::close);
     }
 
-    /** Whether windows are bound to a region. */
+    /** Returns true if at least one memory window is bound to a region. */
     public synchronized boolean hasWindows(MemoryRegion region) {
         return region.windows > 0;
     }
 
-    /** Creates an unbound window. */
+    /** Creates a memory window that is not bound to a region. */
     public synchronized MemoryWindow newWindow(ProtectionDomain domain, MemoryWindow.Type type) {
         var window = new MemoryWindow(domain, type, newKey());
         windows.add(window);
         return window;
     }
 
-    /** Removes a window. Waits until no access through the window is in flight. */
+    /**
+     * Removes a memory window and unbinds it. Returns after all accesses through the window have
+     * ended.
+     */
     public void free(MemoryWindow window) {
         var views = new ArrayList<MemoryRegion>();
         synchronized (this) {
@@ -125,7 +145,7 @@ public final class MemoryRegistry {
         views.forEach(MemoryRegion::close);
     }
 
-    /** Unbinds the type 2 windows that a queue pair has bound. */
+    /** Unbinds all type 2 windows that a queue pair has bound. */
     public void unbindAll(AccessIdentity binder) {
         var views = new ArrayList<MemoryRegion>();
         synchronized (this) {
@@ -141,8 +161,8 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Unbinds a window and adds its view to {@code views}, which the caller closes without the
-     * lock.
+     * Unbinds a window, if it is bound, and adds its view to {@code views}. The caller must close
+     * the views after it has released the lock.
      */
     private void unbind(MemoryWindow window, List<MemoryRegion> views) {
         if (window.view != null && window.region != null) {
@@ -155,9 +175,10 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Binds a window, or unbinds a type 1 window if the length is 0.
+     * Binds a memory window as requested, or unbinds a type 1 window if the requested length is 0.
      *
-     * @return false, with nothing changed, if the binding is not permitted
+     * @param binder the queue pair that executes the request
+     * @return false if the binding is not permitted; the window is unchanged then
      */
     public boolean bind(AccessIdentity binder, WindowBinding binding) {
         var window = binding.window();
@@ -191,6 +212,7 @@ public final class MemoryRegistry {
         return true;
     }
 
+    /** Returns true if the type of a window permits a binding with the given rights and length. */
     private static boolean fitsType(MemoryWindow window, int access, long length) {
         return switch (window.type) {
             case ONE -> (access & Access.ZERO_BASED) == 0;
@@ -199,9 +221,10 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Unbinds the type 2 window with a key.
+     * Unbinds the type 2 window that has a key.
      *
-     * @return false if there is none, or another queue pair has bound it
+     * @param caller the queue pair that executes the request
+     * @return false if no type 2 window that this queue pair has bound has the key
      */
     public boolean invalidate(AccessIdentity caller, int key) {
         var views = new ArrayList<MemoryRegion>();
@@ -238,10 +261,15 @@ public final class MemoryRegistry {
         return key;
     }
 
+    /** Returns the upper 24 bits of a key. */
     private static int prefix(int key) {
         return key >>> OWNER_KEY_BITS;
     }
 
+    /**
+     * Replaces the table by one without {@link #DEREGISTERED} markers, in which at most a quarter
+     * of the slots are used.
+     */
     private void rebuild() {
         var live = 0;
         for (var region : table) {
@@ -270,6 +298,7 @@ public final class MemoryRegistry {
         SLOT.setRelease(slots, i, region);
     }
 
+    /** Returns the region or view with a key, or null if the table does not contain the key. */
     private @Nullable MemoryRegion find(int key) {
         var slots = table;
         var mask = slots.length - 1;
@@ -281,7 +310,10 @@ public final class MemoryRegistry {
         }
     }
 
-    /** Finds a region and begins an access. Returns null if the access is not permitted. */
+    /**
+     * Finds the region or view with a key and starts an access to it. The caller ends the access
+     * with {@link MemoryRegion#exit}. Returns null if the access is not permitted.
+     */
     private @Nullable MemoryRegion enter(
             AccessIdentity caller, int key, long address, long length, int rights) {
         var region = find(key);
@@ -291,8 +323,9 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Loads the pages of a memory range by reading a byte of each.
+     * Loads the pages of a memory range into memory by reading one byte in each page.
      *
+     * @param page the page size in bytes
      * @return false if the access is not permitted
      */
     public boolean touch(ProtectionDomain domain, int key, long address, long length, long page) {
@@ -305,7 +338,7 @@ public final class MemoryRegistry {
         return true;
     }
 
-    /** Returns true if an access would be permitted now. */
+    /** Returns true if an access would be permitted at the time of the call. */
     public boolean permits(AccessIdentity caller, int key, long address, long length, int rights) {
         var region = enter(caller, key, address, length, rights);
         if (region == null) {
@@ -316,8 +349,10 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Copies from registered memory. Returns false, with nothing copied, if the access is not
-     * permitted.
+     * Copies bytes from registered memory to {@code target}.
+     *
+     * @return false if the access is not permitted; nothing is copied then, unless the file behind
+     *     the memory was truncated
      */
     public boolean read(
             AccessIdentity caller,
@@ -342,8 +377,10 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Copies to registered memory. Returns false, with nothing copied, if the access is not
-     * permitted.
+     * Copies bytes from {@code source} to registered memory.
+     *
+     * @return false if the access is not permitted; nothing is copied then, unless the file behind
+     *     the memory was truncated
      */
     public boolean write(
             AccessIdentity caller,
@@ -368,8 +405,8 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Returns true if {@code rights} on the whole region or window with a key would be permitted
-     * now.
+     * Returns true if the region or window with a key grants the caller all of the given rights at
+     * the time of the call.
      */
     public boolean permitsAll(AccessIdentity caller, int key, int rights) {
         var region = find(key);
@@ -377,8 +414,10 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Writes eight bytes atomically. Returns false, with nothing written, if the access is not
-     * permitted or the memory is not aligned.
+     * Writes 8 bytes atomically: no observer sees a part of the new value.
+     *
+     * @return false if the access is not permitted or the address is not a multiple of 8; the
+     *     memory is unchanged then
      */
     public boolean writeAtomically(
             AccessIdentity caller, int key, long address, MemorySegment source, long sourceOffset) {
@@ -402,16 +441,19 @@ public final class MemoryRegistry {
         return true;
     }
 
-    /** An atomic operation on eight bytes. */
+    /** An atomic operation on 8 bytes of memory. */
     public enum Atomic {
         COMPARE_AND_SWAP,
         FETCH_AND_ADD
     }
 
     /**
-     * Executes an atomic operation, and stores the previous value in {@code result[0]}. The
-     * operation is also atomic with respect to processors. Returns false, with nothing changed, if
-     * the access is not permitted or the memory is not aligned.
+     * Executes an atomic operation and stores the previous value of the memory in {@code
+     * result[0]}. The operation is also atomic with respect to accesses by the processors of this
+     * machine.
+     *
+     * @return false if the access is not permitted or the address is not a multiple of 8; the
+     *     memory is unchanged then
      */
     public boolean atomic(
             AccessIdentity caller,

@@ -3,18 +3,23 @@ package org.jrdma.soft.roce.memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A memory window: a key for a part of a region, which requests on a send queue change. Created by
- * {@link MemoryRegistry} and guarded by its lock; only the key may be read without the lock.
+ * A memory window: a key that grants peers access to a part of a memory region. Work requests on a
+ * send queue bind and unbind the window. {@link MemoryRegistry} creates windows, and its lock
+ * guards their fields. Only the key may be read without the lock.
  */
 public final class MemoryWindow {
 
     /** The type of a window, which determines how it is bound and unbound. */
     public enum Type {
-        /** Can be bound again at any time. Valid for all queue pairs of its domain. */
+        /**
+         * Can be bound while it is unbound or bound. All queue pairs of the window's protection
+         * domain can use it.
+         */
         ONE,
         /**
-         * Can be bound while unbound, and stays bound until it is invalidated. Valid for the queue
-         * pair that bound it (type 2B).
+         * Can be bound only while it is unbound, and remains bound until it is invalidated or
+         * freed, or its region is deregistered. Only the queue pair that has bound the window can
+         * use it (type 2B).
          */
         TWO
     }
@@ -23,9 +28,13 @@ public final class MemoryWindow {
     public final Type type;
     public volatile int key;
 
-    /** The region that the window is bound to, and the view in the registry; null while unbound. */
+    /** The region that the window is bound to; null while the window is unbound. */
     @Nullable MemoryRegion region;
 
+    /**
+     * The view of the region that the registry finds by the key of this window; null while the
+     * window is unbound.
+     */
     @Nullable MemoryRegion view;
 
     public MemoryWindow(ProtectionDomain domain, Type type, int key) {
@@ -34,12 +43,12 @@ public final class MemoryWindow {
         this.key = key;
     }
 
-    /** The key by which peers name the window. Binding may change its lowest 8 bits. */
+    /** The key that peers use to access the window. Binding may change its lower 8 bits. */
     public int key() {
         return key;
     }
 
-    /** Whether the window is bound to a region. */
+    /** Returns true if the window is bound to a region. */
     public boolean isBound() {
         return view != null;
     }

@@ -1,8 +1,8 @@
 package org.jrdma.soft.roce.memory;
 
 /**
- * A protection domain: queue pairs can access only memory registered in the same domain. The object
- * is only an identity.
+ * A protection domain: queue pairs can access only memory that is registered in the same domain.
+ * Domains have no state and are compared by identity.
  */
 public final class ProtectionDomain implements AccessIdentity {
 

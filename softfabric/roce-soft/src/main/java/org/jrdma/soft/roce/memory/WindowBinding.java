@@ -5,12 +5,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request to bind a memory window to a part of a region, or to unbind a type 1 window.
  *
- * @param key the key of the window as the owner knows it
- * @param newKey the key after binding, of which only the lowest 8 bits are used
- * @param region the region; null if {@code length} is 0
- * @param address the address of the first byte of the window, as work requests name it
- * @param length the length of the window in bytes; 0 unbinds
- * @param access the rights of peers
+ * @param window the window to bind
+ * @param key the key of the window that the program knows. If it differs from the current key, the
+ *     request fails
+ * @param newKey a number whose lower 8 bits replace those of the window's key
+ * @param region the region to bind the window to; null if {@code length} is 0
+ * @param address the address of the first byte of the window in the region
+ * @param length the length of the window in bytes; 0 to unbind the window
+ * @param access the rights of peers, as a combination of {@link Access} bits
  */
 public record WindowBinding(
         MemoryWindow window,

@@ -1,6 +1,6 @@
 /**
  * Registered memory: memory regions, memory windows and protection domains, and the checks of each
- * access by a packet.
+ * access to them.
  */
 @NullMarked
 package org.jrdma.soft.roce.memory;

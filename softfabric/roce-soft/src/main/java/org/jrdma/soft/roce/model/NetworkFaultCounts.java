@@ -1,25 +1,30 @@
 package org.jrdma.soft.roce.model;
 
 /**
- * The numbers of packets that network faults were injected into. A packet may be counted by several
- * fields, but a lost packet is counted by {@code sent} and {@code lost} only.
+ * The numbers of packets that network faults were injected into. A packet with several faults is
+ * counted by several components. A lost packet is counted only by {@code sent} and {@code lost}.
  *
- * @param sent the number of packets sent while {@link NetworkFaults} were configured
+ * @param sent the number of packets that the device sent or dropped while {@link NetworkFaults}
+ *     were configured
  * @param lost the number of packets dropped
  * @param duplicated the number of packets sent twice
- * @param overtaken the number of packets, or copies of packets, that left after a packet sent later
- *     because {@link NetworkFaults#reordering} or {@link NetworkFaults#delay} held them back. A
- *     packet held back is not overtaken if no packet follows in time
- * @param damaged the number of packets with one bit inverted
- * @param delayed the number of packets held back for {@link NetworkFaults#lateness}
+ * @param overtaken the number of packets, including duplicates, that were sent after a packet that
+ *     followed them, because {@link NetworkFaults#reordering} or {@link NetworkFaults#delay} held
+ *     them back. A packet that was held back is not counted here if no later packet was sent in the
+ *     meantime
+ * @param damaged the number of packets in which one bit was inverted
+ * @param delayed the number of packets held back for the duration {@link NetworkFaults#lateness}
  */
 public record NetworkFaultCounts(
         long sent, long lost, long duplicated, long overtaken, long damaged, long delayed) {
 
-    /** Counts that are all zero. */
+    /** Counts that are all 0. */
     public static final NetworkFaultCounts NONE = new NetworkFaultCounts(0, 0, 0, 0, 0, 0);
 
-    /** Returns the sum of these counts and others. */
+    /**
+     * Returns counts in which each component is the sum of the components of these and the other
+     * counts.
+     */
     public NetworkFaultCounts plus(NetworkFaultCounts other) {
         return new NetworkFaultCounts(
                 sent + other.sent,

@@ -3,21 +3,24 @@ package org.jrdma.soft.roce.model;
 import java.time.Duration;
 
 /**
- * The faults that a simulated network injects into the packets that a device sends. Each
- * probability is between 0 and 1 and is evaluated once for each packet.
+ * The probabilities of the faults that a software device injects into the packets that it sends, to
+ * simulate an unreliable network. Each probability is between 0 and 1. The device decides about
+ * each fault once for each packet.
  *
- * <p>Faults are injected only at the sender, so a packet between two software devices is subject to
- * them once. A given seed produces the same decisions for the same sequence of packets. The
- * decisions also depend on the name of the device, so the devices of a process make different
- * decisions.
+ * <p>Faults are injected only by the sender. Therefore a packet between two software devices is
+ * subject only to the faults of the device that sends it. The same seed leads to the same decisions
+ * for the same sequence of packets. Devices with different names make different decisions with the
+ * same seed, because the name is combined with the seed.
  *
  * @param loss the probability that a packet is dropped
  * @param duplication the probability that a packet is sent twice
- * @param reordering the probability that a few later packets overtake a packet
- * @param corruption the probability that one bit is inverted; the receiver then drops the packet
- * @param delay the probability that a packet is delayed
- * @param lateness the duration of a delay
- * @param seed the seed of all decisions
+ * @param reordering the probability that a packet is held back until one to four later packets were
+ *     sent, or for 1 millisecond if fewer packets follow
+ * @param corruption the probability that one bit of a packet is inverted; the receiver then drops
+ *     the packet
+ * @param delay the probability that a packet is held back for the duration {@code lateness}
+ * @param lateness the duration by which a delayed packet is held back
+ * @param seed the seed of the random number generator that makes all decisions
  */
 public record NetworkFaults(
         double loss,
@@ -31,7 +34,12 @@ public record NetworkFaults(
     /** A network without faults. */
     public static final NetworkFaults NONE = new NetworkFaults(0, 0, 0, 0, 0, Duration.ZERO, 0);
 
-    /** Checks the ranges. */
+    /**
+     * Creates a configuration.
+     *
+     * @throws IllegalArgumentException if a probability is not between 0 and 1, or {@code lateness}
+     *     is negative
+     */
     public NetworkFaults {
         check("loss", loss);
         check("duplication", duplication);
@@ -43,7 +51,10 @@ public record NetworkFaults(
         }
     }
 
-    /** A network without faults but with a seed, to which faults can be added. */
+    /**
+     * Returns a configuration without faults but with a seed. Add faults with the {@code with}
+     * methods.
+     */
     public static NetworkFaults seeded(long seed) {
         return new NetworkFaults(0, 0, 0, 0, 0, Duration.ZERO, seed);
     }
@@ -74,7 +85,7 @@ public record NetworkFaults(
         return new NetworkFaults(loss, duplication, reordering, probability, delay, lateness, seed);
     }
 
-    /** Returns a copy with another probability and duration of delays. */
+    /** Returns a copy with another probability and another duration of delays. */
     public NetworkFaults withDelay(double probability, Duration lateness) {
         return new NetworkFaults(
                 loss, duplication, reordering, corruption, probability, lateness, seed);

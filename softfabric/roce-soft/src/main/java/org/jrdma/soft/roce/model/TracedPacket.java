@@ -5,10 +5,11 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 
 /**
- * A packet that was sent, dropped by {@link NetworkFaults}, or received.
+ * A packet that a software device has sent or received, or that {@link NetworkFaults} have dropped.
  *
- * @param operation the name of the opcode, such as {@code RC_WRITE_FIRST}, or {@code MALFORMED} for
- *     bytes that are not a packet; the numeric components are 0 then
+ * @param operation the name of the opcode, such as {@code RC_WRITE_FIRST}; or {@code MALFORMED} for
+ *     bytes that cannot be decoded, in which case {@code destinationQueuePair}, {@code sequence}
+ *     and {@code payloadBytes} are 0
  * @param destinationQueuePair the number of the destination queue pair
  * @param sequence the packet sequence number (PSN)
  * @param acknowledge true if the packet requests an acknowledgement
@@ -17,7 +18,8 @@ import java.time.Instant;
  * @param detail the content of an acknowledgement, such as {@code ACK} or {@code NAK sequence
  *     error}; the name of a connection manager message, such as {@code REQ}; the error of a
  *     malformed packet; otherwise empty
- * @param bytes the packet after the UDP header; valid only during the call of the listener
+ * @param bytes the content of the UDP datagram, beginning after the UDP header; valid only until
+ *     the listener returns
  */
 public record TracedPacket(
         Direction direction,
@@ -45,7 +47,7 @@ public record TracedPacket(
         RECEIVED
     }
 
-    /** Returns a line for a log. */
+    /** Returns a description of this packet for a log, in one line. */
     @Override
     public String toString() {
         return "%s %s -> %s %s qp 0x%06x psn 0x%06x %d bytes%s%s%s"

@@ -1,4 +1,7 @@
-/** Plain values of the software fabric: network faults and traced packets. */
+/**
+ * Values of the API of the software fabric, such as network faults, traced packets and packet
+ * listeners.
+ */
 @NullMarked
 package org.jrdma.soft.roce.model;
 

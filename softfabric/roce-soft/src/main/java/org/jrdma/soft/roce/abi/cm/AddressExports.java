@@ -11,24 +11,38 @@ import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** Address resolution by name: {@code rdma_getaddrinfo}. */
+/**
+ * The functions of librdmacm that resolve host names synchronously: {@code rdma_getaddrinfo} and
+ * {@code rdma_freeaddrinfo}.
+ */
 final class AddressExports {
 
-    /** Error codes of {@code getaddrinfo}, which librdmacm stores in errno. */
+    /**
+     * The code {@code EAI_NONAME} of {@code getaddrinfo}: the host name is unknown. librdmacm
+     * stores such codes in errno.
+     */
     static final int NO_NAME = -2;
 
+    /**
+     * The code {@code EAI_SERVICE} of {@code getaddrinfo}: the service is unknown. librdmacm stores
+     * such codes in errno.
+     */
     static final int NO_SERVICE = -8;
 
-    /** An {@code rdma_addrinfo} followed by its address. */
+    /**
+     * The layout of a result: an {@code rdma_addrinfo} followed by the socket address that it
+     * points to.
+     */
     static final GroupLayout LAYOUT =
             MemoryLayout.structLayout(
-                    rdma_addrinfo.layout(), sockaddr_in6.layout()); // or the shorter sockaddr_in
+                    rdma_addrinfo.layout(), sockaddr_in6.layout()); // a sockaddr_in fits as well
 
     private AddressExports() {}
 
     /**
-     * Resolves a name with Java. Blocks until name resolution has finished, so it needs a thread
-     * that may block. Services are port numbers.
+     * Implements {@code rdma_getaddrinfo} with the name resolution of Java. The function blocks
+     * until the name is resolved, so the caller's thread must be allowed to block. A service must
+     * be a port number: service names are not supported.
      */
     @Exported(value = "rdma_getaddrinfo", failure = Failure.MINUS_ONE)
     static int lookUp(long host, long service, long hints, long target) {

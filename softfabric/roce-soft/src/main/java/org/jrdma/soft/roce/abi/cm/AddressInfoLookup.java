@@ -7,13 +7,20 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The asynchronous address lookup of an identifier ({@code rdma_resolve_addrinfo}) and its result,
- * which the identifier owns until the program takes it. Guarded by the connection manager's lock.
+ * The asynchronous address lookup of an identifier ({@code rdma_resolve_addrinfo}) and its result.
+ * The identifier owns the result until the program receives it with {@code rdma_query_addrinfo}.
+ * Guarded by the lock of {@link ConnectionExports}.
  */
 final class AddressInfoLookup {
 
     private final IdentifierEvents events;
+
+    /**
+     * True from the start of a lookup until the program has received the result or the lookup has
+     * failed.
+     */
     private boolean pending;
+
     private @Nullable MemorySegment result;
 
     AddressInfoLookup(IdentifierEvents events) {
@@ -21,22 +28,28 @@ final class AddressInfoLookup {
     }
 
     /**
-     * Starts a lookup.
+     * Marks a lookup as started.
      *
-     * @throws ErrnoException if the previous result was not taken
+     * @throws ErrnoException with {@code EBUSY} if another lookup is running or the program has not
+     *     received its result
      */
     void begin() {
         ErrnoException.throwIf(pending, Errno.EBUSY);
         pending = true;
     }
 
-    /** Reports that the name is unknown. */
+    /** Ends the lookup and reports to the program that the name could not be resolved. */
     void notFound() {
         pending = false;
         events.report(rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR(), -Errno.ENOENT);
     }
 
-    /** Stores and reports a result, or frees it if the identifier was stopped. */
+    /**
+     * Stores the result of the lookup and reports it to the program. If the identifier was stopped,
+     * the result is freed instead.
+     *
+     * @param info an {@code rdma_addrinfo}
+     */
     void found(MemorySegment info) {
         if (events.isStopped()) {
             AddressExports.free(info.address());
@@ -46,6 +59,11 @@ final class AddressInfoLookup {
         events.report(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED());
     }
 
+    /**
+     * Returns the result and passes its ownership to the caller.
+     *
+     * @throws ErrnoException with {@code ENOENT} if there is no result
+     */
     MemorySegment take() {
         if (result == null) {
             throw new ErrnoException(Errno.ENOENT);
@@ -56,7 +74,7 @@ final class AddressInfoLookup {
         return taken;
     }
 
-    /** Frees a result that was not taken. */
+    /** Frees the result if the program has not received it. */
     void free() {
         if (result != null) {
             AddressExports.free(result.address());

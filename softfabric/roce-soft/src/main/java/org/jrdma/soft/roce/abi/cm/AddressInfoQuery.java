@@ -17,12 +17,15 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A query for an {@code rdma_addrinfo}.
+ * The arguments of {@code rdma_getaddrinfo} or {@code rdma_resolve_addrinfo}.
  *
- * @param name the host name as given; null for none
- * @param address the address of the host; null if the name must be resolved
+ * @param name the host name or address that the program has passed; null if it has passed NULL
+ * @param address the IP address of the host; null if {@code name} is a host name, which must be
+ *     resolved
+ * @param port the port number; 0 if the program has passed no service
  * @param flags the {@code RAI_} flags
  * @param type the queue pair type, an {@code IBV_QPT_} code
+ * @param portSpace the port space, an {@code RDMA_PS_} code
  */
 record AddressInfoQuery(
         @Nullable String name,
@@ -35,7 +38,11 @@ record AddressInfoQuery(
     private static final int MAX_PORT = 0xffff;
     private static final int IPV4_BYTES = 4;
 
-    /** Decodes the arguments of C, without resolving a name. */
+    /**
+     * Decodes the arguments that C has passed, and does not resolve the host name.
+     *
+     * @throws ErrnoException if an argument is invalid or not supported
+     */
     static AddressInfoQuery read(long host, long service, long hints) {
         var flags = 0;
         var type = rdma_h.IBV_QPT_RC();
@@ -68,15 +75,17 @@ record AddressInfoQuery(
     }
 
     /**
-     * The address without a name: the wildcard address for listening, the loopback address for
-     * connecting.
+     * Returns the address to use if the program has passed no host name: the wildcard address for
+     * listening, or the loopback address for connecting.
      */
     private static Address defaultAddress(boolean passive) {
         return Address.ipv4(passive ? 0 : 127 << 24 | 1);
     }
 
     /**
-     * Returns the address that a text contains; null if it is a name and {@code numeric} is false.
+     * Returns the address if a text is an IP address in numeric form, or null if it is a host name.
+     *
+     * @throws ErrnoException if the text is a host name and {@code numeric} is true
      */
     private static @Nullable Address literal(String name, boolean numeric) {
         try {
@@ -104,21 +113,24 @@ record AddressInfoQuery(
                 return number;
             }
         } catch (NumberFormatException e) {
-            // reported below
+            // The exception below reports the error.
         }
         throw new ErrnoException(
                 AddressExports.NO_SERVICE, "\"%s\" is not a port number.".formatted(service));
     }
 
-    /** Whether the query can be answered without resolving a name. */
+    /** Returns true if the address is known without resolving a host name. */
     boolean isNumeric() {
         return address != null;
     }
 
     /**
-     * Answers the query. Blocks while resolving the name, unless the query {@link #isNumeric}.
+     * Creates the result of the query. Blocks while the host name is resolved, unless {@link
+     * #isNumeric} returns true.
      *
-     * @return an {@code rdma_addrinfo}, which the caller releases with {@link AddressExports#free}
+     * @return an {@code rdma_addrinfo}, which the caller must release with {@link
+     *     AddressExports#free}
+     * @throws UnknownHostException if the host name cannot be resolved
      */
     MemorySegment resolve() throws UnknownHostException {
         var resolved =

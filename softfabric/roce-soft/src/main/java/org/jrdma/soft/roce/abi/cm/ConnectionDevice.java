@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.connection.ConnectionManager;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Routes;
 
-/** A device that the connection manager has opened. */
+/** A device that this implementation of librdmacm has opened for its identifiers. */
 final class ConnectionDevice {
 
     private final ContextObject context;
@@ -20,7 +20,10 @@ final class ConnectionDevice {
     private final ConnectionManager connections;
     private final int scope;
 
-    /** The number of users. Guarded by the connection manager's lock. */
+    /**
+     * The number of identifiers and listeners that use the device. Guarded by the lock of {@link
+     * ConnectionExports}.
+     */
     int users;
 
     ConnectionDevice(ContextObject context, DeviceObject object) {
@@ -46,30 +49,34 @@ final class ConnectionDevice {
         return context.port().address();
     }
 
-    /** Returns the socket address of a port of this device. */
+    /** Returns the socket address that consists of the address of this device and a port number. */
     SocketName name(int port) {
         return new SocketName(address(), port, scope);
     }
 
     /**
-     * Returns the socket address of a port of a peer. A link-local peer is on the link of this
-     * device.
+     * Returns the socket address that consists of the address of a peer and a port number. If the
+     * peer's address is link-local, the socket address contains the index of this device's network
+     * interface.
      */
     SocketName peer(Address peer, int port) {
         return new SocketName(peer, port, Routes.isLinkLocal(peer) ? scope : 0);
     }
 
-    /** The code of the maximum path MTU. */
+    /** The maximum path MTU of the device as an {@code enum ibv_mtu} code. */
     int mtu() {
         return PathMtu.code(context.port().pathMtu());
     }
 
-    /** Runs an action on the device's connection manager, while no other thread uses it. */
+    /**
+     * Runs an action on the connection manager of the device while holding the lock of the device's
+     * port, and returns the result of the action.
+     */
     <T> T control(Function<ConnectionManager, T> action) {
         return context.port().control(_ -> action.apply(connections));
     }
 
-    /** Runs an action like {@link #control}, without a result. */
+    /** Runs an action that has no result, with the same guarantees as {@link #control}. */
     void run(Consumer<ConnectionManager> action) {
         context.port().run(_ -> action.accept(connections));
     }

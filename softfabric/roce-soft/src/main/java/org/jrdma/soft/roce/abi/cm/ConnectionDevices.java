@@ -16,12 +16,15 @@ import org.jrdma.soft.roce.network.Routes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The devices that the connection manager opens, with one context each for all identifiers, and the
- * selection of a device by address. Guarded by the connection manager's lock.
+ * The devices of this implementation of librdmacm, and the selection of a device by address. A
+ * device is opened when an identifier first uses it. All identifiers share one context of the
+ * device. Guarded by the lock of {@link ConnectionExports}.
  */
 final class ConnectionDevices {
 
     private final List<DeviceObject> devices;
+
+    /** The devices that are open. */
     private final Map<DeviceObject, ConnectionDevice> open = new HashMap<>();
 
     ConnectionDevices(List<DeviceObject> devices) {
@@ -29,9 +32,10 @@ final class ConnectionDevices {
     }
 
     /**
-     * Opens the device at an address, or adds a user.
+     * Returns the device with a local address, and adds a user to it. Opens the device if it is not
+     * open.
      *
-     * @throws ErrnoException if no device has the address
+     * @throws ErrnoException if no device has the address, or the device cannot be opened
      */
     ConnectionDevice at(Address address) {
         for (var device : devices) {
@@ -46,9 +50,12 @@ final class ConnectionDevices {
     }
 
     /**
-     * Opens the devices that a wildcard address stands for, or adds a user to each.
+     * Returns the devices of the requested address families, for a listener on a wildcard address,
+     * and adds a user to each. Opens the devices that are not open.
      *
-     * @throws ErrnoException if one cannot be opened; then none is
+     * @param ipv4 true to include devices with an IPv4 address
+     * @param ipv6 true to include devices with an IPv6 address
+     * @throws ErrnoException if a device cannot be opened; no user is added to any device then
      */
     List<ConnectionDevice> all(boolean ipv4, boolean ipv6) {
         var all = new ArrayList<ConnectionDevice>();
@@ -66,10 +73,13 @@ final class ConnectionDevices {
     }
 
     /**
-     * Opens the device for connections to an address, or adds a user. This is the device that has
-     * the address, or otherwise a device on the interface that the kernel would send from.
+     * Returns the device for connections to a destination, and adds a user to it. Opens the device
+     * if it is not open. If the destination is the address of a device, that device is returned.
+     * Otherwise it is the device with the address from which the kernel would send, or another
+     * device on the same network interface.
      *
-     * @throws ErrnoException if there is no such device
+     * @throws ErrnoException if there is no route or no suitable device, or the device cannot be
+     *     opened
      */
     ConnectionDevice routeTo(SocketName to) {
         var destination = to.address();
@@ -137,12 +147,12 @@ final class ConnectionDevices {
         return found;
     }
 
-    /** Adds a user to an open device. */
+    /** Adds a user to an open device and returns the device. */
     ConnectionDevice retain(ConnectionDevice device) {
         return retain(device.object(), null);
     }
 
-    /** Removes a user, and closes the device if it was the last. */
+    /** Removes a user from a device. Closes the device if it has no other users. */
     void release(ConnectionDevice device) {
         if (--device.users == 0) {
             open.remove(device.object());

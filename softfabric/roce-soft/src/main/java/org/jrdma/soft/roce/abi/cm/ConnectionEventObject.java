@@ -8,10 +8,13 @@ import org.jrdma.abi.rdma.rdma_cm_event;
 import org.jrdma.abi.rdma.rdma_conn_param;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** The object of an {@code rdma_cm_event} that the program has taken. */
+/**
+ * The implementation of an {@code rdma_cm_event} that the program has received and not acknowledged
+ * yet.
+ */
 final class ConnectionEventObject {
 
-    /** An {@code rdma_cm_event} followed by its private data. */
+    /** The layout of the structure: an {@code rdma_cm_event} followed by its private data. */
     private static final GroupLayout LAYOUT =
             MemoryLayout.structLayout(
                     rdma_cm_event.layout(),
@@ -20,7 +23,10 @@ final class ConnectionEventObject {
     private final PendingEvent event;
     private final MemorySegment structure;
 
-    /** Creates the structure. The identifiers of the event must have structures. */
+    /**
+     * Creates the structure for an event. The identifiers that the event refers to must already
+     * have their native structures.
+     */
     ConnectionEventObject(PendingEvent event) {
         this.event = event;
         this.structure = Structures.allocate(LAYOUT, this);
@@ -38,7 +44,7 @@ final class ConnectionEventObject {
             data.copyFrom(event.privateData());
             var connection =
                     rdma_cm_event.param.conn(
-                            parameters); // the private data of rdma_ud_param is at the same offset
+                            parameters); // rdma_ud_param has its private data at the same offset
             rdma_conn_param.private_data(connection, data);
             rdma_conn_param.private_data_len(connection, (byte) bytes);
         }

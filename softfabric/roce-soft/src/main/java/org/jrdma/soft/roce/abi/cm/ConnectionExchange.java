@@ -9,7 +9,10 @@ import org.jrdma.soft.roce.connection.ConnectionEvent;
 import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.Rejection;
 
-/** The exchange of an identifier with a connection, which either side has requested. */
+/**
+ * The exchange of messages between an identifier and its peer for a connection, which this side or
+ * the peer has requested.
+ */
 final class ConnectionExchange implements PeerExchange {
 
     private final ConnectionDevice device;
@@ -33,7 +36,8 @@ final class ConnectionExchange implements PeerExchange {
         var offer = ConnectionParameterCodec.offer(requested);
         PeerExchange.requireValid(
                 device.control(_ -> {
-                    // The peer recognizes its answer by its own vendor ID.
+                    // The answer has the vendor ID of the peer's options. The peer recognizes by
+                    // this ID that the options answer its own.
                     var vendor = peersEnhancement().vendor();
                     var enhancement = new EceOptions(vendor, options.enhancement.options());
                     return connection.reply(offer.with(enhancement), data);
@@ -55,7 +59,10 @@ final class ConnectionExchange implements PeerExchange {
         PeerExchange.requireValid(device.control(_ -> connection.reject(reason, data)));
     }
 
-    /** Disconnects. Like the kernel, does nothing if the connection has ended. */
+    /**
+     * Disconnects, or answers the disconnect request of the peer. If the connection has already
+     * ended, this method has no effect, as in the kernel.
+     */
     @Override
     public void disconnect() {
         device.control(_ -> connection.disconnect());
@@ -78,8 +85,8 @@ final class ConnectionExchange implements PeerExchange {
     }
 
     /**
-     * Returns a listener that reports to the program. It is called by the thread that drives the
-     * port.
+     * Returns a listener that reports the events of a connection to the program. The listener is
+     * called while the port's lock is held.
      */
     static ConnectionEvent.Receiver reportingTo(IdentifierEvents events) {
         return event -> report(events, event);

@@ -23,8 +23,9 @@ import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.RejectionReason;
 
 /**
- * The functions of librdmacm for the devices of one library. Functions that change identifiers hold
- * the lock of this object, for at most the time of a round of a port.
+ * The functions of librdmacm for a list of devices. Functions that change identifiers hold the lock
+ * of this object. While they hold it, they may wait for the lock of a port, which other threads
+ * hold only for a short time.
  */
 public final class ConnectionExports {
 
@@ -37,14 +38,18 @@ public final class ConnectionExports {
     }
 
     /**
-     * @param nameResolver runs name resolutions, which block
+     * Creates the functions.
+     *
+     * @param nameResolver an executor for tasks that resolve host names. The tasks block
      */
     ConnectionExports(List<DeviceObject> devices, Executor nameResolver) {
         this.devices = new ConnectionDevices(devices);
         this.nameResolver = nameResolver;
     }
 
-    /** Returns the symbols of librdmacm for devices. */
+    /**
+     * Returns a lookup that finds the symbols of librdmacm. The functions use the given devices.
+     */
     public static SymbolLookup library(List<DeviceObject> devices) {
         var lookup = MethodHandles.lookup();
         return Exports.ofReceiver(lookup, new ConnectionExports(devices))
@@ -56,13 +61,18 @@ public final class ConnectionExports {
         return new EventChannelObject().structure().address();
     }
 
-    /** Requires that the identifiers of the channel were destroyed. */
+    /**
+     * Destroys a channel. The program must have destroyed all identifiers of the channel before.
+     */
     @Exported(value = "rdma_destroy_event_channel", failure = Failure.NONE)
     void destroyChannel(long channel) {
         EventChannelObject.of(channel).destroy();
     }
 
-    /** Requires a channel, because synchronous identifiers are not supported. */
+    /**
+     * Creates an identifier. The caller must pass a channel, because synchronous identifiers, which
+     * have none, are not supported.
+     */
     @Exported(value = "rdma_create_id", failure = Failure.MINUS_ONE)
     int createIdentifier(long channel, long target, long context, int portSpace) {
         var created =
@@ -73,8 +83,9 @@ public final class ConnectionExports {
     }
 
     /**
-     * Creates an identifier for listening, without a queue pair. One for connecting is not
-     * supported, because resolving the address would block.
+     * Creates an identifier that is bound to an address, on which the program can listen. The
+     * identifier has no queue pair. Identifiers for connecting fail with {@code EOPNOTSUPP},
+     * because this function would have to block until the address is resolved.
      */
     @Exported(value = "rdma_create_ep", failure = Failure.MINUS_ONE)
     synchronized int createEndpoint(long target, long address, long domain, long queuePair) {
@@ -103,7 +114,10 @@ public final class ConnectionExports {
         return 0;
     }
 
-    /** Waits until all events of the identifier are acknowledged. */
+    /**
+     * Destroys an identifier. Waits until the program has acknowledged all events of the identifier
+     * that it has received.
+     */
     @Exported(value = "rdma_destroy_id", failure = Failure.MINUS_ONE)
     int destroyIdentifier(long identifier) {
         var found = IdentifierObject.of(identifier);
@@ -123,7 +137,10 @@ public final class ConnectionExports {
         return 0;
     }
 
-    /** Completes immediately, so the timeout is ignored. */
+    /**
+     * Resolves the address of a peer. The result is available immediately, so the timeout is
+     * ignored.
+     */
     @Exported(value = "rdma_resolve_addr", failure = Failure.MINUS_ONE)
     synchronized int resolveAddress(long identifier, long from, long to, int milliseconds) {
         IdentifierObject.of(identifier)
@@ -131,14 +148,19 @@ public final class ConnectionExports {
         return 0;
     }
 
-    /** Completes immediately, so the timeout is ignored. */
+    /**
+     * Resolves the route to a peer. The result is available immediately, so the timeout is ignored.
+     */
     @Exported(value = "rdma_resolve_route", failure = Failure.MINUS_ONE)
     synchronized int resolveRoute(long identifier, int milliseconds) {
         IdentifierObject.of(identifier).resolveRoute();
         return 0;
     }
 
-    /** Never blocks: a name is resolved on a thread of its own. */
+    /**
+     * Starts a lookup and returns without waiting for its result. A host name is resolved by the
+     * executor for name resolution.
+     */
     @Exported(value = "rdma_resolve_addrinfo", failure = Failure.MINUS_ONE)
     int lookUp(long identifier, long host, long service, long hints) {
         var found = IdentifierObject.of(identifier);
@@ -163,7 +185,7 @@ public final class ConnectionExports {
             }
             answered = true;
         } catch (UnknownHostException e) {
-            // reported below
+            // The finally block reports that the lookup has failed.
         } finally {
             if (!answered) {
                 synchronized (this) {
@@ -321,7 +343,10 @@ public final class ConnectionExports {
         return expected;
     }
 
-    /** Waits until the events taken from the former channel are acknowledged. */
+    /**
+     * Moves an identifier to another channel. Waits until the program has acknowledged the events
+     * that it has received from the previous channel.
+     */
     @Exported(value = "rdma_migrate_id", failure = Failure.MINUS_ONE)
     int migrate(long identifier, long channel) {
         var found = IdentifierObject.of(identifier);
@@ -342,7 +367,10 @@ public final class ConnectionExports {
         return 0;
     }
 
-    /** Never blocks, as with a nonblocking descriptor. */
+    /**
+     * Fails with {@code EAGAIN} instead of waiting if there is no event. In C, this is the behavior
+     * of a channel whose descriptor is nonblocking.
+     */
     @Exported(value = "rdma_get_cm_event", failure = Failure.MINUS_ONE)
     synchronized int takeEvent(long channel, long target) {
         var taken = EventChannelObject.of(channel).take();

@@ -16,13 +16,19 @@ import org.jrdma.soft.roce.connection.EndpointParameters;
 import org.jrdma.soft.roce.connection.Message;
 import org.jrdma.soft.roce.engine.Address;
 
-/** The codec of the {@code rdma_conn_param} of calls and the {@code param} of events. */
+/**
+ * Decodes the {@code rdma_conn_param} structures that the program passes, and encodes the
+ * parameters of events in the {@code param} member of an {@code rdma_cm_event}.
+ */
 final class ConnectionParameterCodec {
 
-    /** The value that stands for the maximum of the device. */
+    /**
+     * The value of {@code responder_resources} or {@code initiator_depth} that requests the maximum
+     * of the device.
+     */
     private static final int DEVICE_MAXIMUM = 0xff;
 
-    /** The queue pair number of a multicast group. */
+    /** The destination queue pair number of datagrams to a multicast group. */
     private static final int MULTICAST = 0xff_ffff;
 
     private static final int RETRIES = 7;
@@ -35,6 +41,12 @@ final class ConnectionParameterCodec {
         return Memory.at(address, rdma_conn_param.layout());
     }
 
+    /**
+     * Returns the queue pair parameters in an {@code rdma_conn_param}. The packet sequence number
+     * is 0.
+     *
+     * @throws ErrnoException with {@code EINVAL} if a value exceeds the limits of the device
+     */
     static EndpointParameters offer(MemorySegment parameters) {
         return new EndpointParameters(
                 rdma_conn_param.qp_num(parameters) & LOW_24_BITS,
@@ -60,9 +72,10 @@ final class ConnectionParameterCodec {
     }
 
     /**
-     * Returns a copy of the private data in the parameters of a call.
+     * Returns a copy of the private data in an {@code rdma_conn_param}.
      *
-     * @throws ErrnoException if it is longer than {@code maxBytes}
+     * @throws ErrnoException with {@code EINVAL} if the private data is longer than {@code
+     *     maxBytes}
      */
     static MemorySegment privateData(MemorySegment parameters, int maxBytes) {
         return privateData(
@@ -72,9 +85,10 @@ final class ConnectionParameterCodec {
     }
 
     /**
-     * Copies private data. NULL is treated as no data.
+     * Returns a copy of private data. If the address is NULL, the copy is empty.
      *
-     * @throws ErrnoException if it is longer than {@code maxBytes}
+     * @throws ErrnoException with {@code EINVAL} if the private data is longer than {@code
+     *     maxBytes}
      */
     static MemorySegment privateData(long address, byte length, int maxBytes) {
         var bytes = Byte.toUnsignedInt(length);
@@ -84,15 +98,22 @@ final class ConnectionParameterCodec {
                 : MemorySegment.ofArray(new byte[bytes]).copyFrom(Memory.at(address, bytes));
     }
 
-    /** Writes the parameters of a request for the side that receives it. */
+    /**
+     * Stores the parameters of a connect request in the event that reports the request.
+     *
+     * @param parameters the {@code param} member of the event
+     */
     static void write(ConnectRequest request, MemorySegment parameters) {
         write(request.offer(), parameters);
         rdma_conn_param.retry_count(rdma_cm_event.param.conn(parameters), (byte) request.retries());
     }
 
     /**
-     * Writes the parameters of the peer as this side sees them: the responder resources of one side
-     * are the initiator depth of the other.
+     * Stores the parameters of the peer in an event. The values of responder resources and
+     * initiator depth are swapped, because the READs that the peer issues are those that this side
+     * must execute, and vice versa.
+     *
+     * @param parameters the {@code param} member of the event
      */
     static void write(EndpointParameters offer, MemorySegment parameters) {
         var connection = rdma_cm_event.param.conn(parameters);
@@ -104,7 +125,11 @@ final class ConnectionParameterCodec {
         rdma_conn_param.srq(connection, (byte) (offer.sharedReceives() ? 1 : 0));
     }
 
-    /** Writes the destination of datagrams to a peer. */
+    /**
+     * Stores the destination for datagrams to a peer in an event.
+     *
+     * @param parameters the {@code param} member of the event
+     */
     static void writeDatagrams(
             Address peer, int trafficClass, int queuePair, int queueKey, MemorySegment parameters) {
         var datagrams = rdma_cm_event.param.ud(parameters);
@@ -113,7 +138,12 @@ final class ConnectionParameterCodec {
         address(peer, trafficClass, rdma_ud_param.ah_attr(datagrams));
     }
 
-    /** Writes the destination of datagrams to a multicast group, and the context of the join. */
+    /**
+     * Stores the destination for datagrams to a multicast group in an event.
+     *
+     * @param context the context that the program has passed when it joined the group
+     * @param parameters the {@code param} member of the event
+     */
     static void writeGroup(
             Address group, int trafficClass, long context, MemorySegment parameters) {
         writeDatagrams(
@@ -122,7 +152,11 @@ final class ConnectionParameterCodec {
                 rdma_cm_event.param.ud(parameters), MemorySegment.ofAddress(context));
     }
 
-    /** Fills an {@code ibv_ah_attr} of zeros with the path to a peer. */
+    /**
+     * Stores the path to a peer in an {@code ibv_ah_attr}.
+     *
+     * @param attributes an {@code ibv_ah_attr} that is filled with zeros
+     */
     static void address(Address peer, int trafficClass, MemorySegment attributes) {
         ibv_ah_attr.is_global(attributes, (byte) 1);
         ibv_ah_attr.port_num(attributes, (byte) DeviceLimits.PORT);

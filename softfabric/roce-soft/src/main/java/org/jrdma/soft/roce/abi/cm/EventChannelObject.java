@@ -11,7 +11,10 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Structures;
 import org.jspecify.annotations.Nullable;
 
-/** The object of an {@code rdma_event_channel}, with the events that were not taken yet. */
+/**
+ * The implementation of an {@code rdma_event_channel}, with the events that the program has not
+ * received. Safe for use by multiple threads.
+ */
 final class EventChannelObject {
 
     private final MemorySegment structure;
@@ -33,7 +36,7 @@ final class EventChannelObject {
         return structure;
     }
 
-    /** May be called while a port is driven. */
+    /** Adds an event, unless the channel was destroyed. The caller may hold the lock of a port. */
     synchronized void report(PendingEvent event) {
         if (destroyed) {
             return;
@@ -48,7 +51,7 @@ final class EventChannelObject {
         return events.isEmpty();
     }
 
-    /** Takes the next event; null if there is none. */
+    /** Removes and returns the oldest event, or returns null if there is no event. */
     synchronized @Nullable PendingEvent take() {
         var event = events.pollFirst();
         if (event != null && events.isEmpty()) {
@@ -57,7 +60,7 @@ final class EventChannelObject {
         return event;
     }
 
-    /** Removes and returns the events that match a filter. */
+    /** Removes all events that match a filter, and returns them. */
     synchronized List<PendingEvent> remove(Predicate<PendingEvent> filter) {
         var removed = new ArrayList<PendingEvent>();
         events.removeIf(event -> filter.test(event) && removed.add(event));

@@ -9,8 +9,9 @@ import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 import org.jrdma.soft.roce.connection.Message;
 
 /**
- * The events of an identifier. The reporting thread may be driving a port, so the only other lock
- * taken here is that of the channel.
+ * Reports the events of an identifier to its event channel. The reporting thread may hold the lock
+ * of a port. To avoid a deadlock, this class acquires no other lock than its own and that of the
+ * channel.
  */
 final class IdentifierEvents {
 
@@ -28,7 +29,7 @@ final class IdentifierEvents {
         return channel;
     }
 
-    /** The events that were taken and not acknowledged. */
+    /** The counter of events that the program has received and not acknowledged. */
     UnacknowledgedEvents unacknowledged() {
         return unacknowledged;
     }
@@ -58,20 +59,27 @@ final class IdentifierEvents {
         return stopped;
     }
 
-    /** For events whose parameters stay zeros. */
+    /**
+     * Writes nothing. This method is passed to {@link #report} for events that have no parameters.
+     */
     static void withoutParameters(MemorySegment parameters) {
-        // the structure is zeros already
+        // The structure is already filled with zeros.
     }
 
     /**
-     * Reports a connect request. The events of its identifier go to the same channel. Returns false
-     * if this identifier was stopped.
+     * Reports a connect request that a listener of this identifier has received. The new identifier
+     * that the request has created reports its later events to the same channel.
+     *
+     * @param incoming the events of the new identifier
+     * @return false if this identifier was stopped; the request is not reported then
      */
     synchronized boolean report(IdentifierEvents incoming, PendingEvent request) {
         if (stopped) {
             return false;
         }
-        incoming.beginAt(channel); // this identifier may have migrated since
+        // This identifier may have migrated to another channel after the new identifier was
+        // created.
+        incoming.beginAt(channel);
         channel.report(request);
         return true;
     }
@@ -80,11 +88,16 @@ final class IdentifierEvents {
         channel = first;
     }
 
-    /** Moves the events, including those not taken, to another channel. */
+    /**
+     * Moves this identifier to another channel. Events that the program has not received are moved
+     * too.
+     */
     void migrate(EventChannelObject other) {
         for (var event : move(other)) {
             if (event.identifier() != identifier) {
-                event.identifier().migrate(other); // a request and its later events belong together
+                // The event is a connect request: its new identifier must report later events to
+                // the same channel.
+                event.identifier().migrate(other);
             }
         }
     }
@@ -97,10 +110,10 @@ final class IdentifierEvents {
     }
 
     /**
-     * Stops reporting and removes the events that were not taken.
+     * Stops reporting, and removes the events of this identifier that the program has not received.
      *
      * @return the removed events
-     * @throws ErrnoException if this was stopped before
+     * @throws ErrnoException with {@code EINVAL} if this method was called before
      */
     synchronized List<PendingEvent> stop() {
         ErrnoException.throwIf(stopped, Errno.EINVAL);

@@ -18,12 +18,13 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The object of an {@code rdma_cm_id}: a connection, a listener, or an identifier that may become
- * either.
+ * The implementation of an {@code rdma_cm_id}: a connection, a listener, or an identifier that can
+ * become one of them.
  *
- * <p>Methods that C calls hold the connection manager's lock, and may then take the lock of a port.
- * The thread that drives a port creates the identifiers of incoming requests, and takes only the
- * lock of the events.
+ * <p>Functions that C calls hold the lock of {@link ConnectionExports}, and may then acquire the
+ * lock of a port. An incoming request is handled by a thread that already holds the lock of a port.
+ * To avoid a deadlock, this thread acquires only the locks of {@link IdentifierEvents} and of the
+ * event channel.
  */
 final class IdentifierObject {
 
@@ -33,7 +34,7 @@ final class IdentifierObject {
         ADDRESS_RESOLVED,
         ROUTE_RESOLVED,
         LISTENING,
-        /** An exchange with a peer has begun, by either side. */
+        /** This side or the peer has started an exchange of messages. */
         CONNECTING
     }
 
@@ -43,7 +44,12 @@ final class IdentifierObject {
     private final IdentifierEvents events;
     private final IdentifierOptions options = new IdentifierOptions();
     private final MulticastMemberships groups = new MulticastMemberships();
+
+    /**
+     * The channel that was created and is destroyed with this identifier; null if there is none.
+     */
     private @Nullable EventChannelObject ownChannel;
+
     private @Nullable IdentifierStructure structure;
     private State state;
     private @Nullable SocketName name;
@@ -53,7 +59,7 @@ final class IdentifierObject {
     private @Nullable PeerExchange exchange;
     private final AddressInfoLookup addressInfo;
 
-    /** The code of the path MTU. */
+    /** The path MTU as an {@code enum ibv_mtu} code. */
     private int mtu;
 
     private IdentifierObject(
@@ -70,7 +76,7 @@ final class IdentifierObject {
         this.addressInfo = new AddressInfoLookup(events);
     }
 
-    /** Creates an identifier with the default type of its port space. */
+    /** Creates an identifier with the default queue pair type of a port space. */
     IdentifierObject(
             ConnectionDevices devices,
             PortNumbers ports,
@@ -81,7 +87,9 @@ final class IdentifierObject {
         createStructure().context(context);
     }
 
-    /** Creates an identifier that has its own channel until it migrates. */
+    /**
+     * Creates an identifier with its own channel, which it uses until it migrates to another one.
+     */
     static IdentifierObject ofType(
             ConnectionDevices devices, PortNumbers ports, IdentifierType type) {
         var channel = new EventChannelObject();
@@ -91,7 +99,12 @@ final class IdentifierObject {
         return created;
     }
 
-    /** Creates the identifier of an incoming request. Called by the thread that drives the port. */
+    /**
+     * Creates the identifier for an incoming request to this listener. The caller holds the lock of
+     * the port. {@link #createRequestStructure} creates the native structure later.
+     *
+     * @param pathMtu the path MTU as an {@code enum ibv_mtu} code
+     */
     IdentifierObject incoming(ConnectionDevice listening, PrivateDataHeader header, int pathMtu) {
         var created =
                 new IdentifierObject(devices, ports, events.channel(), type, State.CONNECTING);
@@ -110,7 +123,7 @@ final class IdentifierObject {
         return Structures.object(address, IdentifierObject.class);
     }
 
-    /** The native structure. Only for identifiers that have one. */
+    /** The native structure, an {@code rdma_cm_id}. Only for identifiers that have a structure. */
     MemorySegment structure() {
         if (structure == null) {
             throw new IllegalStateException("The identifier has no structure yet.");
@@ -126,7 +139,7 @@ final class IdentifierObject {
         return created;
     }
 
-    /** Creates the native structure for an incoming request, unless it has one. */
+    /** Creates the native structure when the program receives the request, if there is none. */
     void createRequestStructure() {
         if (structure != null || device == null || name == null || peer == null) {
             return;
@@ -155,7 +168,7 @@ final class IdentifierObject {
         return options;
     }
 
-    /** The local address. Only for bound identifiers. */
+    /** The local address and port. Only for bound identifiers. */
     SocketName name() {
         return required(name);
     }
@@ -183,7 +196,7 @@ final class IdentifierObject {
         ErrnoException.throwIf(!List.of(states).contains(state), Errno.EINVAL);
     }
 
-    // ---- options
+    // ---- functions that set options
 
     void typeOfService(int value) {
         options.trafficClass = value;
@@ -299,7 +312,7 @@ final class IdentifierObject {
         listening = new Listener(this, type.serviceId(name().port()), backlog, listeningDevices);
     }
 
-    /** Called when the program has taken a request. */
+    /** Frees a slot of the backlog. Called when the program has received a request. */
     void requestTaken() {
         required(listening).requestTaken();
     }
@@ -358,7 +371,7 @@ final class IdentifierObject {
         exchange().reject(reason, privateData, length);
     }
 
-    /** The ECE options of the peer, if they are known. */
+    /** The ECE options of the peer, or {@link EceOptions#NONE} if they are unknown. */
     EceOptions peersEnhancement() {
         return exchange == null ? EceOptions.NONE : exchange.peersEnhancement();
     }
@@ -367,14 +380,17 @@ final class IdentifierObject {
         exchange().disconnect();
     }
 
-    /** Handles an event of the queue pair that the program has received. */
+    /** Handles an event of the queue pair, about which the program notifies librdmacm. */
     void notifyEvent(int event) {
         var established = exchange();
         ErrnoException.throwIf(event != rdma_h.IBV_EVENT_COMM_EST(), Errno.EINVAL);
         established.establish();
     }
 
-    /** Fills in the attributes that move the queue pair to a state. Returns the mask. */
+    /**
+     * Fills an {@code ibv_qp_attr} with the attributes for a transition of the queue pair to a
+     * state ({@code rdma_init_qp_attr}). Returns the mask of the attributes.
+     */
     int initialize(MemorySegment attributes, int next) {
         device();
         if (exchange != null) {
@@ -385,9 +401,13 @@ final class IdentifierObject {
                 : QueuePairInitialization.beforeConnection(attributes, next);
     }
 
-    // ---- multicast
+    // ---- functions for multicast groups
 
-    /** Joins a multicast group. The event contains the context. */
+    /**
+     * Joins a multicast group and reports an event, which contains {@code context}.
+     *
+     * @param receives true to receive datagrams sent to the group; false only to send to the group
+     */
     void join(Address group, boolean receives, long context) {
         ErrnoException.throwIf(!type.isDatagram(), Errno.EINVAL);
         groups.join(device(), group, receives);
@@ -404,9 +424,12 @@ final class IdentifierObject {
         groups.leave(device(), group);
     }
 
-    // ---- closing
+    // ---- functions that migrate or destroy the identifier
 
-    /** Moves the events, including those not taken, to another channel. */
+    /**
+     * Moves this identifier to another channel. Events that the program has not received are moved
+     * too.
+     */
     void migrate(EventChannelObject other) {
         events.migrate(other);
         destroyOwnChannel();
@@ -416,10 +439,11 @@ final class IdentifierObject {
     }
 
     /**
-     * Ends all activity and drops the events that were not taken; requests among them are rejected.
-     * Events that were taken may still be acknowledged.
+     * Ends all activity of this identifier and removes the events that the program has not
+     * received. A connect request among these events is rejected. The program may still acknowledge
+     * events that it has received.
      *
-     * @throws ErrnoException if this was stopped before
+     * @throws ErrnoException with {@code EINVAL} if this method was called before
      */
     void stop() {
         for (var event : events.stop()) {
@@ -441,7 +465,9 @@ final class IdentifierObject {
         }
     }
 
-    /** Releases the devices and the structure, after {@link #stop}. */
+    /**
+     * Releases the devices and the native structure. {@link #stop} must have been called before.
+     */
     void destroy() {
         if (device != null) {
             devices.release(device);

@@ -2,12 +2,18 @@ package org.jrdma.soft.roce.abi.cm;
 
 import org.jrdma.soft.roce.connection.EceOptions;
 
-/** The options of an identifier. Guarded by the connection manager's lock. */
+/**
+ * The options of an identifier that the program has set. Guarded by the lock of {@link
+ * ConnectionExports}.
+ */
 final class IdentifierOptions {
 
     int trafficClass;
 
-    /** The acknowledge timeout; negative if the program has not set it. */
+    /**
+     * The exponent of the acknowledgement timeout of the queue pair, in units of 4.096 us; negative
+     * if the program has not set it.
+     */
     int acknowledgeTimeout = -1;
 
     /** The ECE options that the program has set. */
@@ -15,6 +21,6 @@ final class IdentifierOptions {
 
     boolean reusesAddress;
 
-    /** Whether the IPv6 wildcard address stands for IPv6 only. */
+    /** True if a listener on the IPv6 wildcard address accepts IPv6 connections only. */
     boolean familyOnly;
 }

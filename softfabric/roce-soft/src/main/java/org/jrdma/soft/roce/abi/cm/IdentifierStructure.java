@@ -15,7 +15,7 @@ import org.jrdma.soft.roce.engine.Address;
 /** The native structures of an identifier: an {@code rdma_cm_id} and its path record. */
 final class IdentifierStructure {
 
-    /** The hop limit of paths, as in the kernel. */
+    /** The hop limit of paths, which is the value that the kernel uses. */
     static final int HOP_LIMIT = 64;
 
     private final MemorySegment memory;

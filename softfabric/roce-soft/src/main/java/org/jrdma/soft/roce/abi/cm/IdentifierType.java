@@ -6,10 +6,15 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 
-/** The codes of the port space and of the queue pair type of an identifier. */
+/**
+ * The type of an identifier.
+ *
+ * @param portSpace the {@code RDMA_PS_} code of the port space
+ * @param queuePairType the {@code IBV_QPT_} code of the queue pair type
+ */
 record IdentifierType(int portSpace, int queuePairType) {
 
-    /** The types of queue pairs in the InfiniBand port space. */
+    /** The queue pair types that are valid in the port space {@code RDMA_PS_IB}. */
     private static final Set<Integer> INFINIBAND_TYPES =
             Set.of(
                     rdma_h.IBV_QPT_RC(),
@@ -18,7 +23,11 @@ record IdentifierType(int portSpace, int queuePairType) {
                     rdma_h.IBV_QPT_XRC_SEND(),
                     rdma_h.IBV_QPT_XRC_RECV());
 
-    /** Returns the default type of a port space. */
+    /**
+     * Returns the type of an identifier with the default queue pair type of a port space.
+     *
+     * @throws ErrnoException with {@code EPROTONOSUPPORT} if the port space is unknown
+     */
     static IdentifierType of(int portSpace) {
         if (portSpace == rdma_h.RDMA_PS_TCP() || portSpace == rdma_h.RDMA_PS_IB()) {
             return new IdentifierType(portSpace, rdma_h.IBV_QPT_RC());
@@ -30,9 +39,10 @@ record IdentifierType(int portSpace, int queuePairType) {
     }
 
     /**
-     * Returns the type for a port space and a queue pair type.
+     * Returns the type of an identifier for a port space and a queue pair type.
      *
-     * @throws ErrnoException if the port space does not have that type
+     * @throws ErrnoException with {@code EINVAL} if the queue pair type is not valid in the port
+     *     space
      */
     static IdentifierType of(int portSpace, int queuePairType) {
         var type = new IdentifierType(portSpace, queuePairType);
@@ -48,7 +58,7 @@ record IdentifierType(int portSpace, int queuePairType) {
         return queuePairType == rdma_h.IBV_QPT_UD();
     }
 
-    /** The transport of connections, as in a {@link ConnectRequest}. */
+    /** The transport of connections, one of the constants of {@link ConnectRequest}. */
     int transport() {
         if (queuePairType == rdma_h.IBV_QPT_UC()) {
             return ConnectRequest.UNRELIABLE;
@@ -59,17 +69,20 @@ record IdentifierType(int portSpace, int queuePairType) {
                 : ConnectRequest.RELIABLE;
     }
 
-    /** Whether the identifier can connect to a peer. An XRC receiver cannot. */
+    /** Returns true if the identifier can request connections. An XRC receive queue pair cannot. */
     boolean canConnect() {
         return queuePairType != rdma_h.IBV_QPT_XRC_RECV();
     }
 
-    /** Whether peers can connect to the identifier. An XRC sender does not accept connections. */
+    /**
+     * Returns true if peers can connect to the identifier. An XRC send queue pair accepts no
+     * connections.
+     */
     boolean canAccept() {
         return queuePairType != rdma_h.IBV_QPT_XRC_SEND();
     }
 
-    /** Whether the queue pair waits for acknowledgements. */
+    /** Returns true if the queue pair sends requests that the peer acknowledges. */
     boolean hasAcknowledgeTimeout() {
         return queuePairType == rdma_h.IBV_QPT_RC() || queuePairType == rdma_h.IBV_QPT_XRC_SEND();
     }

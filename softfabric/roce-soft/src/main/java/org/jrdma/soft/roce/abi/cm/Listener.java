@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.connection.ServiceListener;
 import org.jrdma.soft.roce.connection.SidrServer;
 import org.jspecify.annotations.Nullable;
 
-/** The listener of an identifier, on one or more devices with a common backlog. */
+/** A listener of an identifier on one or more devices, which share one backlog. */
 final class Listener {
 
     private static final int MAX_BACKLOG = 1_024;
@@ -22,13 +22,13 @@ final class Listener {
     private final long serviceId;
     private final List<ConnectionDevice> devices;
 
-    /** The number of further requests that fit the backlog. */
+    /** The number of connect requests that the backlog can still take. */
     private final AtomicInteger freeSlots;
 
     /**
-     * Starts to listen.
+     * Creates a listener and starts to listen.
      *
-     * @param devices the devices to listen on, each with a user added for this listener
+     * @param devices the devices to listen on, to each of which a user was added for this listener
      */
     Listener(
             IdentifierObject listener,
@@ -46,7 +46,7 @@ final class Listener {
         }
     }
 
-    /** Called when the program has taken a request. */
+    /** Frees a slot of the backlog. Called when the program has received a connect request. */
     void requestTaken() {
         freeSlots.incrementAndGet();
     }

@@ -8,21 +8,27 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The multicast groups that an identifier has joined at its device. Joining does not attach a queue
- * pair. Guarded by the connection manager's lock.
+ * The multicast groups that an identifier has joined on its device. Joining a group does not attach
+ * a queue pair to the group. Guarded by the lock of {@link ConnectionExports}.
  */
 final class MulticastMemberships {
 
     private final List<Membership> memberships = new ArrayList<>();
 
-    /** A membership. A member that only sends needs no socket. */
+    /**
+     * A membership in a group.
+     *
+     * @param receives true if datagrams sent to the group are received; false if the member only
+     *     sends, which requires no socket
+     */
     private record Membership(Address group, boolean receives) {}
 
     /**
      * Joins a group.
      *
-     * @throws ErrnoException if the address is not a multicast address, or not of the device's
-     *     address family
+     * @param receives true to receive datagrams sent to the group; false only to send to the group
+     * @throws ErrnoException if the address is not a multicast address, or its address family is
+     *     not that of the device
      */
     void join(ConnectionDevice device, Address group, boolean receives) {
         ErrnoException.throwIf(
@@ -38,9 +44,9 @@ final class MulticastMemberships {
     }
 
     /**
-     * Reverts one {@link #join}.
+     * Leaves a group. Call this method once for each call of {@link #join}.
      *
-     * @throws ErrnoException if the group was not joined
+     * @throws ErrnoException with {@code EADDRNOTAVAIL} if the group was not joined
      */
     void leave(ConnectionDevice device, Address group) {
         for (var membership : memberships) {

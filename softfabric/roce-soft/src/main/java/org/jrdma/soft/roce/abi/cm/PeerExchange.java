@@ -6,22 +6,27 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.connection.EceOptions;
 
 /**
- * The exchange of an identifier with a peer. Guarded by the connection manager's lock. Operations
- * that an exchange does not support fail with EINVAL.
+ * The exchange of messages between an identifier and its peer: a connection, or one side of a SIDR
+ * exchange. Guarded by the lock of {@link ConnectionExports}. A default method is an operation that
+ * not every exchange supports, and fails with {@code EINVAL}.
  */
 interface PeerExchange {
 
-    /** Accepts a request, or confirms a reply if {@code parameters} is NULL. */
+    /**
+     * Accepts the request of the peer, or confirms the reply of the peer if {@code parameters} is
+     * NULL.
+     *
+     * @param parameters the address of an {@code rdma_conn_param}, or NULL
+     */
     default void accept(long parameters) {
         throw new ErrnoException(Errno.EINVAL);
     }
 
     /**
-     * Rejects the request or the reply.
+     * Rejects the request or the reply of the peer.
      *
-     * @param reason the code of the reason, see {@link
-     *     org.jrdma.soft.roce.connection.RejectionReason}; ignored for datagrams, which have only
-     *     one
+     * @param reason a code of {@link org.jrdma.soft.roce.connection.RejectionReason}; ignored by a
+     *     SIDR exchange, whose protocol has only one code for a rejection
      */
     default void reject(int reason, long privateData, byte length) {
         throw new ErrnoException(Errno.EINVAL);
@@ -37,19 +42,33 @@ interface PeerExchange {
         throw new ErrnoException(Errno.EINVAL);
     }
 
-    /** Handles a message that arrived before the confirmation of the peer. */
+    /**
+     * Establishes the connection because the queue pair has received a packet, although the
+     * confirmation of the peer has not arrived.
+     */
     default void establish() {
         throw new ErrnoException(Errno.EINVAL);
     }
 
-    /** Fills in the attributes that move a queue pair to a state. Returns the mask. */
+    /**
+     * Fills an {@code ibv_qp_attr} with the attributes for a transition of the queue pair to a
+     * state.
+     *
+     * @param state the state, an {@code IBV_QPS_} code
+     * @return the mask of the attributes
+     */
     int initialize(MemorySegment attributes, int state);
 
-    /** Closes the exchange on behalf of the program. */
+    /** Closes the exchange because the program destroys the identifier. */
     void close();
 
-    /** Throws EINVAL if an operation was not valid in the current state. */
-    static void requireValid(boolean done) {
-        ErrnoException.throwIf(!done, Errno.EINVAL);
+    /**
+     * Throws an {@link ErrnoException} with {@code EINVAL} if an operation was not valid in the
+     * current state.
+     *
+     * @param valid the result of the operation
+     */
+    static void requireValid(boolean valid) {
+        ErrnoException.throwIf(!valid, Errno.EINVAL);
     }
 }

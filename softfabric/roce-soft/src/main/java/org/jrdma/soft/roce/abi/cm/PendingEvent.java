@@ -5,13 +5,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection manager event that was not taken yet.
+ * A connection manager event that the program has not received yet.
  *
- * @param identifier the identifier of the event; for a connect request, the new identifier
- * @param listener the listening identifier of a connect request; otherwise null
+ * @param identifier the identifier that the event is about; for a connect request, the new
+ *     identifier
+ * @param listener the listening identifier for a connect request; otherwise null
  * @param type the {@code RDMA_CM_EVENT_} code
  * @param status 0, a negated errno, or a code from the peer
- * @param parameters writes the {@code param} of the event except for the private data
+ * @param parameters a function that writes the {@code param} member of the event except for the
+ *     private data
+ * @param privateData the private data from the peer
  */
 record PendingEvent(
         IdentifierObject identifier,
@@ -21,7 +24,7 @@ record PendingEvent(
         Consumer<MemorySegment> parameters,
         MemorySegment privateData) {
 
-    /** The identifier that cannot be destroyed before the event is acknowledged. */
+    /** The identifier that cannot be destroyed before the program has acknowledged the event. */
     IdentifierObject owner() {
         return listener == null ? identifier : listener;
     }

@@ -8,7 +8,10 @@ import java.util.random.RandomGenerator;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 
-/** The port numbers of identifiers. Guarded by the connection manager's lock. */
+/**
+ * The port numbers that identifiers have reserved. Guarded by the lock of {@link
+ * ConnectionExports}.
+ */
 final class PortNumbers {
 
     private static final int FIRST_EPHEMERAL = 32_768;
@@ -24,10 +27,11 @@ final class PortNumbers {
     }
 
     /**
-     * Reserves a port for an identifier; any free port if the requested port is 0. Returns the name
-     * with the port.
+     * Reserves a port number for an identifier.
      *
-     * @throws ErrnoException if the port is in use
+     * @param requested the address and the port number; 0 to reserve any free port number
+     * @return the address with the reserved port number
+     * @throws ErrnoException if the port number is in use or no port number is free
      */
     SocketName reserve(IdentifierObject identifier, SocketName requested) {
         if (requested.port() != 0) {
@@ -64,9 +68,11 @@ final class PortNumbers {
     }
 
     /**
-     * Checks that no other identifier has the port of an identifier that is about to listen.
+     * Checks that no other identifier has reserved the port number of an identifier that will
+     * listen.
      *
-     * @throws ErrnoException if another identifier has the port
+     * @throws ErrnoException with {@code EADDRINUSE} if another identifier has reserved it for an
+     *     overlapping address
      */
     void requireExclusive(IdentifierObject identifier) {
         for (var other : holders(identifier.type().portSpace(), identifier.name().port())) {
@@ -76,7 +82,10 @@ final class PortNumbers {
         }
     }
 
-    /** Releases the port of an identifier, if it has one. */
+    /**
+     * Releases the port number of an identifier. Has no effect if the identifier has not reserved
+     * it.
+     */
     void release(IdentifierObject identifier, SocketName name) {
         var key = new Key(identifier.type().portSpace(), name.port());
         var identifiers = holders.get(key);

@@ -9,10 +9,13 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Connection;
 
-/** The attributes that {@code rdma_init_qp_attr} returns for queue pair transitions. */
+/**
+ * Creates the attributes that {@code rdma_init_qp_attr} returns for the transition of a queue pair
+ * to the state INIT, RTR or RTS.
+ */
 final class QueuePairInitialization {
 
-    /** The queue key of the UDP port space. */
+    /** The queue key of all datagram queue pairs in the UDP port space. */
     static final int QUEUE_KEY = rdma_h.RDMA_UDP_QKEY();
 
     private static final int TO_INIT =
@@ -21,9 +24,11 @@ final class QueuePairInitialization {
     private QueuePairInitialization() {}
 
     /**
-     * Fills in the attributes for INIT, before a connection exists. Returns the mask.
+     * Fills an {@code ibv_qp_attr} with the attributes for the INIT state if no connection exists
+     * yet.
      *
-     * @throws ErrnoException if the state is not INIT
+     * @return the mask of the attributes
+     * @throws ErrnoException with {@code EINVAL} if the state is not INIT
      */
     static int beforeConnection(MemorySegment attributes, int state) {
         requireInit(state);
@@ -32,9 +37,10 @@ final class QueuePairInitialization {
     }
 
     /**
-     * Fills in the attributes for INIT of a datagram queue pair. Returns the mask.
+     * Fills an {@code ibv_qp_attr} with the attributes for the INIT state of a datagram queue pair.
      *
-     * @throws ErrnoException if the state is not INIT
+     * @return the mask of the attributes
+     * @throws ErrnoException with {@code EINVAL} if the state is not INIT
      */
     static int ofDatagrams(MemorySegment attributes, int state) {
         requireInit(state);
@@ -54,10 +60,11 @@ final class QueuePairInitialization {
     }
 
     /**
-     * Fills in the attributes for a state of a connected queue pair. Returns the mask.
+     * Fills an {@code ibv_qp_attr} with the attributes for a state of a connected queue pair.
      *
-     * @throws ErrnoException if the parameters of the peer are not known yet, or the state is not
-     *     valid here
+     * @return the mask of the attributes
+     * @throws ErrnoException with {@code EINVAL} if the parameters of the peer are unknown, or the
+     *     state is not INIT, RTR or RTS
      */
     static int of(
             Connection connection, IdentifierOptions options, MemorySegment attributes, int state) {
@@ -124,7 +131,7 @@ final class QueuePairInitialization {
         throw new ErrnoException(Errno.EINVAL);
     }
 
-    /** Limits the value of a peer to the maximum of the device. */
+    /** Limits a number of READs and atomics from the peer to the maximum of the device. */
     private static byte reads(int requested) {
         return (byte) Math.min(requested, DeviceLimits.MAX_READS);
     }

@@ -8,16 +8,19 @@ import org.jrdma.soft.roce.connection.SidrClient;
 import org.jrdma.soft.roce.connection.SidrReply;
 import org.jrdma.soft.roce.engine.Address;
 
-/** The exchange of an identifier that resolves a datagram service (SIDR client). */
+/**
+ * The exchange of an identifier that requests the queue pair of a datagram service from a peer
+ * (SIDR client).
+ */
 final class SidrClientExchange implements PeerExchange {
 
     private final ConnectionDevice device;
     private final SidrClient client;
 
     /**
-     * Sends the request.
+     * Starts the exchange: sends the request to the peer.
      *
-     * @param data the private data, including the header
+     * @param data the private data, which begins with the header of librdmacm
      */
     SidrClientExchange(
             ConnectionDevice device,

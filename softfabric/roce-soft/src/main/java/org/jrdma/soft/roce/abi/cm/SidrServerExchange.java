@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.connection.SidrReply;
 import org.jrdma.soft.roce.connection.SidrServer;
 
-/** The exchange of an identifier for a received SIDR request. */
+/** The exchange of an identifier that answers a SIDR request of a peer (SIDR server). */
 final class SidrServerExchange implements PeerExchange {
 
     private final ConnectionDevice device;

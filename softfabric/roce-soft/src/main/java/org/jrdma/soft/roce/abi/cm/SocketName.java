@@ -14,10 +14,11 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Routes;
 
 /**
- * An address and a port, which C represents as {@code sockaddr_in} or {@code sockaddr_in6}.
+ * A socket address, which C represents as {@code sockaddr_in} or {@code sockaddr_in6}.
  *
- * @param scope the index of the interface of a link-local address; 0 for other addresses, or if it
- *     is unknown
+ * @param port the port number; 0 if it is not specified
+ * @param scope the index of the network interface of a link-local address; 0 for other addresses,
+ *     or if the interface is unknown
  */
 record SocketName(Address address, int port, int scope) {
 
@@ -26,7 +27,7 @@ record SocketName(Address address, int port, int scope) {
     private static final Address ANY_IPV4 = Address.ipv4(0);
     private static final Address ANY_IPV6 = new Address(0, 0);
 
-    /** The IPv4 wildcard address without a port. */
+    /** The IPv4 wildcard address with port number 0. */
     static final SocketName WILDCARD = new SocketName(ANY_IPV4, 0);
 
     private static final ValueLayout.OfShort PORT =
@@ -34,19 +35,20 @@ record SocketName(Address address, int port, int scope) {
     static final ValueLayout.OfInt IPV4 =
             ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-    /** Creates a socket name for an address that is not link-local. */
+    /** Creates a socket name without a network interface. */
     SocketName(Address address, int port) {
         this(address, port, 0);
     }
 
-    /** Returns the wildcard address of the family of another name, without a port. */
+    /** Returns the wildcard address with the address family of another name and port number 0. */
     static SocketName wildcardFor(SocketName other) {
         return new SocketName(other.address.isIpv4() ? ANY_IPV4 : ANY_IPV6, 0);
     }
 
     /**
-     * Decodes a socket address.
+     * Decodes a {@code sockaddr}.
      *
+     * @param address a pointer
      * @throws ErrnoException if the pointer is NULL, or the address family is not supported
      */
     static SocketName read(long address) {
@@ -69,12 +71,16 @@ record SocketName(Address address, int port, int scope) {
         };
     }
 
-    /** Returns the family of a socket address. */
+    /** Returns the address family of a {@code sockaddr}. */
     static short family(MemorySegment name) {
         return sockaddr.sa_family(name);
     }
 
-    /** Encodes this name in memory of zeros that is large enough for either form. */
+    /**
+     * Encodes this name as a {@code sockaddr_in} or {@code sockaddr_in6}.
+     *
+     * @param target memory that is filled with zeros and large enough for the structure
+     */
     void write(MemorySegment target) {
         if (address.isIpv4()) {
             sockaddr_in.sin_family(target, AF_INET);
@@ -88,7 +94,7 @@ record SocketName(Address address, int port, int scope) {
         }
     }
 
-    /** Whether this is a wildcard address. */
+    /** Returns true if the address is the IPv4 or the IPv6 wildcard address. */
     boolean isWildcard() {
         return address.equals(ANY_IPV4) || address.equals(ANY_IPV6);
     }
@@ -101,7 +107,10 @@ record SocketName(Address address, int port, int scope) {
         return device.name(port);
     }
 
-    /** Whether both names have the port in common, and an address. */
+    /**
+     * Returns true if both names have the same port number, and the same address or at least one
+     * wildcard address.
+     */
     boolean overlaps(SocketName other) {
         return port == other.port
                 && (isWildcard() || other.isWildcard() || address.equals(other.address));

@@ -4,7 +4,7 @@ import org.jrdma.abi.rdma.ibv_ah;
 import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.engine.Address;
 
-/** The object of an {@code ibv_ah}: a destination of datagrams. */
+/** The implementation of an {@code ibv_ah}, an address handle: the destination of datagrams. */
 final class AddressHandleObject extends ContextResource {
 
     private final ProtectionDomainObject domain;

@@ -11,7 +11,10 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Gids;
 import org.jrdma.soft.roce.abi.PathMtu;
 
-/** The members of an {@code ibv_qp_attr}, each with its bit in the mask and its valid values. */
+/**
+ * The members of an {@code ibv_qp_attr} that {@code ibv_modify_qp} can set, each with its bit in
+ * the attribute mask and a check of its value.
+ */
 enum AttributeMember {
     ACCESS(rdma_h.IBV_QP_ACCESS_FLAGS(), "qp_access_flags", any()),
     PARTITION_KEY(
@@ -47,7 +50,8 @@ enum AttributeMember {
     private final long offset;
     private final long bytes;
 
-    @SuppressWarnings("ImmutableEnumChecker") // the checks have no state
+    // The checks are immutable because they have no state.
+    @SuppressWarnings("ImmutableEnumChecker")
     private final Check check;
 
     AttributeMember(int bit, String member, Check check) {
@@ -66,7 +70,13 @@ enum AttributeMember {
         return (value, _) -> Byte.toUnsignedInt(value.get(ValueLayout.JAVA_BYTE, 0)) <= max;
     }
 
-    /** Rejects invalid values of the members that a mask names. */
+    /**
+     * Checks the values of the members whose bits are set in a mask.
+     *
+     * @param attributes an {@code ibv_qp_attr}
+     * @param portMtu the maximum path MTU of the port in bytes
+     * @throws ErrnoException with {@code EINVAL} if a value is invalid
+     */
     static void requireValid(MemorySegment attributes, int mask, int portMtu) {
         for (var attribute : values()) {
             ErrnoException.throwIf(
@@ -76,7 +86,7 @@ enum AttributeMember {
         }
     }
 
-    /** Copies the members that a mask names. */
+    /** Copies the members whose bits are set in a mask. */
     static void copy(MemorySegment source, int mask, MemorySegment target) {
         for (var attribute : values()) {
             if ((mask & attribute.bit) != 0) {
@@ -85,7 +95,7 @@ enum AttributeMember {
         }
     }
 
-    /** Sets all members to their values after RESET. */
+    /** Sets all members to 0, which is their value in the RESET state. */
     static void clear(MemorySegment target) {
         for (var attribute : values()) {
             attribute.in(target).fill((byte) 0);

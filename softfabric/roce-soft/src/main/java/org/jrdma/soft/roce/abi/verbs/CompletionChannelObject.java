@@ -8,8 +8,8 @@ import org.jrdma.soft.roce.abi.Structures;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The object of an {@code ibv_comp_channel}, with the completion queues whose events were not taken
- * yet.
+ * The implementation of an {@code ibv_comp_channel}, with a queue of completion events. Each event
+ * is represented by its completion queue, and remains in the queue until the program receives it.
  */
 final class CompletionChannelObject extends ContextResource {
 
@@ -29,7 +29,10 @@ final class CompletionChannelObject extends ContextResource {
         return Structures.object(address, CompletionChannelObject.class);
     }
 
-    /** Reports an event of a completion queue. */
+    /**
+     * Adds an event of a completion queue. The file descriptor of the channel becomes readable if
+     * it was not.
+     */
     synchronized void report(CompletionQueueObject queue) {
         if (events.isEmpty()) {
             descriptor.raise();
@@ -37,7 +40,10 @@ final class CompletionChannelObject extends ContextResource {
         events.addLast(queue);
     }
 
-    /** Takes the next event and returns its completion queue; null if there is none. */
+    /**
+     * Removes the oldest event and returns its completion queue, or returns null if there is no
+     * event. The caller must pass the event to the program, which must acknowledge it.
+     */
     synchronized @Nullable CompletionQueueObject take() {
         var queue = events.pollFirst();
         if (queue != null) {
@@ -49,7 +55,7 @@ final class CompletionChannelObject extends ContextResource {
         return queue;
     }
 
-    /** Removes the events of a completion queue that were not taken. */
+    /** Removes all events of a completion queue that the program has not received. */
     synchronized void forget(CompletionQueueObject queue) {
         if (events.removeIf(reported -> reported == queue) && events.isEmpty()) {
             descriptor.lower();

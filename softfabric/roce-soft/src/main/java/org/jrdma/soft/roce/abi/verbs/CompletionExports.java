@@ -33,9 +33,10 @@ final class CompletionExports {
     }
 
     /**
-     * Creates an {@code ibv_cq} or an {@code ibv_cq_ex}.
+     * Creates an {@code ibv_cq} or an {@code ibv_cq_ex} and returns its structure.
      *
-     * @param extension an {@code ibv_cq_init_attr_ex} for an {@code ibv_cq_ex}; otherwise null
+     * @param extension an {@code ibv_cq_init_attr_ex} to create an {@code ibv_cq_ex}; null to
+     *     create an {@code ibv_cq}
      */
     static MemorySegment create(
             ContextObject owner,
@@ -67,7 +68,10 @@ final class CompletionExports {
         return 0;
     }
 
-    /** Never blocks, as with a nonblocking descriptor. */
+    /**
+     * Fails with {@code EAGAIN} instead of waiting if there is no event. In C, this is the behavior
+     * of a channel whose descriptor is nonblocking.
+     */
     @Exported(value = "ibv_get_cq_event", failure = Failure.MINUS_ONE)
     static int getEvent(long channel, long queueTarget, long contextTarget) {
         var queue = CompletionChannelObject.of(channel).take();

@@ -17,13 +17,17 @@ import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Failure;
 
 /**
- * A poll of an extended completion queue, which consists of several calls by one thread. As in C,
- * other polling threads wait until it ends. A poll reads completions in place, and removes them
- * when it ends.
+ * The poll functions of an extended completion queue ({@code ibv_cq_ex}). A poll consists of
+ * several calls by one thread, from {@code start_poll} to {@code end_poll}. As in C, other threads
+ * that start a poll wait until the poll ends. The completions that a poll reads remain in the queue
+ * until {@code end_poll} removes them.
  */
 final class CompletionPoll {
 
-    /** The functions that return optional fields, with the flags that request them. */
+    /**
+     * The names of the functions that return optional fields of a completion, with the {@code
+     * IBV_WC_EX_WITH_} flags by which the creator of the queue requests these fields.
+     */
     private static final Map<String, Integer> OPTIONAL_FIELDS =
             Map.of(
                     "read_byte_len", rdma_h.IBV_WC_EX_WITH_BYTE_LEN(),
@@ -45,16 +49,23 @@ final class CompletionPoll {
     private final MemorySegment structure;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** The current completion: an {@code ibv_wc}. */
+    /** A copy of the completion that the poll has read last: an {@code ibv_wc}. */
     private final MemorySegment current = ibv_wc.allocate(Arena.ofAuto());
 
+    /**
+     * The time when the current completion was added to the queue, on {@link DeviceLimits#clock}.
+     */
     private long timestamp;
 
-    /** The number of completions read in this poll. */
+    /** The number of completions that this poll has read so far. */
     private int completionsRead;
 
     /**
-     * @param structure an {@code ibv_cq_ex}, which receives its function pointers
+     * Creates the poll functions of a queue.
+     *
+     * @param structure the {@code ibv_cq_ex} whose function pointers this constructor sets
+     * @param fields the {@code IBV_WC_EX_WITH_} flags of the requested fields. The functions of the
+     *     other optional fields remain NULL
      */
     CompletionPoll(CompletionQueueObject queue, MemorySegment structure, int fields) {
         this.queue = queue;
@@ -69,11 +80,19 @@ final class CompletionPoll {
                 ibv_cq_ex.layout());
     }
 
+    /**
+     * Checks the flags of the requested fields.
+     *
+     * @throws ErrnoException with {@code EOPNOTSUPP} if a field is not supported
+     */
     static void requireSupported(long fields) {
         ErrnoException.throwIf((fields & ~FIELDS) != 0, Errno.EOPNOTSUPP);
     }
 
-    /** Whether completions need timestamps. */
+    /**
+     * Returns true if the requested fields include a timestamp, which the queue must then record
+     * when it adds a completion.
+     */
     static boolean needsTime(int fields) {
         return (fields
                         & (rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP()
@@ -82,20 +101,26 @@ final class CompletionPoll {
     }
 
     /**
-     * Locks out other polls, for callers that remove or move completions in another way.
+     * Acquires the lock that a poll holds, so that the caller can remove or move completions while
+     * no poll reads them. Waits until a poll by another thread ends.
      *
-     * @return the lock, which the caller unlocks
-     * @throws ErrnoException if this thread has started a poll and not ended it
+     * @return the lock, which the caller must unlock
+     * @throws ErrnoException with {@code EINVAL} if the current thread has started a poll that has
+     *     not ended
      */
     ReentrantLock lock() {
         if (lock.isHeldByCurrentThread()) {
-            throw new ErrnoException(Errno.EINVAL); // in C, the thread would deadlock
+            // In C, the thread would wait forever for a lock that it holds itself.
+            throw new ErrnoException(Errno.EINVAL);
         }
         lock.lock();
         return lock;
     }
 
-    /** Returns ENOENT if there is no completion. */
+    /**
+     * Starts a poll and reads the oldest completion. If the queue is empty, this function returns
+     * {@code ENOENT} and the poll has not started.
+     */
     @Exported(value = "start_poll", failure = Failure.ERRNO)
     int start(long attributes) {
         lock();
@@ -112,7 +137,7 @@ final class CompletionPoll {
         }
     }
 
-    /** Returns ENOENT if there is no further completion. */
+    /** Reads the next completion. Returns {@code ENOENT} if the queue has no further completion. */
     @Exported(value = "next_poll", failure = Failure.ERRNO)
     int next() {
         requireStarted();
@@ -133,6 +158,7 @@ final class CompletionPoll {
         lock.unlock();
     }
 
+    /** Checks that the current thread has started a poll. */
     private void requireStarted() {
         ErrnoException.throwIf(!lock.isHeldByCurrentThread(), Errno.EINVAL);
     }

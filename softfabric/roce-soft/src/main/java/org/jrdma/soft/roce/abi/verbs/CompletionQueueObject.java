@@ -20,18 +20,22 @@ import org.jrdma.soft.roce.engine.CompletionSink;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The object of an {@code ibv_cq}: a ring buffer of {@code ibv_wc}. The thread that drives the port
- * adds completions; any thread removes them.
+ * The implementation of an {@code ibv_cq} or {@code ibv_cq_ex}: a ring buffer of {@code ibv_wc}
+ * structures. The thread that holds the port's lock adds completions. Any thread may remove them.
  */
 final class CompletionQueueObject extends ContextResource implements CompletionSink {
 
-    /** A constant, because the access through a layout that is not constant takes a search. */
+    /**
+     * The layout of the immediate data, which is in network byte order. It is a constant because an
+     * access through a layout that is not constant is slow: the JVM searches for the var handle of
+     * the layout each time.
+     */
     private static final ValueLayout.OfInt IMMEDIATE =
             ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
 
     private static final long BYTES = ibv_wc.layout().byteSize();
 
-    /** The completions that raise an event. */
+    /** The kinds of completions for which the program has requested an event. */
     private enum Armed {
         NONE,
         SOLICITED,
@@ -42,38 +46,70 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     private final UnacknowledgedEvents completionEvents = new UnacknowledgedEvents();
     private final boolean ignoresOverrun;
 
-    /** The parent domain of the queue; null for none. */
+    /**
+     * The parent domain that the program passed when it created the queue; null if it passed none.
+     */
     private final @Nullable ProtectionDomainObject parent;
 
-    /** The poll of an {@code ibv_cq_ex}; null for an {@code ibv_cq}. */
+    /** The poll functions of an {@code ibv_cq_ex}; null if this queue is an {@code ibv_cq}. */
     private final @Nullable CompletionPoll extendedPoll;
 
     private MemorySegment ring;
 
-    /** The times when completions were added; empty if timestamps were not requested. */
+    /**
+     * The time when each completion in the ring was added, on {@link DeviceLimits#clock}. Empty if
+     * the program did not request timestamps.
+     */
     private long[] timestamps = {};
 
     private int capacity;
+
+    /** The index in the ring of the oldest completion. */
     private int first;
+
+    /** The number of completions in the ring. */
     private volatile int count;
+
+    /**
+     * The completions for which the next event is reported, as the program has requested with
+     * {@link #requestNotification}.
+     */
     private Armed armed = Armed.NONE;
+
+    /**
+     * True after a completion was lost because the ring was full. The program is notified only
+     * once.
+     */
     private boolean overrun;
 
-    /** The number of completions that an event stands for; 0 for any number. */
+    /**
+     * Moderation: an event is reported after this number of completions; 0 if the number does not
+     * matter.
+     */
     private int completionsPerEvent;
 
-    /** The maximum delay of an event; 0 for no limit. */
+    /**
+     * Moderation: an event is reported at the latest when this time has passed since the first
+     * completion; 0 for no limit.
+     */
     private long maxEventDelayNanos;
 
-    /** The number of completions since moderation of the next event began. */
+    /** Moderation: the number of completions added since the current moderation period started. */
     private int moderated;
 
-    /** The number of the current moderation period, to recognize expired alarms. */
+    /**
+     * The number of the current moderation period. An alarm that was set in an earlier period
+     * recognizes by this number that it must be ignored.
+     */
     private long moderationPeriod;
 
     /**
-     * @param extension the {@code ibv_cq_init_attr_ex} of an {@code ibv_cq_ex}; null for an {@code
-     *     ibv_cq}
+     * Creates a completion queue.
+     *
+     * @param userContext the pointer that the program receives with each event
+     * @param channel the channel for completion events; null for none
+     * @param extension the {@code ibv_cq_init_attr_ex} to create an {@code ibv_cq_ex}; null to
+     *     create an {@code ibv_cq}
      */
     CompletionQueueObject(
             ContextObject context,
@@ -165,7 +201,8 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
             if (timestamps.length > 0) {
                 timestamps[index] = DeviceLimits.clock();
             }
-            count++; // all writers hold the lock
+            // All threads that modify this volatile field hold the lock, so the increment is safe.
+            count++;
             if (armed == Armed.ALL || (armed == Armed.SOLICITED && completion.solicited())) {
                 moderateOrReport();
             }
@@ -173,7 +210,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         }
     }
 
-    /** Handles a completion that raises an event, which moderation may delay. */
+    /** Reports an event for a completion that was added, unless moderation delays the event. */
     private void moderateOrReport() {
         moderated++;
         var isEnough =
@@ -194,6 +231,10 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         }
     }
 
+    /**
+     * Reports an event. Further completions report none until the program requests a notification
+     * again.
+     */
     private void report() {
         armed = Armed.NONE;
         startModeration();
@@ -208,14 +249,16 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     }
 
     /**
-     * Sets the number of completions or the delay after which an event is reported; 0 and 0 disable
-     * moderation.
+     * Sets the moderation of events ({@code ibv_modify_cq}). An event is reported after the given
+     * number of completions, or when the given time has passed since the first of them. A value of
+     * 0 disables the respective condition; if both are 0, an event is reported immediately.
      */
     synchronized void moderate(int completions, int microseconds) {
         completionsPerEvent = completions;
         maxEventDelayNanos = microseconds * 1_000L;
         if (moderated > 0) {
-            report(); // the start of the new delay would be unknown
+            // The new delay cannot be applied, because the time of the first completion is unknown.
+            report();
         }
     }
 
@@ -226,7 +269,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         ring.set(ValueLayout.JAVA_INT, at + ibv_wc.vendor_err$offset(), 0);
         ring.set(ValueLayout.JAVA_INT, at + ibv_wc.byte_len$offset(), (int) completion.bytes());
         ring.set(IMMEDIATE, at + ibv_wc.imm_data$offset(), completion.immediate());
-        if (completion.invalidated()) { // in a union with the immediate data
+        if (completion.invalidated()) { // invalidated_rkey and imm_data share a union
             ring.set(
                     ValueLayout.JAVA_INT,
                     at + ibv_wc.imm_data$offset(),
@@ -242,7 +285,12 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
                         | (completion.hasRouteHeader() ? rdma_h.IBV_WC_GRH() : 0));
     }
 
-    /** Moves up to {@code max} completions to an array of {@code ibv_wc}. Returns their number. */
+    /**
+     * Moves up to {@code max} completions from the queue to memory of the caller.
+     *
+     * @param target the address of an array of {@code ibv_wc}
+     * @return the number of completions moved
+     */
     int poll(int max, long target) {
         if (extendedPoll == null) {
             progressIfEmpty();
@@ -257,6 +305,10 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         }
     }
 
+    /**
+     * Receives packets that have arrived if the queue is empty, so that a polling thread does not
+     * depend on another thread for progress.
+     */
     void progressIfEmpty() {
         if (count == 0) {
             context().port().progress();
@@ -272,12 +324,12 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         return taken;
     }
 
-    // ---- for CompletionPoll, while it holds its lock
+    // ---- methods that CompletionPoll calls while it holds its lock
 
     /**
-     * Returns the poll of an {@code ibv_cq_ex}.
+     * Returns the poll functions of an {@code ibv_cq_ex}.
      *
-     * @throws ErrnoException if this is not an {@code ibv_cq_ex}
+     * @throws ErrnoException with {@code EINVAL} if this queue is not an {@code ibv_cq_ex}
      */
     CompletionPoll extendedPoll() {
         if (extendedPoll == null) {
@@ -286,7 +338,12 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         return extendedPoll;
     }
 
-    /** Copies a completion without removing it. Returns false if there are not as many. */
+    /**
+     * Copies a completion without removing it from the queue.
+     *
+     * @param index the position of the completion in the queue, where 0 is the oldest
+     * @return false if the queue does not have so many completions
+     */
     synchronized boolean peek(int index, MemorySegment target) {
         if (index >= count) {
             return false;
@@ -295,21 +352,35 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         return true;
     }
 
+    /**
+     * Returns the time when a completion was added, or 0 if the queue records no timestamps.
+     *
+     * @param index the position of the completion in the queue, where 0 is the oldest
+     */
     synchronized long timestamp(int index) {
         return timestamps.length == 0 ? 0 : timestamps[ringIndex(index)];
     }
 
-    /** Removes the oldest completions. */
+    /** Removes the given number of completions, beginning with the oldest. */
     synchronized void drop(int completions) {
         first = ringIndex(completions);
         count -= completions;
     }
 
+    /**
+     * Converts a position in the queue, where 0 is the oldest completion, to an index in the ring.
+     */
     private int ringIndex(int index) {
         return (first + index) % capacity;
     }
 
-    /** Requests one event. */
+    /**
+     * Requests an event for the next completion that is added ({@code ibv_req_notify_cq}). Only one
+     * event is reported for each request.
+     *
+     * @param solicitedOnly true to request the event for the next solicited completion or error
+     *     only
+     */
     void requestNotification(boolean solicitedOnly) {
         synchronized (this) {
             if (armed == Armed.NONE) {
@@ -324,14 +395,21 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         context().port().callerWaits();
     }
 
-    /** Changes the capacity and keeps the completions. */
+    /**
+     * Changes the capacity. The completions in the queue are kept.
+     *
+     * @throws ErrnoException with {@code EINVAL} if the capacity is invalid or less than the number
+     *     of completions in the queue
+     */
     void resize(int newCapacity) {
         requireValidCapacity(newCapacity);
         if (extendedPoll == null) {
             move(newCapacity);
             return;
         }
-        var lock = extendedPoll.lock(); // a poll in progress counts from the oldest completion
+        // The lock is needed because a poll refers to completions by their position from the
+        // oldest.
+        var lock = extendedPoll.lock();
         try {
             move(newCapacity);
         } finally {
@@ -371,7 +449,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     void stop() {
         users().requireNone(Errno.EBUSY);
         synchronized (this) {
-            armed = Armed.NONE; // an event may still be delayed
+            armed = Armed.NONE; // A moderation alarm may still be set; it must not report an event.
         }
         if (channel != null) {
             channel.forget(this);

@@ -22,14 +22,16 @@ import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
 /**
- * The functions of a context that C calls outside the data path. Queries fill as many bytes as the
- * caller's structure has.
+ * The functions that C callers reach through the {@code verbs_context} of a context, except those
+ * of the data path and those for memory and XRC domains. A query function copies only as many bytes
+ * as the caller's structure has, because the caller may have been compiled with an older header.
  */
 public final class ContextFunctions {
 
     /**
-     * The functions of contexts, completion queues, queue pairs and device memory, by the name of
-     * the member that points to them.
+     * All functions that C callers reach through the function pointers in structures: contexts,
+     * extended completion queues, extended queue pairs and device memory. The name of a symbol is
+     * the name of the structure member.
      */
     public static final SymbolLookup ALL =
             Exports.of(
@@ -74,7 +76,8 @@ public final class ContextFunctions {
         var values = Memory.at(target, ibv_values_ex.layout());
         requireKnown(ibv_values_ex.comp_mask(values), rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
         var clock = ibv_values_ex.raw_clock(values);
-        timespec.tv_sec(clock, 0); // in ticks, like timestamps
+        // All of the time is in tv_nsec, in the unit of completion timestamps.
+        timespec.tv_sec(clock, 0);
         timespec.tv_nsec(clock, DeviceLimits.clock());
         return 0;
     }
@@ -156,7 +159,10 @@ public final class ContextFunctions {
         return 0;
     }
 
-    /** Allocators of the caller are not supported, because Java allocates all memory. */
+    /**
+     * Fails if the caller passes its own memory allocator, because such an allocator would have no
+     * effect: Java allocates all memory.
+     */
     @Exported(value = "alloc_parent_domain", failure = Failure.NULL)
     static long allocateParentDomain(long context, long requested) {
         var attributes = Memory.at(requested, ibv_parent_domain_init_attr.layout());
@@ -171,6 +177,11 @@ public final class ContextFunctions {
                 .address();
     }
 
+    /**
+     * Checks that a bit mask contains only known bits.
+     *
+     * @throws ErrnoException with {@code EOPNOTSUPP} if it contains other bits
+     */
     static void requireKnown(int bits, int known) {
         ErrnoException.throwIf((bits & ~known) != 0, Errno.EOPNOTSUPP);
     }

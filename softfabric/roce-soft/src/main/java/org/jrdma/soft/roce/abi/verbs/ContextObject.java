@@ -19,25 +19,44 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Port;
 import org.jspecify.annotations.Nullable;
 
-/** The object of an {@code ibv_context} and its {@code verbs_context}: an open device. */
+/**
+ * The implementation of an {@code ibv_context}, an open device, and of the {@code verbs_context}
+ * structure around it. Safe for use by multiple threads.
+ */
 public final class ContextObject {
 
-    /** The value of {@code abi_compat} that indicates a {@code verbs_context}. */
+    /**
+     * The value of the member {@code abi_compat} that indicates that the {@code ibv_context} is
+     * part of a {@code verbs_context}.
+     */
     private static final MemorySegment EXTENDED = MemorySegment.ofAddress(-1);
 
     private final DeviceObject device;
     private final SymbolLookup functions;
     private final EventDescriptor descriptor;
     private final Port port;
+
+    /** The {@code verbs_context}. */
     private final MemorySegment whole;
+
+    /** The {@code ibv_context}, which is a part of {@link #whole}. */
     private final MemorySegment structure;
+
+    /** The asynchronous events that the program has not received. */
     private final ArrayDeque<AsyncEvent> events = new ArrayDeque<>();
+
+    /**
+     * The objects that were created in this context and not destroyed, in the order of their
+     * creation.
+     */
     private final Set<ContextResource> owned = new LinkedHashSet<>();
 
     /**
-     * @param address the address that the device must have; null for any
-     * @param functions the functions that structures of this context point to, by the name of the
-     *     member
+     * Opens a device.
+     *
+     * @param address the address that the device must have; null if any address is acceptable
+     * @param functions the functions for the function pointers in the structures of this context,
+     *     by the name of the structure member
      */
     public ContextObject(DeviceObject device, @Nullable Address address, SymbolLookup functions) {
         this.device = device;
@@ -66,7 +85,10 @@ public final class ContextObject {
                 address == 0 ? 0 : address - verbs_context.context$offset(), ContextObject.class);
     }
 
-    /** The functions that structures of this context point to, by the name of the member. */
+    /**
+     * The functions for the function pointers in the structures of this context, by the name of the
+     * structure member.
+     */
     SymbolLookup functions() {
         return functions;
     }
@@ -96,7 +118,10 @@ public final class ContextObject {
         }
     }
 
-    /** Queues an event. May be called while the port is driven. */
+    /**
+     * Adds an asynchronous event, which the program receives later. The caller may hold the port's
+     * lock.
+     */
     void raise(AsyncEvent event) {
         synchronized (events) {
             if (events.isEmpty()) {
@@ -106,7 +131,10 @@ public final class ContextObject {
         }
     }
 
-    /** Takes the next event. Returns false if there is none. */
+    /**
+     * Removes the oldest asynchronous event and stores it in an {@code ibv_async_event}. Returns
+     * false if there is no event.
+     */
     boolean takeEvent(MemorySegment target) {
         synchronized (events) {
             var event = events.pollFirst();
@@ -130,7 +158,11 @@ public final class ContextObject {
         }
     }
 
-    /** Drops the events of an object that were not taken. */
+    /**
+     * Removes all asynchronous events about an object that the program has not received.
+     *
+     * @param count the counter of unacknowledged events that identifies the object
+     */
     void forgetEvents(UnacknowledgedEvents count) {
         synchronized (events) {
             if (events.removeIf(event -> event.count() == count) && events.isEmpty()) {
@@ -140,8 +172,8 @@ public final class ContextObject {
     }
 
     /**
-     * Closes the device. Like the kernel at the end of a process, destroys the remaining objects,
-     * newest first.
+     * Closes the device. Objects that the program has not destroyed are destroyed in the reverse
+     * order of their creation, as the kernel does when a process ends.
      */
     public void close() {
         List<ContextResource> left;

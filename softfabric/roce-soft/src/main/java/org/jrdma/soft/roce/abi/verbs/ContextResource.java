@@ -8,8 +8,10 @@ import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 
 /**
- * The object of a native structure that a context owns and destroys when it is closed. The
- * constructor of a subclass calls {@link ContextObject#own} last.
+ * The implementation of a native structure that belongs to a context. When the context is closed,
+ * it destroys its remaining resources. The constructor of a subclass must call {@link
+ * ContextObject#own} as its last step, so that the context never owns a resource whose constructor
+ * has failed.
  */
 abstract class ContextResource {
 
@@ -31,23 +33,33 @@ abstract class ContextResource {
         return structure;
     }
 
-    /** The objects that need this one, which cannot be destroyed before them. */
+    /**
+     * The number of objects that use this object. It cannot be destroyed while this number is not
+     * 0.
+     */
     final ReferenceCount users() {
         return users;
     }
 
-    /** The asynchronous events of this object. */
+    /**
+     * The counter of asynchronous events about this object that the program has not acknowledged.
+     */
     final UnacknowledgedEvents asyncEvents() {
         return asyncEvents;
     }
 
-    /** Ends the reporting of events. Events that were taken may still be acknowledged. */
+    /**
+     * Stops reporting events about this object. The program may still acknowledge events that it
+     * has received.
+     */
     void stop() {}
 
     /**
-     * Destroys this object and releases its structure, without waiting for acknowledgements.
+     * Destroys this object and releases its structure. This method does not wait until the program
+     * has acknowledged the events about this object.
      *
-     * @throws org.jrdma.soft.roce.abi.ErrnoException if other objects need this one
+     * @throws org.jrdma.soft.roce.abi.ErrnoException with {@code EBUSY} if other objects use this
+     *     object
      */
     void destroy() {
         users.requireNone(Errno.EBUSY);

@@ -5,7 +5,11 @@ import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** The functions of a context that C calls for each transfer: posting and polling. */
+/**
+ * The functions of a context for the data path: posting work requests, polling completions and
+ * requesting completion events. They are called for each transfer, and return errors without
+ * throwing exceptions where possible.
+ */
 final class DataPathFunctions {
 
     private DataPathFunctions() {}

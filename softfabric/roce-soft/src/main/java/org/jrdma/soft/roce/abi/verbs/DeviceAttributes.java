@@ -13,10 +13,10 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.PathMtu;
 import org.jrdma.soft.roce.engine.MessageLimits;
 
-/** The device and port attributes that queries return. */
+/** Creates the structures with the device and port attributes that the query functions return. */
 final class DeviceAttributes {
 
-    /** The frequency of {@link DeviceLimits#clock}, which counts nanoseconds. */
+    /** The frequency of {@link DeviceLimits#clock} in kHz. The clock counts nanoseconds. */
     private static final int CLOCK_KILOHERTZ = 1_000_000;
 
     private static final int MANY = 1 << 20;
@@ -83,7 +83,8 @@ final class DeviceAttributes {
     static MemorySegment extendedDevice(ContextObject context) {
         var attributes = ibv_device_attr_ex.allocate(Arena.ofAuto());
         fill(ibv_device_attr_ex.orig_attr(attributes), context);
-        // Packets access memory through ordinary loads and stores, so pages need not be resident.
+        // On-demand paging needs no preparation: this library accesses memory through ordinary
+        // loads and stores, so the pages need not be resident.
         var onDemand = ibv_device_attr_ex.odp_caps(attributes);
         ibv_odp_caps.general_caps(onDemand, rdma_h.IBV_ODP_SUPPORT());
         var transports = ibv_odp_caps.per_transport_caps(onDemand);
@@ -113,7 +114,7 @@ final class DeviceAttributes {
     /**
      * Returns an {@code ibv_port_attr}.
      *
-     * @throws ErrnoException if there is no such port
+     * @throws ErrnoException with {@code EINVAL} if the device has no port with this number
      */
     static MemorySegment port(ContextObject context, int port) {
         DeviceLimits.requirePort(port);

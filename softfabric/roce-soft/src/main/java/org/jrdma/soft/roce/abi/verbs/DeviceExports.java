@@ -25,7 +25,7 @@ public final class DeviceExports {
 
     @Exported(value = "ibv_free_device_list", failure = Failure.NONE)
     static void freeDeviceList(long list) {
-        // The list belongs to the library and is the same each time.
+        // Nothing to free: the library returns the same list for each call, and keeps it.
     }
 
     @Exported(value = "ibv_get_device_guid", failure = Failure.NONE)
@@ -54,7 +54,9 @@ public final class DeviceExports {
     }
 
     /**
-     * Fills the structure without its later extensions, which callers of this symbol do not have.
+     * Fills only the members that the first version of {@code ibv_port_attr} had. The programs that
+     * call this symbol may have been compiled with that version, and have no memory for later
+     * members.
      */
     @Exported(value = "ibv_query_port", failure = Failure.ERRNO)
     static int queryPort(long context, byte port, long target) {
@@ -122,7 +124,10 @@ public final class DeviceExports {
         ErrnoException.throwIf(index < 0 || index >= length, Errno.EINVAL);
     }
 
-    /** Never blocks, as with a nonblocking descriptor. */
+    /**
+     * Fails with {@code EAGAIN} instead of waiting if there is no event. In C, this is the behavior
+     * of a context whose descriptor is nonblocking.
+     */
     @Exported(value = "ibv_get_async_event", failure = Failure.MINUS_ONE)
     static int getAsyncEvent(long context, long target) {
         ErrnoException.throwIf(
@@ -142,7 +147,10 @@ public final class DeviceExports {
         Structures.object(element.address(), ContextResource.class).asyncEvents().acknowledged(1);
     }
 
-    /** No pages are pinned, so fork is safe. */
+    /**
+     * Returns a value that means that fork is safe without preparation, because this library does
+     * not pin pages.
+     */
     @Exported(value = "ibv_is_fork_initialized", failure = Failure.NONE)
     static int isForkInitialized() {
         return rdma_h.IBV_FORK_UNNEEDED();

@@ -11,10 +11,16 @@ import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** The object of an {@code ibv_dm}: memory that emulates memory of the device. */
+/**
+ * The implementation of an {@code ibv_dm}: memory of this process that takes the place of memory on
+ * an adapter.
+ */
 final class DeviceMemoryObject extends ContextResource {
 
-    /** The size of the memory of a device, for each process that opens it. */
+    /**
+     * The size of the device memory of a device in bytes. Each process has its own devices, and
+     * therefore its own device memory.
+     */
     static final long MAX_BYTES = 64L << 20;
 
     private static final int MAX_LOG_ALIGNMENT = 12;
@@ -34,7 +40,9 @@ final class DeviceMemoryObject extends ContextResource {
         context.device().reserveMemory(length);
         super(context, ibv_dm.layout());
         var alignment = Math.max(Long.BYTES, 1L << logAlignment);
-        // Not scoped to the arena, like all registered memory: it outlives its memory regions.
+        // A view that is not bound to the lifetime of the arena, like all registered memory. The
+        // arena is closed only after the memory regions of this memory were deregistered, because
+        // destroy() fails before.
         this.memory = Memory.at(arena.allocate(length, alignment).address(), length);
         ibv_dm.context(structure(), context.address());
         Exports.install(context.functions(), structure(), ibv_dm.layout());
@@ -46,9 +54,9 @@ final class DeviceMemoryObject extends ContextResource {
     }
 
     /**
-     * Returns a part of the memory.
+     * Returns a part of the device memory.
      *
-     * @throws ErrnoException if the range is out of bounds
+     * @throws ErrnoException with {@code EINVAL} if the range is out of bounds
      */
     MemorySegment part(long offset, long length) {
         try {

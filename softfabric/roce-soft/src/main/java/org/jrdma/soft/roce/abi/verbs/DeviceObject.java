@@ -27,25 +27,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The object of an {@code ibv_device}: a software device. Its address is bound when a program opens
- * the device, and released when the last context is closed.
+ * The implementation of an {@code ibv_device}: a software device. The device is bound to its
+ * address when a program opens it, and releases the address when the last context is closed. Safe
+ * for use by multiple threads.
  */
 public final class DeviceObject {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeviceObject.class);
 
-    /** The bit of an EUI-64 that indicates a locally assigned ID. */
+    /**
+     * The bit of an EUI-64 identifier that marks it as locally assigned, and not by a manufacturer.
+     */
     private static final long LOCALLY_ADMINISTERED = 0x0200_0000_0000_0000L;
 
     private final String name;
     private final long guid;
     private final MemorySegment structure;
+
+    /** The contexts that have the device open. */
     private final List<ContextObject> contexts = new ArrayList<>();
+
     private final XrcDomains xrcDomains = new XrcDomains();
 
+    /** The candidate addresses, in the order in which they are tried. */
     private final List<Address> addresses;
 
-    /** The last address, which is preferred because peers may remember it. */
+    /**
+     * The address that the device had when it was last open. It is tried first, because peers may
+     * remember it.
+     */
     private @Nullable Address lastAddress;
 
     private final RandomGenerator random;
@@ -53,7 +63,7 @@ public final class DeviceObject {
     private @Nullable ConnectionManager connections;
     private NetworkFaults faults;
 
-    /** The fault counts of ports that were closed. */
+    /** The sum of the fault counts of the ports that were closed. */
     private NetworkFaultCounts closedPortFaultCounts = NetworkFaultCounts.NONE;
 
     private @Nullable PacketListener listener;
@@ -61,8 +71,12 @@ public final class DeviceObject {
     private long reservedBytes;
 
     /**
-     * @param addresses the candidate addresses. The first that is free is used, and used again on
-     *     later opens if it is still free
+     * Creates a device that is not open.
+     *
+     * @param addresses the candidate addresses. When the device is opened, it uses its previous
+     *     address if that is free, otherwise the first free address of this list
+     * @param listener a listener for the packets of the device; null for none
+     * @param random the random number generator for the GUID and the connection manager
      */
     public DeviceObject(
             String name,
@@ -81,7 +95,7 @@ public final class DeviceObject {
         ibv_device.transport_type(structure, rdma_h.IBV_TRANSPORT_IB());
         ibv_device.name(structure).setString(0, name);
         ibv_device.dev_name(structure).setString(0, name);
-        // The sysfs folder of a kernel device. It does not exist.
+        // The path that a kernel device would have in sysfs. No such directory exists.
         ibv_device.ibdev_path(structure).setString(0, "/sys/class/infiniband/" + name);
     }
 
@@ -101,15 +115,18 @@ public final class DeviceObject {
         return structure;
     }
 
-    /** The XRC domains that the contexts of this device share. */
+    /** The XRC domains of this device, which all its contexts share. */
     XrcDomains xrcDomains() {
         return xrcDomains;
     }
 
     /**
-     * Opens the device for a context.
+     * Opens the device for a context. The first context opens the port; further contexts share it.
      *
-     * @param requested the address that the device must have; null for any
+     * @param requested the address that the device must have; null if any candidate address is
+     *     acceptable
+     * @throws ErrnoException if the port cannot be opened, or the device is open with another
+     *     address
      */
     synchronized Port open(ContextObject context, @Nullable Address requested) {
         if (port == null) {
@@ -162,17 +179,21 @@ public final class DeviceObject {
         return manager;
     }
 
-    /** The address; null while no context is open. */
+    /** The address of the device; null if no context has the device open. */
     public synchronized @Nullable Address address() {
         return port == null ? null : port.address();
     }
 
-    /** The address; while no context is open, the candidate addresses. */
+    /** The address of the device if a context has it open; otherwise the candidate addresses. */
     public synchronized List<Address> possibleAddresses() {
         return port == null ? addresses : List.of(port.address());
     }
 
-    /** The connection manager of an open device. To be used only within {@link Port#control}. */
+    /**
+     * The connection manager of the device, which may be called only inside {@link Port#control}.
+     *
+     * @throws ErrnoException with {@code ENODEV} if no context has the device open
+     */
     public synchronized ConnectionManager connections() {
         if (connections == null) {
             throw new ErrnoException(Errno.ENODEV);
@@ -180,7 +201,7 @@ public final class DeviceObject {
         return connections;
     }
 
-    /** Closes the device for a context. */
+    /** Removes a context from the device. The last context closes the port. */
     synchronized void close(ContextObject context) {
         contexts.remove(context);
         if (contexts.isEmpty() && port != null) {
@@ -192,9 +213,9 @@ public final class DeviceObject {
     }
 
     /**
-     * Reserves device memory.
+     * Reserves a part of the device memory.
      *
-     * @throws ErrnoException if the device has not enough free memory
+     * @throws ErrnoException with {@code ENOMEM} if less memory is free
      */
     synchronized void reserveMemory(long bytes) {
         ErrnoException.throwIf(bytes > DeviceMemoryObject.MAX_BYTES - reservedBytes, Errno.ENOMEM);
@@ -205,7 +226,7 @@ public final class DeviceObject {
         reservedBytes -= bytes;
     }
 
-    /** Injects network faults from now on. */
+    /** Sets the network faults that are injected into the packets sent from now on. */
     public synchronized void faults(NetworkFaults requested) {
         faults = requested;
         if (port != null) {
@@ -214,21 +235,24 @@ public final class DeviceObject {
     }
 
     /**
-     * Returns faults with a seed that is specific to this device. Otherwise all devices would lose
-     * the same packets.
+     * Combines the seed of network faults with the name of this device. With the same seed, all
+     * devices would lose the same packets.
      */
     private NetworkFaults withDeviceSeed(NetworkFaults requested) {
         return requested.withSeed(requested.seed() + ((long) name.hashCode() << Integer.SIZE));
     }
 
-    /** The network faults injected so far. */
+    /** The numbers of packets affected by network faults since this device was created. */
     public synchronized NetworkFaultCounts faultCounts() {
         return port == null
                 ? closedPortFaultCounts
                 : closedPortFaultCounts.plus(port.faultCounts());
     }
 
-    /** Sets the listener that sees the packets of this device; null for none. */
+    /**
+     * Sets the listener that is called for each packet of this device; null to remove the current
+     * one.
+     */
     public synchronized void listen(@Nullable PacketListener requested) {
         listener = requested;
         if (port != null) {
@@ -240,7 +264,9 @@ public final class DeviceObject {
         return linkUp;
     }
 
-    /** Sets the link state and reports it to all contexts. */
+    /**
+     * Sets the link state. If it changes, each context that has the device open receives an event.
+     */
     public synchronized void linkUp(boolean up) {
         if (linkUp == up) {
             return;

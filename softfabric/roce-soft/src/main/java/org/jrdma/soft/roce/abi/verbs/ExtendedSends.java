@@ -22,10 +22,13 @@ import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
 /**
- * The posts to an extended queue pair ({@code ibv_qp_ex}), each of which consists of several calls
- * by one thread. As in C, other posting threads wait until it ends. The calls build {@code
- * ibv_send_wr} structures, which are posted at the end, all or none. Errors are also reported at
- * the end, because the other calls return no result.
+ * The functions that post work requests to an extended queue pair ({@code ibv_qp_ex}). A post
+ * consists of several calls by one thread, from {@code wr_start} to {@code wr_complete} or {@code
+ * wr_abort}. As in C, other threads that start a post wait until the post ends.
+ *
+ * <p>The calls build a chain of {@code ibv_send_wr} structures. {@code wr_complete} posts either
+ * the whole chain or nothing. It also reports the first error of the preceding calls, because these
+ * return no result.
  */
 final class ExtendedSends {
 
@@ -57,18 +60,24 @@ final class ExtendedSends {
     private final ReentrantLock lock = new ReentrantLock();
 
     /**
-     * The requests: each is an {@code ibv_send_wr}, followed by its scatter/gather list and inline
-     * data. Allocated when first needed.
+     * The requests of the current post. Each segment contains an {@code ibv_send_wr}, followed by
+     * its scatter/gather list and its inline data. Segments are allocated when they are first
+     * needed, and reused for later posts.
      */
     private final List<MemorySegment> requests = new ArrayList<>();
 
+    /** The number of requests in the current post. */
     private int count;
+
+    /** The error of the first call that failed in the current post; 0 if none has failed. */
     private int errno;
 
     /**
-     * @param structure an {@code ibv_qp_ex}, which receives its function pointers
-     * @param capacities an {@code ibv_qp_cap}
-     * @param functions the functions of the structure, by the name of the member
+     * Creates the post functions of a queue pair.
+     *
+     * @param structure the {@code ibv_qp_ex} whose function pointers this constructor sets
+     * @param capacities an {@code ibv_qp_cap} with the capacities of the queue pair
+     * @param functions the functions for the function pointers, by the name of the structure member
      */
     ExtendedSends(
             QueuePairObject queuePair,
@@ -83,7 +92,13 @@ final class ExtendedSends {
         Exports.install(functions, structure, ibv_qp_ex.layout());
     }
 
-    /** Rejects operations that a type of queue pair does not support. */
+    /**
+     * Checks that a type of queue pair supports the requested operations.
+     *
+     * @param type an {@code IBV_QPT_} code
+     * @param operations a combination of {@code IBV_QP_EX_WITH_} flags
+     * @throws ErrnoException with {@code EOPNOTSUPP} if an operation is not supported
+     */
     static void requireSupported(int type, long operations) {
         var known = 0;
         if (type == rdma_h.IBV_QPT_RC()) {
@@ -101,14 +116,18 @@ final class ExtendedSends {
     @Exported(value = "wr_start", failure = Failure.NONE)
     void start() {
         if (lock.isHeldByCurrentThread()) {
-            throw new ErrnoException(Errno.EINVAL); // in C, the thread would deadlock
+            // In C, the thread would wait forever for a lock that it holds itself.
+            throw new ErrnoException(Errno.EINVAL);
         }
         lock.lock();
         count = 0;
         errno = 0;
     }
 
-    /** Returns 0, or an errno if nothing was posted. */
+    /**
+     * Ends the post and posts all its requests. Returns 0, or an errno if an error occurred and
+     * nothing was posted.
+     */
     @Exported(value = "wr_complete", failure = Failure.ERRNO)
     int complete() {
         requireStarted();
@@ -137,6 +156,8 @@ final class ExtendedSends {
     }
 
     /**
+     * Adds a SEND with immediate data.
+     *
      * @param immediate the immediate data in network byte order
      */
     @Exported(value = "wr_send_imm", failure = Failure.NONE)
@@ -177,7 +198,9 @@ final class ExtendedSends {
     }
 
     /**
-     * @param value the address of the eight bytes to write
+     * Adds an atomic write.
+     *
+     * @param value the address of the 8 bytes to write
      */
     @Exported(value = "wr_atomic_write", failure = Failure.NONE)
     void atomicWrite(int key, long address, long value) {
@@ -192,8 +215,8 @@ final class ExtendedSends {
     }
 
     /**
-     * Stores the parameters of a flush in the operands of an atomic, because {@code ibv_send_wr}
-     * has no members for them.
+     * Adds a FLUSH. Its parameters are stored in the operands of an atomic operation, because
+     * {@code ibv_send_wr} has no members for them.
      */
     @Exported(value = "wr_flush", failure = Failure.NONE)
     void flush(int key, long address, long length, byte placement, byte selectivity) {
@@ -307,7 +330,10 @@ final class ExtendedSends {
         ibv_send_wr.send_flags(last(), ibv_send_wr.send_flags(last()) | rdma_h.IBV_SEND_INLINE());
     }
 
-    /** Copies inline data now, because the caller may change it before the post ends. */
+    /**
+     * Appends inline data to the last request. The data is copied immediately, because the caller
+     * may change it before the post ends.
+     */
     private void addInline(long address, long length) {
         var element = last().asSlice(REQUEST_BYTES);
         var present = ibv_sge.length(element);
@@ -317,10 +343,12 @@ final class ExtendedSends {
         ibv_sge.length(element, present + (int) length);
     }
 
+    /** The offset of the inline data in the segment of a request. */
     private long inlineOffset() {
         return REQUEST_BYTES + Math.max(1, maxElements) * ELEMENT_BYTES;
     }
 
+    /** Adds a request to the current post. */
     private void begin(int opcode) {
         requireStarted();
         requireNoError();
@@ -353,6 +381,10 @@ final class ExtendedSends {
         }
     }
 
+    /**
+     * Checks that the current thread has started a post, that no call of the post has failed, and
+     * that it has at least one request.
+     */
     private void requireRequest() {
         requireStarted();
         requireNoError();
@@ -367,13 +399,14 @@ final class ExtendedSends {
         }
     }
 
-    /** Rejects NULL unless the count is 0. */
+    /** Fails if an address is NULL and the number of elements or bytes at the address is not 0. */
     private void requireNotNull(long address, long count) {
         if (address == 0 && count != 0) {
             throw fail(Errno.EINVAL);
         }
     }
 
+    /** Records an error, which {@code wr_complete} returns. */
     private ErrnoException fail(int number) {
         errno = number;
         return new ErrnoException(number);

@@ -16,7 +16,9 @@ final class MemoryFunctions {
     private MemoryFunctions() {}
 
     /**
-     * Prefetches immediately if the caller requests to wait; otherwise only checks the arguments.
+     * Implements {@code ibv_advise_mr}. With {@code IBV_ADVISE_MR_FLAG_FLUSH}, the pages are loaded
+     * before this function returns. Otherwise, and for the advice {@code PREFETCH_NO_FAULT}, only
+     * the arguments are checked.
      */
     @Exported(value = "advise_mr", failure = Failure.ERRNO)
     static int advise(long domain, int advice, int flags, long list, int count) {
@@ -29,7 +31,7 @@ final class MemoryFunctions {
         if ((flags & ~rdma_h.IBV_ADVISE_MR_FLAG_FLUSH()) != 0) {
             return Errno.EINVAL;
         }
-        var waits = flags != 0 && advice != rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT();
+        var loadsPages = flags != 0 && advice != rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT();
         var found = ProtectionDomainObject.of(domain);
         for (var i = 0; i < count; i++) {
             var errno =
@@ -39,7 +41,7 @@ final class MemoryFunctions {
                             ScatterGatherList.address(list, i),
                             Integer.toUnsignedLong(ScatterGatherList.length(list, i)),
                             forWriting,
-                            waits);
+                            loadsPages);
             if (errno != 0) {
                 return errno;
             }
@@ -53,7 +55,7 @@ final class MemoryFunctions {
             long address,
             long length,
             boolean forWriting,
-            boolean waits) {
+            boolean loadsPages) {
         var memory = domain.context().port().memory();
         var plain = domain.domain();
         if (!memory.permits(plain, key, address, length, Access.LOCAL_READ)) {
@@ -65,7 +67,7 @@ final class MemoryFunctions {
         if (forWriting && !memory.permits(plain, key, address, length, Access.LOCAL_WRITE)) {
             return Errno.EPERM;
         }
-        return !waits || memory.touch(plain, key, address, length, DeviceLimits.PAGE_BYTES)
+        return !loadsPages || memory.touch(plain, key, address, length, DeviceLimits.PAGE_BYTES)
                 ? 0
                 : Errno.EFAULT;
     }

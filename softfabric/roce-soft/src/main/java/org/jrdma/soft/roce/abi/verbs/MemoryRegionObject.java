@@ -13,7 +13,7 @@ import org.jrdma.soft.roce.memory.Access;
 import org.jrdma.soft.roce.memory.MemoryRegion;
 import org.jspecify.annotations.Nullable;
 
-/** The object of an {@code ibv_mr}. */
+/** The implementation of an {@code ibv_mr}, a memory region. */
 final class MemoryRegionObject extends ContextResource {
 
     private static final int SUPPORTED_ACCESS =
@@ -25,7 +25,7 @@ final class MemoryRegionObject extends ContextResource {
                     | rdma_h.IBV_ACCESS_HUGETLB()
                     | rdma_h.IBV_ACCESS_OPTIONAL_RANGE();
 
-    /** The device memory that is registered; null for host memory. */
+    /** The device memory that this region registers; null if it registers host memory. */
     private final @Nullable DeviceMemoryObject deviceMemory;
 
     private ProtectionDomainObject domain;
@@ -33,7 +33,9 @@ final class MemoryRegionObject extends ContextResource {
     private MemoryRegion region;
 
     /**
-     * @param start the address by which work requests and peers name the first byte (IOVA)
+     * Creates a region of host memory.
+     *
+     * @param start the address of the first byte in work requests and in requests of peers (IOVA)
      * @throws ErrnoException if the rights are invalid or the memory is not mapped
      */
     MemoryRegionObject(
@@ -49,7 +51,7 @@ final class MemoryRegionObject extends ContextResource {
         own(domain, access, register(domain, memory, isZeroBased(access) ? 0 : start, access));
     }
 
-    /** Creates a null memory region. */
+    /** Creates a null memory region: writes to it are discarded, and reads return 0. */
     MemoryRegionObject(ProtectionDomainObject domain) {
         super(domain.context(), ibv_mr.layout());
         this.deviceMemory = null;
@@ -57,7 +59,12 @@ final class MemoryRegionObject extends ContextResource {
         own(domain, access, register(domain, MemorySegment.NULL, 0, access));
     }
 
-    /** Creates a region of device memory. */
+    /**
+     * Creates a region of device memory.
+     *
+     * @param offset the offset of the region in the device memory in bytes
+     * @throws ErrnoException if the arguments are invalid
+     */
     MemoryRegionObject(
             ProtectionDomainObject domain,
             DeviceMemoryObject deviceMemory,
@@ -124,9 +131,11 @@ final class MemoryRegionObject extends ContextResource {
     }
 
     /**
-     * Changes the properties that {@code changes} names, and the keys ({@code ibv_rereg_mr}).
+     * Changes properties of the region, and replaces its keys ({@code ibv_rereg_mr}).
      *
-     * @throws ErrnoException if a change is not permitted; then nothing is changed
+     * @param changes the properties to change, as a combination of {@code IBV_REREG_MR_CHANGE_}
+     *     flags
+     * @throws ErrnoException if a change is not permitted; the region is unchanged then
      */
     void change(int changes, long nextDomain, long address, long length, int nextAccess) {
         var changesMemory = (changes & rdma_h.IBV_REREG_MR_CHANGE_TRANSLATION()) != 0;
@@ -152,9 +161,9 @@ final class MemoryRegionObject extends ContextResource {
         var start = changesMemory ? address : before.start();
         var changed = register(newDomain, memory, isZeroBased(newAccess) ? 0 : start, newAccess);
         disown();
-        own(
-                newDomain, newAccess,
-                changed); // now the newest object, which its context destroys first
+        // The region is now the newest object of the context, which destroys its objects in the
+        // reverse order.
+        own(newDomain, newAccess, changed);
         domain.context().port().memory().deregister(before);
     }
 
@@ -162,7 +171,11 @@ final class MemoryRegionObject extends ContextResource {
         return Structures.object(address, MemoryRegionObject.class);
     }
 
-    /** Checks that no window is bound to the region. */
+    /**
+     * Checks that no memory window is bound to the region.
+     *
+     * @throws ErrnoException with {@code EBUSY} if a window is bound
+     */
     void requireUnbound() {
         if (domain.context().port().memory().hasWindows(region)) {
             throw new ErrnoException(

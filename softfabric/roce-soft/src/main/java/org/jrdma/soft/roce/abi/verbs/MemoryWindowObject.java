@@ -10,7 +10,7 @@ import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.memory.MemoryWindow;
 import org.jrdma.soft.roce.memory.WindowBinding;
 
-/** The object of an {@code ibv_mw}. */
+/** The implementation of an {@code ibv_mw}, a memory window. */
 final class MemoryWindowObject extends ContextResource {
 
     private final ProtectionDomainObject domain;
@@ -47,22 +47,25 @@ final class MemoryWindowObject extends ContextResource {
         return window.type();
     }
 
-    /** The key that the owner sees, incremented as {@code ibv_inc_rkey} does. */
+    /**
+     * The key that {@code ibv_bind_mw} gives the window: the current key, in which the lower 8 bits
+     * are incremented as by {@code ibv_inc_rkey}.
+     */
     int nextKey() {
         var present = ibv_mw.rkey(structure());
         return (present & ~0xff) | (present + 1 & 0xff);
     }
 
-    /** Sets the key that the owner sees. */
+    /** Sets the key in the structure, where the program reads it. */
     void key(int next) {
         ibv_mw.rkey(structure(), next);
     }
 
     /**
-     * Returns the binding that a work request describes.
+     * Returns the binding of this window that a work request describes.
      *
      * @param info an {@code ibv_mw_bind_info}
-     * @param nextKey the key of the window after binding
+     * @param nextKey the key of the window after the binding
      */
     WindowBinding binding(MemorySegment info, int nextKey) {
         var region = ibv_mw_bind_info.mr(info).address();

@@ -7,21 +7,28 @@ import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jspecify.annotations.Nullable;
 
-/** The object of an {@code ibv_pd}. */
+/** The implementation of an {@code ibv_pd}: a protection domain, or a parent domain. */
 final class ProtectionDomainObject extends ContextResource {
 
     private final ProtectionDomain domain;
 
-    /** The domain that a parent domain is based on; null for a plain domain. */
+    /**
+     * The protection domain that this parent domain was created from; null if this object is not a
+     * parent domain.
+     */
     private final @Nullable ProtectionDomainObject base;
 
+    /** The thread domain of this parent domain; null if it has none. */
     private final @Nullable ThreadDomainObject threads;
 
     ProtectionDomainObject(ContextObject context) {
         this(context, new ProtectionDomain(), null, null);
     }
 
-    /** Creates a parent domain. It protects the same memory as its base. */
+    /**
+     * Creates a parent domain. It permits access to the same memory as the protection domain that
+     * it is created from.
+     */
     ProtectionDomainObject(ProtectionDomainObject base, @Nullable ThreadDomainObject threads) {
         ErrnoException.throwIf(
                 threads != null && threads.context() != base.context(), Errno.EINVAL);

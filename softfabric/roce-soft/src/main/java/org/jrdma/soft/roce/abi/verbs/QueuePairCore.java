@@ -31,14 +31,18 @@ import org.jrdma.soft.roce.network.Port;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue pair of the engine with its attributes and state. Several {@code ibv_qp} structures may
- * share an XRC receive queue pair.
+ * A queue pair of the engine, with the attributes and the state that the program has set. An XRC
+ * receive queue pair may be open several times. It then has several {@code ibv_qp} structures,
+ * which share one instance of this class.
  */
 final class QueuePairCore {
 
     private static final int SEQUENCE_MASK = 0xff_ffff;
 
-    /** The attributes of a requester that may change once the send queue is drained. */
+    /**
+     * The attributes of the send queue that may be changed in the SQD state, after the send queue
+     * is drained.
+     */
     private static final int SEND_ATTRIBUTES =
             rdma_h.IBV_QP_TIMEOUT()
                     | rdma_h.IBV_QP_RETRY_CNT()
@@ -48,29 +52,45 @@ final class QueuePairCore {
     private final Port port;
     private final QueuePairKind kind;
 
-    /** An {@code ibv_qp_attr}: the attributes set so far. */
+    /** An {@code ibv_qp_attr} with the values that the program has set so far. */
     private final MemorySegment attributes = ibv_qp_attr.allocate(Arena.ofAuto());
 
-    /** The {@code ibv_qp_init_attr} of the creation. */
+    /** A copy of the {@code ibv_qp_init_attr} that the queue pair was created with. */
     private final MemorySegment initial = ibv_qp_init_attr.allocate(Arena.ofAuto());
 
     private final QueuePair queuePair;
 
-    /** The event listeners of the {@code ibv_qp} structures, which receive the event type of C. */
+    /**
+     * The listeners for asynchronous events, one for each {@code ibv_qp} structure of this queue
+     * pair. They receive the {@code IBV_EVENT_} code.
+     */
     private final List<IntConsumer> listeners = new CopyOnWriteArrayList<>();
 
-    /** Whether the last user has closed the queue pair. Guarded by the port's lock. */
+    /**
+     * True after the last {@code ibv_qp} structure of this queue pair was destroyed. Guarded by the
+     * port's lock.
+     */
     private boolean destroyed;
 
     /**
-     * The state that the program has requested; the engine may have entered the error state since.
+     * The state that the program has requested last. The engine may have moved the queue pair to an
+     * error state since then.
      */
     private volatile QueuePairState state = QueuePairState.RESET;
 
+    /** True if the program has requested an event when the send queue is drained. */
     private volatile boolean reportsDrained;
+
+    /** The path MTU in bytes, which is set when the queue pair becomes ready to receive. */
     private volatile int pathMtu;
 
-    /** The objects that the requests of this queue pair and of its peer use. */
+    /**
+     * The objects that a queue pair uses to execute work requests and requests of its peer.
+     *
+     * @param sharedReceives the shared receive queue; null if the queue pair has its own receive
+     *     queue or none
+     * @param extendedDomain the XRC domain of an XRC receive queue pair; null for other types
+     */
     record Dependencies(
             ProtectionDomain domain,
             CompletionSink sendCompletions,
@@ -82,8 +102,10 @@ final class QueuePairCore {
      * Creates a queue pair in the RESET state.
      *
      * @param requested an {@code ibv_qp_init_attr}
-     * @param maxReceiveElements the maximum number of buffers of a receive, including those of
-     *     receive queues that peers name
+     * @param maxReceiveElements the maximum number of buffers of a receive request, including
+     *     requests on the XRC receive queues that a peer may select
+     * @throws ErrnoException with {@code ENOMEM} if the device has the maximum number of queue
+     *     pairs
      */
     QueuePairCore(
             Port port,
@@ -134,15 +156,18 @@ final class QueuePairCore {
         return state;
     }
 
-    /** The path MTU in bytes, which limits the length of a datagram. */
+    /**
+     * The path MTU in bytes, which is also the maximum length of a datagram. It is set when the
+     * queue pair becomes ready to receive.
+     */
     int pathMtu() {
         return pathMtu;
     }
 
     /**
-     * Adds a user and its event listener.
+     * Adds an {@code ibv_qp} structure, represented by its event listener.
      *
-     * @throws ErrnoException if the last user has closed the queue pair
+     * @throws ErrnoException with {@code EINVAL} if the queue pair was destroyed
      */
     void open(IntConsumer listener) {
         port.control(_ -> {
@@ -151,7 +176,10 @@ final class QueuePairCore {
         });
     }
 
-    /** Removes a user. Destroys the queue pair and returns true if it was the last one. */
+    /**
+     * Removes an {@code ibv_qp} structure. Destroys the queue pair and returns true if it was the
+     * last structure.
+     */
     boolean close(IntConsumer listener) {
         return port.control(engine -> {
             listeners.remove(listener);
@@ -178,7 +206,13 @@ final class QueuePairCore {
         listeners.forEach(listener -> listener.accept(type));
     }
 
-    /** Changes the attributes that the mask of an {@code ibv_qp_attr} names. */
+    /**
+     * Changes the attributes and the state of the queue pair ({@code ibv_modify_qp}).
+     *
+     * @param requested an {@code ibv_qp_attr} with the new values
+     * @param mask the {@code IBV_QP_} flags of the members to change
+     * @throws ErrnoException with {@code EINVAL} if the change is not permitted
+     */
     void modify(MemorySegment requested, int mask) {
         port.run(engine -> change(requested, mask));
     }
@@ -261,7 +295,10 @@ final class QueuePairCore {
                 ibv_qp_attr.qkey(attributes));
     }
 
-    /** Applies attributes that may change without a change of state. */
+    /**
+     * Applies the attributes that may be changed in several states: the access rights, the RNR
+     * timer and the queue key.
+     */
     private void adjust(int mask) {
         if ((mask & rdma_h.IBV_QP_ACCESS_FLAGS()) != 0) {
             queuePair.access(ibv_qp_attr.qp_access_flags(attributes));
@@ -297,7 +334,10 @@ final class QueuePairCore {
                 Byte.toUnsignedInt(ibv_qp_attr.max_rd_atomic(attributes)));
     }
 
-    /** Fills an {@code ibv_qp_attr} and an {@code ibv_qp_init_attr}. */
+    /**
+     * Stores the current attributes in an {@code ibv_qp_attr} and the initial attributes in an
+     * {@code ibv_qp_init_attr} ({@code ibv_query_qp}).
+     */
     void query(MemorySegment target, MemorySegment initialTarget) {
         port.run(engine -> {
             target.copyFrom(attributes);

@@ -37,7 +37,7 @@ final class QueuePairExports {
                 .address();
     }
 
-    /** Returns the same address if the queue pair is extended, otherwise NULL. */
+    /** Returns the address of the queue pair if it is an {@code ibv_qp_ex}, otherwise NULL. */
     @Exported(value = "ibv_qp_to_qp_ex", failure = Failure.NULL)
     static long extended(long queuePair) {
         return QueuePairObject.of(queuePair).isExtended() ? queuePair : 0;
@@ -110,7 +110,12 @@ final class QueuePairExports {
         return createAddressHandle(domain, attributes);
     }
 
-    /** Fills in the path to the sender of a datagram. */
+    /**
+     * Fills an {@code ibv_ah_attr} with the path to the sender of a datagram that was received.
+     *
+     * @param completion the {@code ibv_wc} of the datagram
+     * @param routeHeader the {@code ibv_grh} of the datagram
+     */
     private static void fillReturnAddress(
             ContextObject context,
             int port,
@@ -126,7 +131,8 @@ final class QueuePairExports {
                 new Address(
                         RouteHeader.destinationHigh(header), RouteHeader.destinationLow(header));
         if (!own.equals(context.port().address())) {
-            // The datagram was sent to a multicast group, which cannot be a source.
+            // The datagram was sent to a multicast group, whose address cannot be the source of an
+            // answer.
             throw new ErrnoException(Errno.EINVAL);
         }
         attributes.fill((byte) 0);

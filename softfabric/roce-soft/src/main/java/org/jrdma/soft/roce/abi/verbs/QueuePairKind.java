@@ -24,9 +24,9 @@ enum QueuePairKind {
     }
 
     /**
-     * Returns the type with a code.
+     * Returns the type with an {@code IBV_QPT_} code.
      *
-     * @throws ErrnoException if the type is not supported
+     * @throws ErrnoException with {@code EOPNOTSUPP} if the type is not supported
      */
     static QueuePairKind of(int code) {
         for (var kind : values()) {

@@ -27,10 +27,10 @@ import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.network.Port;
 import org.jspecify.annotations.Nullable;
 
-/** The object of an {@code ibv_qp}. */
+/** The implementation of an {@code ibv_qp} or {@code ibv_qp_ex}, a queue pair. */
 final class QueuePairObject extends ContextResource {
 
-    /** The placeholder for the completion queue of a queue pair without one. */
+    /** A placeholder for the completion queue of a queue pair that has none. */
     private static final CompletionSink NO_COMPLETIONS =
             _ -> {
                 throw new IllegalStateException(
@@ -42,30 +42,36 @@ final class QueuePairObject extends ContextResource {
     private final QueuePairCore core;
     private final QueuePair queuePair;
 
-    /** The reference counts of the objects that this queue pair depends on. */
+    /** The reference counts of the objects that this queue pair uses. */
     private final List<ReferenceCount> dependencies;
 
-    /** The send queue; null if the type has none. */
+    /** The poster of send requests; null if the type of the queue pair has no send queue. */
     private final @Nullable SendRequests sends;
 
-    /** The posts to an {@code ibv_qp_ex}; null for an {@code ibv_qp}. */
+    /** The post functions of an {@code ibv_qp_ex}; null if this queue pair is an {@code ibv_qp}. */
     private final @Nullable ExtendedSends extendedSends;
 
-    /** The receive queue; null if it is shared or the type has none. */
+    /**
+     * The poster of receive requests; null if the queue pair uses a shared receive queue or its
+     * type has no receive queue.
+     */
     private final @Nullable ReceiveRequests receives;
 
-    /** The XRC domain of an XRC receive queue pair; otherwise null. */
+    /** The XRC domain of an XRC receive queue pair; null for other types. */
     private final @Nullable XrcDomainObject extendedDomain;
 
+    /** The multicast groups that the queue pair is attached to. */
     private final Set<Address> groups = new HashSet<>();
+
     private final IntConsumer eventListener = this::raised;
     private boolean stopped;
 
     /**
-     * Creates a queue pair of a type other than XRC receive.
+     * Creates a queue pair of any type except XRC receive.
      *
-     * @param requested an {@code ibv_qp_init_attr}, which receives the actual capacities
-     * @param extended whether to create an {@code ibv_qp_ex}
+     * @param requested an {@code ibv_qp_init_attr}, in which the constructor stores the actual
+     *     capacities
+     * @param extended true to create an {@code ibv_qp_ex}, false to create an {@code ibv_qp}
      */
     QueuePairObject(ProtectionDomainObject domain, MemorySegment requested, boolean extended) {
         var context = domain.context();
@@ -85,7 +91,8 @@ final class QueuePairObject extends ContextResource {
                 Errno.EINVAL);
         var capacities = ibv_qp_init_attr.cap(requested);
         if (shared != null || receiveCompletions == null) {
-            ibv_qp_cap.max_recv_wr(capacities, 0); // requested values are ignored
+            // A queue pair without its own receive queue ignores the requested values.
+            ibv_qp_cap.max_recv_wr(capacities, 0);
             ibv_qp_cap.max_recv_sge(capacities, 0);
         }
         requireValid(capacities);
@@ -139,9 +146,11 @@ final class QueuePairObject extends ContextResource {
     }
 
     /**
-     * Creates an XRC receive queue pair, whose peer names the receive queues.
+     * Creates an XRC receive queue pair. It has no receive queue: each request of its peer selects
+     * an XRC receive queue of the domain.
      *
-     * @param requested an {@code ibv_qp_init_attr}, which receives the actual capacities
+     * @param requested an {@code ibv_qp_init_attr}, in which this method stores the actual
+     *     capacities
      */
     static QueuePairObject receiving(XrcDomainObject domain, MemorySegment requested) {
         ibv_qp_init_attr.cap(requested).fill((byte) 0);
@@ -151,7 +160,8 @@ final class QueuePairObject extends ContextResource {
                         QueuePairKind.EXTENDED_RECEIVER,
                         requested,
                         new QueuePairCore.Dependencies(
-                                new ProtectionDomain(), // not used by any region
+                                // No memory is registered in this new domain.
+                                new ProtectionDomain(),
                                 NO_COMPLETIONS,
                                 NO_COMPLETIONS,
                                 null,
@@ -160,7 +170,7 @@ final class QueuePairObject extends ContextResource {
         return new QueuePairObject(domain, core, ibv_qp_init_attr.qp_context(requested));
     }
 
-    /** Opens an existing XRC receive queue pair. */
+    /** Creates an {@code ibv_qp} for an existing XRC receive queue pair. */
     QueuePairObject(XrcDomainObject domain, QueuePairCore core, MemorySegment userContext) {
         super(domain.context(), ibv_qp.layout());
         this.port = context().port();
@@ -176,6 +186,10 @@ final class QueuePairObject extends ContextResource {
         domain.domain().receivers().put(queuePair.number(), core);
     }
 
+    /**
+     * Completes the construction: fills the structure, and registers this object with its
+     * dependencies and its context.
+     */
     private void begin(MemorySegment userContext) {
         core.open(eventListener);
         ibv_qp.context(structure(), context().address());
@@ -192,8 +206,9 @@ final class QueuePairObject extends ContextResource {
         }
         var found = SharedReceiveQueueObject.of(address);
         if (found.isExtended()) {
-            throw new ErrnoException(
-                    Errno.EINVAL); // peers name an XRC receive queue in their requests
+            // An XRC receive queue is selected by requests of peers, and cannot be assigned to a
+            // queue pair.
+            throw new ErrnoException(Errno.EINVAL);
         }
         return found;
     }
@@ -217,8 +232,10 @@ final class QueuePairObject extends ContextResource {
     // ---- posting
 
     /**
-     * Posts a chain of {@code ibv_send_wr}. Returns 0, or the errno of the first that failed, whose
-     * address is stored in {@code failed}.
+     * Posts a chain of {@code ibv_send_wr} ({@code ibv_post_send}). Returns 0, or the errno of the
+     * first request that failed. The requests before it are posted.
+     *
+     * @param failed the address where this method stores the address of the request that failed
      */
     int postSend(long request, long failed) {
         if (sends == null || !acceptsSends()) {
@@ -232,7 +249,9 @@ final class QueuePairObject extends ContextResource {
         }
     }
 
-    /** Posts all of a chain of {@code ibv_send_wr} or none. Returns the errno. */
+    /**
+     * Posts a chain of {@code ibv_send_wr}, either completely or not at all. Returns 0 or an errno.
+     */
     int postAllSends(long first, int count) {
         if (sends == null || !acceptsSends()) {
             return Errno.EINVAL;
@@ -252,9 +271,9 @@ final class QueuePairObject extends ContextResource {
     }
 
     /**
-     * Returns the posts to an {@code ibv_qp_ex}.
+     * Returns the post functions of an {@code ibv_qp_ex}.
      *
-     * @throws ErrnoException if this is not an {@code ibv_qp_ex}
+     * @throws ErrnoException with {@code EINVAL} if this queue pair is not an {@code ibv_qp_ex}
      */
     ExtendedSends extendedSends() {
         if (extendedSends == null) {
@@ -268,7 +287,7 @@ final class QueuePairObject extends ContextResource {
     }
 
     /**
-     * Posts a bind of a type 1 window. Returns the errno.
+     * Posts a request to bind a type 1 memory window ({@code ibv_bind_mw}). Returns 0 or an errno.
      *
      * @param requested an {@code ibv_mw_bind}
      */
@@ -284,8 +303,10 @@ final class QueuePairObject extends ContextResource {
     }
 
     /**
-     * Posts a chain of {@code ibv_recv_wr}. Returns 0, or the errno of the first that failed, whose
-     * address is stored in {@code failed}.
+     * Posts a chain of {@code ibv_recv_wr} ({@code ibv_post_recv}). Returns 0, or the errno of the
+     * first request that failed. The requests before it are posted.
+     *
+     * @param failed the address where this method stores the address of the request that failed
      */
     int postReceive(long request, long failed) {
         if (receives == null || core.state() == QueuePairState.RESET) {
@@ -293,8 +314,9 @@ final class QueuePairObject extends ContextResource {
             return Errno.EINVAL;
         }
         var errno = receives.post(request, failed);
-        // The engine sets the state before it flushes. Therefore either the engine sees this
-        // receive, or this thread sees the state.
+        // When a queue pair fails, the engine sets the state before it flushes the receive queue.
+        // Because of this fence, either the engine finds the new request, or this thread reads the
+        // ERROR state and lets the engine flush again.
         VarHandle.fullFence();
         if (queuePair.state() == QueuePairState.ERROR) {
             port.ring(queuePair);
@@ -304,7 +326,12 @@ final class QueuePairObject extends ContextResource {
 
     // ---- attributes
 
-    /** Changes the attributes that the mask of an {@code ibv_qp_attr} names. */
+    /**
+     * Changes the attributes and the state of the queue pair ({@code ibv_modify_qp}).
+     *
+     * @param requested an {@code ibv_qp_attr} with the new values
+     * @param mask the {@code IBV_QP_} flags of the members to change
+     */
     void modify(MemorySegment requested, int mask) {
         core.modify(requested, mask);
         if (sends != null) {
@@ -313,7 +340,10 @@ final class QueuePairObject extends ContextResource {
         ibv_qp.state(structure(), core.state().code());
     }
 
-    /** Fills an {@code ibv_qp_attr} and an {@code ibv_qp_init_attr}. */
+    /**
+     * Stores the current attributes in an {@code ibv_qp_attr} and the initial attributes in an
+     * {@code ibv_qp_init_attr} ({@code ibv_query_qp}).
+     */
     void query(MemorySegment target, MemorySegment initialTarget) {
         core.query(target, initialTarget);
         ibv_qp.state(structure(), ibv_qp_attr.qp_state(target));
@@ -321,13 +351,16 @@ final class QueuePairObject extends ContextResource {
 
     // ---- multicast
 
-    /** Attaches the queue pair to a multicast group. */
+    /**
+     * Attaches the queue pair to a multicast group ({@code ibv_attach_mcast}). If the queue pair is
+     * already attached, this method has no effect.
+     */
     void join(Address group) {
         ErrnoException.throwIf(
                 kind != QueuePairKind.DATAGRAM || !group.isMulticast(), Errno.EINVAL);
         synchronized (groups) {
             if (groups.contains(group)) {
-                return; // as in the kernel, attaching again has no effect
+                return; // The kernel also ignores a repeated attach to the same group.
             }
             try {
                 port.join(group);
@@ -339,7 +372,11 @@ final class QueuePairObject extends ContextResource {
         }
     }
 
-    /** Detaches the queue pair from a multicast group. */
+    /**
+     * Detaches the queue pair from a multicast group ({@code ibv_detach_mcast}).
+     *
+     * @throws ErrnoException with {@code EINVAL} if the queue pair is not attached to the group
+     */
     void leave(Address group) {
         synchronized (groups) {
             ErrnoException.throwIf(!groups.remove(group), Errno.EINVAL);
@@ -350,12 +387,19 @@ final class QueuePairObject extends ContextResource {
 
     // ---- events and closing
 
-    /** Reports an event. May be called while the port is driven. */
+    /**
+     * Reports an asynchronous event about this queue pair to the program. The caller may hold the
+     * port's lock.
+     */
     private void raised(int type) {
         context().raise(new AsyncEvent(type, structure().address(), asyncEvents()));
     }
 
-    /** Checks that the queue pair is not attached to a multicast group. */
+    /**
+     * Checks that the queue pair is not attached to a multicast group.
+     *
+     * @throws ErrnoException with {@code EBUSY} if it is attached to a group
+     */
     void requireNoGroups() {
         synchronized (groups) {
             ErrnoException.throwIf(!groups.isEmpty(), Errno.EBUSY);

@@ -30,10 +30,14 @@ import java.util.Map;
 import org.jrdma.soft.roce.engine.QueuePairState;
 
 /**
- * The state transitions of a queue pair, each with the masks of required and optional attributes
- * for each type. They are those of the kernel, except for alternate paths and path migration,
- * because devices have one port. A transition to RESET is permitted from every state, and to ERROR
- * from every state except RESET, both without attributes.
+ * The state transitions that {@code ibv_modify_qp} permits. For each transition and each type of
+ * queue pair, this table contains the mask of the required attributes and the mask of the optional
+ * attributes. The table is that of the Linux kernel, except that the attributes of alternate paths
+ * and path migration are not permitted, because a device has only one port.
+ *
+ * <p>The table does not contain transitions to RESET, which are permitted from every state, and to
+ * ERROR, which are permitted from every state except RESET. These transitions take no other
+ * attributes.
  */
 enum QueuePairTransition {
     RESET_TO_INIT(
@@ -87,7 +91,7 @@ enum QueuePairTransition {
             SEND_QUEUE_ERROR,
             READY_TO_SEND,
             byKind(
-                    optional(), // a reliable queue pair never has this state
+                    optional(), // An RC queue pair never enters the SQE state.
                     optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
                     optional(IBV_QP_CUR_STATE(), IBV_QP_QKEY()),
                     optional(),
@@ -109,7 +113,7 @@ enum QueuePairTransition {
     private final QueuePairState from;
     private final QueuePairState to;
 
-    @SuppressWarnings("ImmutableEnumChecker") // created by Map.of
+    @SuppressWarnings("ImmutableEnumChecker") // immutable, because Map.of creates it
     private final Map<QueuePairKind, Attributes> attributes;
 
     QueuePairTransition(
@@ -131,14 +135,17 @@ enum QueuePairTransition {
         }
     }
 
+    /** The attributes that describe the path to the peer. */
     private static int path() {
         return IBV_QP_AV() | IBV_QP_PATH_MTU() | IBV_QP_DEST_QPN() | IBV_QP_RQ_PSN();
     }
 
+    /** The attributes of the responder of a reliable connection. */
     private static int responder() {
         return IBV_QP_MAX_DEST_RD_ATOMIC() | IBV_QP_MIN_RNR_TIMER();
     }
 
+    /** The attributes of the requester of a reliable connection. */
     private static int requester() {
         return IBV_QP_TIMEOUT()
                 | IBV_QP_RETRY_CNT()
@@ -146,6 +153,7 @@ enum QueuePairTransition {
                 | IBV_QP_MAX_QP_RD_ATOMIC();
     }
 
+    /** The attributes that may be changed while the send queue is drained. */
     private static int pathChange() {
         return IBV_QP_AV() | IBV_QP_ACCESS_FLAGS() | IBV_QP_PKEY_INDEX();
     }
@@ -180,12 +188,13 @@ enum QueuePairTransition {
                 QueuePairKind.EXTENDED_RECEIVER, extendedReceiver);
     }
 
-    /** For attributes that are the same for all connected types. */
+    /** Returns a table in which all connected types have the same attributes. */
     private static Map<QueuePairKind, Attributes> byKind(
             Attributes connected, Attributes datagram) {
         return byKind(connected, connected, datagram, connected, connected);
     }
 
+    /** The attributes of the transitions to RTS from RTS and from SQD. */
     private static Map<QueuePairKind, Attributes> whileSending() {
         var receiving = optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS(), IBV_QP_MIN_RNR_TIMER());
         var others = optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS());
@@ -193,7 +202,10 @@ enum QueuePairTransition {
                 receiving, others, optional(IBV_QP_CUR_STATE(), IBV_QP_QKEY()), others, receiving);
     }
 
-    /** Whether a queue pair may change its state with these attributes. */
+    /**
+     * Returns true if the transition is permitted for a type of queue pair with exactly the
+     * attributes in a mask.
+     */
     static boolean permits(QueuePairKind kind, QueuePairState from, QueuePairState to, int mask) {
         var changes = mask & ~IBV_QP_STATE();
         if (to == RESET || (to == ERROR && from != RESET)) {

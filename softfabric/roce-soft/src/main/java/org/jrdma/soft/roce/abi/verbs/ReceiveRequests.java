@@ -5,7 +5,10 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.roce.engine.ReceiveQueue;
 
-/** Posts chains of {@code ibv_recv_wr} to a receive queue. Safe for use by multiple threads. */
+/**
+ * Posts chains of {@code ibv_recv_wr} to a receive queue or a shared receive queue. Safe for use by
+ * multiple threads.
+ */
 final class ReceiveRequests {
 
     private static final long NUMBER = ibv_recv_wr.wr_id$offset();
@@ -22,8 +25,11 @@ final class ReceiveRequests {
     }
 
     /**
-     * Posts a chain. Returns 0, or the errno of the first request that failed, whose address is
-     * stored in {@code failed}.
+     * Posts a chain of {@code ibv_recv_wr}. Returns 0, or the errno of the first request that
+     * failed. The requests before it are posted.
+     *
+     * @param first the address of the first request
+     * @param failed the address where this method stores the address of the request that failed
      */
     synchronized int post(long first, long failed) {
         for (var request = first; request != 0; request = UncheckedMemory.getLong(request + NEXT)) {
@@ -36,7 +42,7 @@ final class ReceiveRequests {
         return 0;
     }
 
-    /** Runs an action while no thread posts. */
+    /** Runs an action while no other thread can post receive requests with this object. */
     synchronized void runExclusively(Runnable action) {
         action.run();
     }

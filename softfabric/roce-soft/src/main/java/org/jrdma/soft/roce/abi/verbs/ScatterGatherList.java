@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.abi.verbs;
 import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.ffi.linkage.UncheckedMemory;
 
-/** Access to an array of {@code ibv_sge}. */
+/** Reads the members of the elements of a scatter/gather list, an array of {@code ibv_sge}. */
 final class ScatterGatherList {
 
     private static final long BYTES = ibv_sge.layout().byteSize();
@@ -25,7 +25,7 @@ final class ScatterGatherList {
         return UncheckedMemory.getInt(list + index * BYTES + KEY);
     }
 
-    /** The total length of the first {@code count} elements. */
+    /** The sum of the lengths of the first {@code count} elements, in bytes. */
     static long totalLength(long list, int count) {
         var total = 0L;
         for (var i = 0; i < count; i++) {

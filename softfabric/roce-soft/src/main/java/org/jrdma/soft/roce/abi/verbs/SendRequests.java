@@ -76,7 +76,7 @@ final class SendRequests {
     private static final int FENCE = rdma_h.IBV_SEND_FENCE();
     private static final int INLINE = rdma_h.IBV_SEND_INLINE();
 
-    /** The bits of a shared receive queue number. */
+    /** The mask of the 24 bits that the number of an XRC receive queue has. */
     private static final int NUMBER_BITS = 0xff_ffff;
 
     private final SendQueue queue;
@@ -89,7 +89,11 @@ final class SendRequests {
     private volatile int pathMtu;
 
     /**
-     * @param capacities an {@code ibv_qp_cap}
+     * Creates an object that posts to a send queue.
+     *
+     * @param domain the protection domain of the queue pair
+     * @param capacities an {@code ibv_qp_cap} with the capacities of the queue pair
+     * @param allSignaled true if all requests are signaled, regardless of their flags
      */
     SendRequests(
             SendQueue queue,
@@ -105,14 +109,17 @@ final class SendRequests {
         this.allSignaled = allSignaled;
     }
 
-    /** Sets the maximum length of a datagram. */
+    /** Sets the path MTU in bytes, which is the maximum length of a datagram. */
     void pathMtu(int bytes) {
         pathMtu = bytes;
     }
 
     /**
-     * Posts a chain. Returns 0, or the errno of the first request that failed, whose address is
-     * stored in {@code failed}.
+     * Posts a chain of {@code ibv_send_wr}. Returns 0, or the errno of the first request that
+     * failed. The requests before it are posted.
+     *
+     * @param first the address of the first request
+     * @param failed the address where this method stores the address of the request that failed
      */
     synchronized int post(long first, long failed) {
         for (var request = first; request != 0; request = getLong(request + NEXT)) {
@@ -130,7 +137,12 @@ final class SendRequests {
         return 0;
     }
 
-    /** Posts all of a chain or none. Returns the errno. */
+    /**
+     * Posts a chain of {@code ibv_send_wr}, either completely or not at all. Returns 0 or an errno.
+     *
+     * @param first the address of the first request
+     * @param count the number of requests in the chain
+     */
     synchronized int postAll(long first, int count) {
         for (var request = first; request != 0; request = getLong(request + NEXT)) {
             if (!isValid(request)) {
@@ -146,13 +158,14 @@ final class SendRequests {
         return 0;
     }
 
+    /** Returns true if requests with an opcode can be posted only to an {@code ibv_qp_ex}. */
     private static boolean isExtendedOnly(int opcode) {
         return opcode == ATOMIC_WRITE || opcode == FLUSH;
     }
 
     /**
-     * Encodes the parameters of a flush as the swap operand of an atomic. The length of the flush
-     * is in the compare operand.
+     * Encodes the placement and the selectivity of a FLUSH as the swap operand of an atomic
+     * operation. {@link ExtendedSends} stores the length of the FLUSH in the compare operand.
      */
     static long flushOperand(int placement, int selectivity) {
         return (long) placement << Integer.SIZE | selectivity;
@@ -173,7 +186,7 @@ final class SendRequests {
     }
 
     /**
-     * Posts the request of {@code ibv_bind_mw}. Returns the errno.
+     * Posts a request to bind a type 1 memory window ({@code ibv_bind_mw}). Returns 0 or an errno.
      *
      * @param requested an {@code ibv_mw_bind}
      */
@@ -268,6 +281,7 @@ final class SendRequests {
         return 0;
     }
 
+    /** Returns the operation of an opcode, or null if the transport does not support the opcode. */
     private @Nullable SendOperation operation(int opcode) {
         if (opcode == SEND || opcode == SEND_IMMEDIATE) {
             return SendOperation.SEND;
@@ -340,7 +354,10 @@ final class SendRequests {
         };
     }
 
-    /** Type 1 windows are bound by {@code ibv_bind_mw} instead. */
+    /**
+     * Returns true if a structure is a type 2 memory window. A type 1 window is bound by {@code
+     * ibv_bind_mw} and not by a posted request.
+     */
     private static boolean isType2(long window) {
         return Structures.find(window) instanceof MemoryWindowObject found
                 && found.type() == MemoryWindow.Type.TWO;

@@ -12,10 +12,10 @@ final class SharedReceiveQueueExports {
     private SharedReceiveQueueExports() {}
 
     @Exported(value = "ibv_create_srq", failure = Failure.NULL)
-    static long create(long domain, long wanted) {
+    static long create(long domain, long requested) {
         return new SharedReceiveQueueObject(
                         ProtectionDomainObject.of(domain),
-                        Memory.at(wanted, ibv_srq_init_attr.layout()),
+                        Memory.at(requested, ibv_srq_init_attr.layout()),
                         null)
                 .structure()
                 .address();

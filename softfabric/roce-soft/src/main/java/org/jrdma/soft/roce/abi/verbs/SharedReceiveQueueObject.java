@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.engine.ExtendedReceiveQueue;
 import org.jrdma.soft.roce.engine.ReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
-/** The object of an {@code ibv_srq}. */
+/** The implementation of an {@code ibv_srq}: a shared receive queue or an XRC receive queue. */
 final class SharedReceiveQueueObject extends ContextResource {
 
     private final ProtectionDomainObject domain;
@@ -22,25 +22,41 @@ final class SharedReceiveQueueObject extends ContextResource {
     private final ReceiveRequests requests;
     private final int maxElements;
 
-    /** The additional properties of an XRC receive queue; otherwise null. */
+    /**
+     * The XRC domain and the completion queue of an XRC receive queue; null for a shared receive
+     * queue.
+     */
     private final @Nullable Extension extension;
 
-    /** The number under which peers name an XRC receive queue; otherwise null. */
+    /**
+     * The registration in the engine that maps a number to this XRC receive queue; null for a
+     * shared receive queue. Peers select an XRC receive queue by its number.
+     */
     private final @Nullable ExtendedReceiveQueue named;
 
     private boolean stopped;
 
-    /** The XRC domain and the completion queue of an XRC receive queue. */
+    /**
+     * The additional properties of an XRC receive queue.
+     *
+     * @param domain the XRC domain whose queue pairs may select the receive queue
+     * @param completions the completion queue for the receives of the receive queue
+     */
     record Extension(XrcDomainObject domain, CompletionQueueObject completions) {}
 
     /**
-     * @param requested an {@code ibv_srq_init_attr}, which receives the actual capacities
+     * Creates a shared receive queue or an XRC receive queue.
+     *
+     * @param requested an {@code ibv_srq_init_attr}, in which the constructor stores the actual
+     *     capacities
+     * @param extension the additional properties to create an XRC receive queue; null to create a
+     *     shared receive queue
      */
     SharedReceiveQueueObject(
             ProtectionDomainObject domain, MemorySegment requested, @Nullable Extension extension) {
         var capacities = ibv_srq_init_attr.attr(requested);
         var capacity = ibv_srq_attr.max_wr(capacities);
-        requireValid(capacity, 0); // C ignores the limit here
+        requireValid(capacity, 0); // ibv_create_srq ignores the requested limit
         ErrnoException.throwIf(
                 ibv_srq_attr.max_sge(capacities) < 0
                         || ibv_srq_attr.max_sge(capacities) > DeviceLimits.MAX_ELEMENTS,
@@ -80,14 +96,18 @@ final class SharedReceiveQueueObject extends ContextResource {
     }
 
     /**
-     * Whether this is an XRC receive queue, which peers name and which cannot be assigned to a
-     * queue pair.
+     * Returns true if this is an XRC receive queue. Requests of peers select such a queue, and it
+     * cannot be assigned to a queue pair.
      */
     boolean isExtended() {
         return named != null;
     }
 
-    /** The number by which peers name an XRC receive queue. */
+    /**
+     * The number by which requests of peers select this XRC receive queue.
+     *
+     * @throws ErrnoException with {@code EOPNOTSUPP} if this is not an XRC receive queue
+     */
     int number() {
         if (named == null) {
             throw new ErrnoException(Errno.EOPNOTSUPP);
@@ -113,15 +133,23 @@ final class SharedReceiveQueueObject extends ContextResource {
     }
 
     /**
-     * Posts a chain of {@code ibv_recv_wr}. Returns 0, or the errno of the first that failed, whose
-     * address is stored in {@code failed}.
+     * Posts a chain of {@code ibv_recv_wr} ({@code ibv_post_srq_recv}). Returns 0, or the errno of
+     * the first request that failed. The requests before it are posted.
+     *
+     * @param failed the address where this method stores the address of the request that failed
      */
     int post(long request, long failed) {
         return requests.post(request, failed);
     }
 
     /**
-     * Changes the attributes that the mask of an {@code ibv_srq_attr} names: all of them or none.
+     * Changes the capacity, the limit, or both ({@code ibv_modify_srq}). If a value is invalid,
+     * nothing is changed.
+     *
+     * @param requested an {@code ibv_srq_attr} with the new values
+     * @param mask the {@code IBV_SRQ_} flags of the members to change
+     * @throws ErrnoException with {@code EINVAL} if a value is invalid or more requests are posted
+     *     than the new capacity permits
      */
     void modify(MemorySegment requested, int mask) {
         var resizes = (mask & rdma_h.IBV_SRQ_MAX_WR()) != 0;
@@ -140,7 +168,7 @@ final class SharedReceiveQueueObject extends ContextResource {
                         }));
     }
 
-    /** Fills an {@code ibv_srq_attr}. */
+    /** Stores the attributes in an {@code ibv_srq_attr} ({@code ibv_query_srq}). */
     void query(MemorySegment target) {
         context()
                 .port()

@@ -3,7 +3,10 @@ package org.jrdma.soft.roce.abi.verbs;
 import org.jrdma.abi.rdma.ibv_td;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** The object of an {@code ibv_td}. A thread domain has no effect on performance here. */
+/**
+ * The implementation of an {@code ibv_td}, a thread domain. It exists only because programs may
+ * create one: a thread domain has no effect in this library.
+ */
 final class ThreadDomainObject extends ContextResource {
 
     ThreadDomainObject(ContextObject context) {

@@ -13,10 +13,13 @@ import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
-/** The symbols of a libibverbs with software devices. */
+/** The symbols of an implementation of libibverbs whose devices are software devices. */
 public final class VerbsLibrary implements SymbolLookup {
 
-    /** The symbols that do not depend on the list of devices. */
+    /**
+     * The symbols of all functions except {@code ibv_get_device_list}, whose result depends on the
+     * devices.
+     */
     private static final Exports COMMON =
             Exports.of(
                     MethodHandles.lookup(),
@@ -30,11 +33,12 @@ public final class VerbsLibrary implements SymbolLookup {
     private final MemorySegment list;
     private final int length;
 
-    /** Creates a library with these devices. */
+    /** Creates a library in which programs find the given devices. */
     public VerbsLibrary(List<DeviceObject> devices) {
         DeviceLimits.prepare();
         length = devices.size();
-        list = Arena.global().allocate(ValueLayout.ADDRESS, length + 1); // terminated by NULL
+        // The list ends with a NULL pointer, as in C.
+        list = Arena.global().allocate(ValueLayout.ADDRESS, length + 1);
         for (var i = 0; i < length; i++) {
             list.setAtIndex(ValueLayout.ADDRESS, i, devices.get(i).structure());
         }

@@ -5,16 +5,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.soft.roce.engine.ExtendedDomain;
 import org.jspecify.annotations.Nullable;
 
-/** An XRC domain of a device, which several contexts may have open. */
+/** An XRC domain of a device. Several contexts may have the domain open at the same time. */
 final class XrcDomain {
 
     private final ExtendedDomain domain = new ExtendedDomain();
     private final Map<Integer, QueuePairCore> receivers = new ConcurrentHashMap<>();
 
-    /** The key of the file that identifies the domain; null for a domain without a file. */
+    /** A key for the file that identifies the domain; null if the domain has no file. */
     private final @Nullable Object file;
 
-    /** The number of times that the domain is open. Guarded by {@link XrcDomains}. */
+    /**
+     * The number of {@code ibv_xrcd} structures that refer to the domain. Guarded by the lock of
+     * {@link XrcDomains}.
+     */
     int opened;
 
     XrcDomain(@Nullable Object file) {
@@ -29,7 +32,7 @@ final class XrcDomain {
         return file;
     }
 
-    /** The XRC receive queue pairs of the domain, by number. */
+    /** The XRC receive queue pairs of the domain, by queue pair number. */
     Map<Integer, QueuePairCore> receivers() {
         return receivers;
     }

@@ -3,14 +3,18 @@ package org.jrdma.soft.roce.abi.verbs;
 import org.jrdma.abi.rdma.ibv_xrcd;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** The object of an {@code ibv_xrcd}. */
+/** The implementation of an {@code ibv_xrcd}: an XRC domain that a context has open. */
 final class XrcDomainObject extends ContextResource {
 
     private final XrcDomain domain;
 
     /**
-     * @param descriptor the descriptor of the file that identifies the domain; -1 for none
-     * @param flags the flags, as for open(2)
+     * Opens an XRC domain.
+     *
+     * @param descriptor the descriptor of the file that identifies the domain; -1 to create a
+     *     domain without a file
+     * @param flags the flags {@code O_CREAT} and {@code O_EXCL}, with the same meaning as for
+     *     open(2)
      */
     XrcDomainObject(ContextObject context, int descriptor, int flags) {
         super(context, ibv_xrcd.layout());

@@ -11,8 +11,10 @@ import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.soft.roce.abi.ErrnoException;
 
 /**
- * The XRC domains of a device. The contexts of the device find a domain by its file. Another
- * process has a device of its own. The meaning of the flags and the errors are those of the kernel.
+ * The XRC domains of a device. The contexts of the device share a domain by opening it with the
+ * same file. Another process cannot open the domain, because each process has its own devices. The
+ * flags have the same meaning as in the kernel, and the errors are the same. Safe for use by
+ * multiple threads.
  */
 final class XrcDomains {
 
@@ -23,8 +25,9 @@ final class XrcDomains {
     /**
      * Opens the domain of a file, or creates a domain.
      *
-     * @param descriptor the descriptor of the file; -1 for a domain without a file
-     * @param flags the flags, as for open(2)
+     * @param descriptor the descriptor of the file; -1 to create a domain without a file
+     * @param flags the flags {@code O_CREAT} and {@code O_EXCL}, with the same meaning as for
+     *     open(2)
      */
     synchronized XrcDomain open(int descriptor, int flags) {
         var file = descriptor == NO_FILE ? null : file(descriptor);
@@ -43,7 +46,10 @@ final class XrcDomains {
         return domain;
     }
 
-    /** Reverts one {@link #open}. */
+    /**
+     * Closes a domain that {@link #open} has returned. Call this method once for each call of
+     * {@link #open}.
+     */
     synchronized void close(XrcDomain domain) {
         domain.opened--;
         if (domain.opened == 0 && domain.file() != null) {
@@ -51,7 +57,9 @@ final class XrcDomains {
         }
     }
 
-    /** Returns a key that is the same for all descriptors of a file. */
+    /**
+     * Returns a key for the file of a descriptor. All descriptors of the same file have equal keys.
+     */
     private static Object file(int descriptor) {
         try {
             return Files.readAttributes(

@@ -12,7 +12,10 @@ import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
-/** The functions of a context for XRC domains and the objects in them. */
+/**
+ * The functions of a context for XRC domains, and for the shared receive queues and queue pairs in
+ * these domains.
+ */
 final class XrcFunctions {
 
     private static final int XRC_QUEUE_ATTRIBUTES =
@@ -107,6 +110,11 @@ final class XrcFunctions {
                 .address();
     }
 
+    /**
+     * Checks that a bit mask contains all required bits.
+     *
+     * @throws ErrnoException with {@code EINVAL} if a required bit is missing
+     */
     private static void requireAll(int bits, int required) {
         ErrnoException.throwIf((bits & required) != required, Errno.EINVAL);
     }
