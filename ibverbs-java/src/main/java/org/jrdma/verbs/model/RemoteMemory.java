@@ -12,7 +12,7 @@ import java.util.Objects;
  *
  * @param address the address of the first byte, as the peer registered it: usually its virtual
  *     address at the peer
- * @param key the remote key of the peer's memory region or memory window. In C: {@code rkey}
+ * @param key the remote key of the peer's memory region or memory window, the rkey in C
  * @param length the length in bytes
  */
 public record RemoteMemory(long address, int key, long length) {

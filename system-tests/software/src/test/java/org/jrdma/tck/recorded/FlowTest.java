@@ -256,8 +256,8 @@ class FlowTest {
 
     @ParameterizedTest
     @CsvSource({"IPV6,IPV6_FLOW_LABEL,20", "VXLAN,VXLAN_NETWORK_IDENTIFIER,24"})
-    void shouldRejectValuesWithMoreBitsThanTheField(
-            FlowLayer.Kind kind, FlowField field, int bits) throws Exception {
+    void shouldRejectValuesWithMoreBitsThanTheField(FlowLayer.Kind kind, FlowField field, int bits)
+            throws Exception {
         var layer = FlowLayer.of(kind);
         var tooLarge = 1L << bits;
 

@@ -21,6 +21,7 @@ final class Script {
 
     /** The number of counters for atomic operations. */
     static final int NUMBERS = 8;
+
     static final int TARGET_BYTES = WINDOW + NUMBERS * Long.BYTES;
 
     /** The maximum number of pending operations. */
