@@ -1,7 +1,8 @@
 package org.jrdma.ffi;
 
 /**
- * Thrown if a deadline passes during a wait. The operation itself continues and may still complete.
+ * Thrown if a wait reaches its deadline. The timeout ends only the wait: the operation that the
+ * thread waited for continues and may still complete.
  */
 public final class FabricTimeoutException extends FabricException {
 

@@ -69,12 +69,12 @@ public final class Adapter {
         }
     }
 
-    /** The number of this adapter, from 0. */
+    /** Returns the number of this adapter, from 0. */
     public int number() {
         return number;
     }
 
-    /** The node id that this adapter has in the fabric. */
+    /** Returns the node id that this adapter has in the fabric. */
     public int nodeId() {
         return nodeId;
     }
@@ -174,7 +174,7 @@ public final class Adapter {
         return inCall(() -> nodes().isDmaAvailable(number, flags(engine)));
     }
 
-    /** The capabilities of a DMA engine. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
+    /** Returns the capabilities of a DMA engine. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
     public DmaCapabilities dmaCapabilities(DmaEngine engine) throws SisciException {
         return inCall(() -> nodes().dmaCapabilities(number, flags(engine)));
     }
@@ -191,7 +191,7 @@ public final class Adapter {
         return SisciObject.inCall(node.lifetime(), call);
     }
 
-    /** The numbers of the adapter and its node. */
+    /** Returns the numbers of the adapter and its node. */
     @Override
     public String toString() {
         return "adapter %d of node %d".formatted(number, nodeId);

@@ -54,7 +54,7 @@ public final class DataInterrupt extends SisciObject {
                 LocalInterrupt.create(node, options, true, events, events::put), events);
     }
 
-    /** The number by which peers connect to this interrupt. */
+    /** Returns the number by which peers connect to this interrupt. */
     public int number() {
         return number;
     }

@@ -248,7 +248,9 @@ public final class DmaQueue extends SisciObject {
                     "SCIAbortDMAQueue", "The %s was aborted.".formatted(transfer), 0);
         }
 
-        /** The result of the transfer if the library has not called back; null for success. */
+        /**
+         * Returns the result of the transfer if the library has not called back; null for success.
+         */
         @Nullable SisciException outcome(DmaState state) {
             return switch (state) {
                 case DONE -> null;
@@ -400,7 +402,7 @@ public final class DmaQueue extends SisciObject {
         whileOpen(() -> state.post(transfer));
     }
 
-    /** The state of the last transfer, without blocking. In C: {@code SCIDMAQueueState}. */
+    /** Returns the state of the last transfer, without blocking. In C: {@code SCIDMAQueueState}. */
     public DmaState state() {
         return inCall(state::now);
     }

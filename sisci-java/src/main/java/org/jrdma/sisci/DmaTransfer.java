@@ -49,7 +49,7 @@ public final class DmaTransfer {
                 throws SisciException;
     }
 
-    /** A transfer from a local to a remote segment. In C: {@code SCIStartDmaTransfer}. */
+    /** Returns a transfer from a local to a remote segment. In C: {@code SCIStartDmaTransfer}. */
     public static DmaTransfer push(
             LocalSegment local,
             long localOffset,
@@ -59,7 +59,7 @@ public final class DmaTransfer {
         return segments(local, localOffset, remote, remoteOffset, bytes, false);
     }
 
-    /** A transfer from a remote to a local segment. In C: {@code SCIStartDmaTransfer}. */
+    /** Returns a transfer from a remote to a local segment. In C: {@code SCIStartDmaTransfer}. */
     public static DmaTransfer pull(
             LocalSegment local,
             long localOffset,
@@ -107,13 +107,13 @@ public final class DmaTransfer {
                                                 name)));
     }
 
-    /** A transfer of pieces to a remote segment. In C: {@code SCIStartDmaTransferVec}. */
+    /** Returns a transfer of pieces to a remote segment. In C: {@code SCIStartDmaTransferVec}. */
     public static DmaTransfer pushPieces(
             LocalSegment local, RemoteSegment remote, List<DmaPiece> pieces) {
         return vector(local, remote, pieces, false);
     }
 
-    /** A transfer of pieces from a remote segment. In C: {@code SCIStartDmaTransferVec}. */
+    /** Returns a transfer of pieces from a remote segment. In C: {@code SCIStartDmaTransferVec}. */
     public static DmaTransfer pullPieces(
             LocalSegment local, RemoteSegment remote, List<DmaPiece> pieces) {
         return vector(local, remote, pieces, true);
@@ -146,9 +146,9 @@ public final class DmaTransfer {
     }
 
     /**
-     * A transfer from the caller's memory to a remote segment. The caller is responsible for the
-     * memory: it must be native and stay allocated until the transfer has ended. In C: {@code
-     * SCIStartDmaTransferMem}.
+     * Returns a transfer from the caller's memory to a remote segment. The caller is responsible
+     * for the memory: it must be native and stay allocated until the transfer has ended. In C:
+     * {@code SCIStartDmaTransferMem}.
      */
     public static DmaTransfer pushForeign(
             MemorySegment memory, RemoteSegment remote, long remoteOffset) {
@@ -156,8 +156,8 @@ public final class DmaTransfer {
     }
 
     /**
-     * A transfer from a remote segment to the caller's memory. The caller is responsible for the
-     * memory, as with {@link #pushForeign}. In C: {@code SCIStartDmaTransferMem}.
+     * Returns a transfer from a remote segment to the caller's memory. The caller is responsible
+     * for the memory, as with {@link #pushForeign}. In C: {@code SCIStartDmaTransferMem}.
      */
     public static DmaTransfer pullForeign(
             MemorySegment memory, RemoteSegment remote, long remoteOffset) {
@@ -205,17 +205,19 @@ public final class DmaTransfer {
         return new DmaTransfer(name, local, remote, pulls, start, DmaEngine.ANY, false);
     }
 
-    /** This transfer executed by a given engine. */
+    /** Returns this transfer executed by a given engine. */
     public DmaTransfer withEngine(DmaEngine other) {
         return new DmaTransfer(name, local, remote, pulls, start, other, toGroup);
     }
 
-    /** This transfer to all members of a multicast group. In C: {@code SCI_FLAG_BROADCAST}. */
+    /**
+     * Returns this transfer to all members of a multicast group. In C: {@code SCI_FLAG_BROADCAST}.
+     */
     public DmaTransfer toGroup() {
         return new DmaTransfer(name, local, remote, pulls, start, engine, true);
     }
 
-    /** The lifetimes of the segments that the transfer uses. */
+    /** Returns the lifetimes of the segments that the transfer uses. */
     Stream<Lifetime> lifetimes() {
         return Stream.of(local, remote).filter(Objects::nonNull).map(SisciObject::ownLifetime);
     }
@@ -238,7 +240,7 @@ public final class DmaTransfer {
         remote.whileOpen(() -> start.start(functions, queue, listener, flags));
     }
 
-    /** The direction, size and remote segment. */
+    /** Returns the direction, size and remote segment. */
     @Override
     public String toString() {
         return "%s of %s %s %s"

@@ -33,7 +33,7 @@ public final class Interrupt extends SisciObject {
                 LocalInterrupt.create(node, options, false, events, events::put), events);
     }
 
-    /** The number by which peers connect to this interrupt. */
+    /** Returns the number by which peers connect to this interrupt. */
     public int number() {
         return number;
     }

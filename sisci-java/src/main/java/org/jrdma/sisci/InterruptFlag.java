@@ -74,7 +74,7 @@ public final class InterruptFlag extends SisciObject {
                 });
     }
 
-    /** The offset in the segment. */
+    /** Returns the offset in the segment. */
     public long offset() {
         return offset;
     }
@@ -110,7 +110,7 @@ public final class InterruptFlag extends SisciObject {
     }
 
     /**
-     * The number of stores since this flag was last enabled or disabled. In C: {@code
+     * Returns the number of stores since this flag was last enabled or disabled. In C: {@code
      * SCIGetConditionalInterruptTrigCounter}.
      *
      * @throws SisciException if this flag is not conditional, or with OVERFLOW if the counter

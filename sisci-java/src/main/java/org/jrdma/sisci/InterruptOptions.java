@@ -25,12 +25,12 @@ public record InterruptOptions(OptionalInt number, boolean shared, boolean count
         return new InterruptOptions(OptionalInt.of(number), false, false);
     }
 
-    /** These options for a shared interrupt. In C: {@code SCI_FLAG_SHARED_INT}. */
+    /** Returns these options for a shared interrupt. In C: {@code SCI_FLAG_SHARED_INT}. */
     public InterruptOptions asShared() {
         return new InterruptOptions(number, true, counting);
     }
 
-    /** These options for a counting interrupt. In C: {@code SCI_FLAG_COUNTING_INT}. */
+    /** Returns these options for a counting interrupt. In C: {@code SCI_FLAG_COUNTING_INT}. */
     public InterruptOptions asCounting() {
         return new InterruptOptions(number, shared, true);
     }

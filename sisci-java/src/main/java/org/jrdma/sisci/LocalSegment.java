@@ -179,12 +179,12 @@ public final class LocalSegment extends SisciObject {
         return new LocalSegment(owned, id, bytes, isAttached, state);
     }
 
-    /** The id by which peers connect. In C: {@code SCIGetLocalSegmentId}. */
+    /** Returns the id by which peers connect. In C: {@code SCIGetLocalSegmentId}. */
     public int id() {
         return id;
     }
 
-    /** The size in bytes. In C: {@code SCIGetLocalSegmentSize}. */
+    /** Returns the size in bytes. In C: {@code SCIGetLocalSegmentSize}. */
     public long byteSize() {
         return bytes;
     }
@@ -319,7 +319,9 @@ public final class LocalSegment extends SisciObject {
         return inCall(() -> new LocalMap(SegmentMap.Mapping.of(false, handle(), bytes, options)));
     }
 
-    /** The address of this segment on the I/O bus. In C: {@code SCI_Q_LOCAL_SEGMENT_IOADDR}. */
+    /**
+     * Returns the address of this segment on the I/O bus. In C: {@code SCI_Q_LOCAL_SEGMENT_IOADDR}.
+     */
     public long ioAddress() throws SisciException {
         return inCall(() ->
                 functions()

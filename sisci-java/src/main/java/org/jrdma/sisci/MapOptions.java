@@ -71,12 +71,12 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
         flags = Set.copyOf(flags);
     }
 
-    /** A part of a segment. */
+    /** Returns a part of a segment. */
     public static MapOptions part(long offset, long bytes) {
         return new MapOptions(offset, bytes, Set.of());
     }
 
-    /** These options with an additional flag. */
+    /** Returns these options with an additional flag. */
     public MapOptions with(Flag flag) {
         var newFlags = EnumSet.of(flag);
         newFlags.addAll(flags);
@@ -92,7 +92,7 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
     }
 
     /**
-     * The size of the part in a segment of a given size.
+     * Returns the size of the part in a segment of a given size.
      *
      * @throws IndexOutOfBoundsException if the part is not within the segment
      */

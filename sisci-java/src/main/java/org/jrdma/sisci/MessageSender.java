@@ -125,7 +125,7 @@ public final class MessageSender implements AutoCloseable {
         }
     }
 
-    /** The capacity of the ring buffer; 0 if the segment is not a message queue. */
+    /** Returns the capacity of the ring buffer; 0 if the segment is not a message queue. */
     private static int capacity(RemoteMap ring) {
         if (ring.byteSize() < MessageRing.RING
                 || ring.getLongAcquire(MessageRing.MAGIC) != MessageRing.MAGIC_NUMBER) {
@@ -137,7 +137,7 @@ public final class MessageSender implements AutoCloseable {
                 : 0;
     }
 
-    /** The maximum length of a message. */
+    /** Returns the maximum length of a message. */
     public int maxMessageBytes() {
         return MessageRing.maxMessageBytes(capacity);
     }

@@ -61,17 +61,17 @@ public final class Node extends SisciObject {
         return new Node(new NodeHandle(functions, handle, adapter, id, lifetime, deferred), retry);
     }
 
-    /** The id of this node, which peers use to connect. In C: {@code SCIGetLocalNodeId}. */
+    /** Returns the id of this node, which peers use to connect. In C: {@code SCIGetLocalNodeId}. */
     public int id() {
         return node().id();
     }
 
-    /** The adapter through which this node was opened. */
+    /** Returns the adapter through which this node was opened. */
     public Adapter adapter() {
         return new Adapter(node(), node().adapter(), node().id());
     }
 
-    /** The adapters of this machine. In C: {@code SCIGetLocalNodeId}. */
+    /** Returns the adapters of this machine. In C: {@code SCIGetLocalNodeId}. */
     public List<Adapter> adapters() throws SisciException {
         var adapters = new ArrayList<Adapter>();
         for (var number = 0; number < ADAPTERS; number++) {
@@ -88,7 +88,7 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * The adapter with the given number. In C: {@code SCIGetLocalNodeId}.
+     * Returns the adapter with the given number. In C: {@code SCIGetLocalNodeId}.
      *
      * @throws SisciException if there is no such adapter
      */
@@ -113,7 +113,7 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * The ids of the node with the given name, which the fabric's configuration ({@code
+     * Returns the ids of the node with the given name, which the fabric's configuration ({@code
      * dishosts.conf}) defines. In C: {@code SCIGetNodeIdByAdapterName}.
      */
     public List<Integer> nodeIds(String name) throws SisciException {
@@ -121,7 +121,7 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * The configuration entry of the node with the given name. In C: {@code
+     * Returns the configuration entry of the node with the given name. In C: {@code
      * SCIGetNodeInfoByAdapterName}, {@code SCIGetAdapterTypeString}.
      *
      * @throws SisciException if there is no such node
@@ -131,7 +131,7 @@ public final class Node extends SisciObject {
         return inCall(() -> functions().nodes().nodeInfo(name, "\"%s\"".formatted(name)));
     }
 
-    /** The size of a cache line of the CPU, in bytes. In C: {@code SCI_Q_SYSTEM}. */
+    /** Returns the size of a cache line of the CPU, in bytes. In C: {@code SCI_Q_SYSTEM}. */
     public int cacheLineBytes() throws SisciException {
         return inCall(() -> functions().nodes().cacheLineBytes());
     }

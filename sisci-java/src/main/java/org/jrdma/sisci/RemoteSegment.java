@@ -146,26 +146,28 @@ public final class RemoteSegment extends SisciObject {
                 state);
     }
 
-    /** The node that owns the segment. In C: {@code SCIGetRemoteSegmentNodeId}. */
+    /** Returns the node that owns the segment. In C: {@code SCIGetRemoteSegmentNodeId}. */
     public int nodeId() {
         return peer;
     }
 
-    /** The id of the segment; 0 for a physical address. In C: {@code SCIGetRemoteSegmentId}. */
+    /**
+     * Returns the id of the segment; 0 for a physical address. In C: {@code SCIGetRemoteSegmentId}.
+     */
     public int id() {
         return id;
     }
 
-    /** The size in bytes. In C: {@code SCIGetRemoteSegmentSize}. */
+    /** Returns the size in bytes. In C: {@code SCIGetRemoteSegmentSize}. */
     public long byteSize() {
         return bytes;
     }
 
     /**
-     * The state of the link, as last reported by the library. If the owner disconnects this side,
-     * the library reports {@link SegmentEvent.Type#DISCONNECTED}. The library reports the same
-     * event if the owner only requests a disconnect, so the link then stays OPERATIONAL even if
-     * stores no longer arrive.
+     * Returns the state of the link, as last reported by the library. If the owner disconnects this
+     * side, the library reports {@link SegmentEvent.Type#DISCONNECTED}. The library reports the
+     * same event if the owner only requests a disconnect, so the link then stays OPERATIONAL even
+     * if stores no longer arrive.
      */
     public Link link() {
         return state.link;
@@ -191,7 +193,7 @@ public final class RemoteSegment extends SisciObject {
         return inCall(() -> new RemoteMap(SegmentMap.Mapping.of(true, handle(), bytes, options)));
     }
 
-    /** The address on this node's I/O bus. In C: {@code SCI_Q_REMOTE_SEGMENT_IOADDR}. */
+    /** Returns the address on this node's I/O bus. In C: {@code SCI_Q_REMOTE_SEGMENT_IOADDR}. */
     public long ioAddress() throws SisciException {
         return inCall(() ->
                 functions()

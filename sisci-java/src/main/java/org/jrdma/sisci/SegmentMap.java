@@ -88,12 +88,12 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         }
     }
 
-    /** The memory, bounded, and accessible until the map is closed. */
+    /** Returns the memory, bounded, and accessible until the map is closed. */
     public final MemorySegment segment() {
         return segment;
     }
 
-    /** The size in bytes. */
+    /** Returns the size in bytes. */
     public final long byteSize() {
         return segment.byteSize();
     }
@@ -182,12 +182,12 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         return query(sisci_query.SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET) != 0;
     }
 
-    /** The address of this map on the I/O bus. In C: {@code SCI_Q_MAP_IOADDR}. */
+    /** Returns the address of this map on the I/O bus. In C: {@code SCI_Q_MAP_IOADDR}. */
     public final long ioAddress() throws SisciException {
         return query(sisci_query.SCI_Q_MAP_IOADDR);
     }
 
-    /** The address in this machine's physical memory. In C: {@code SCIGetMapPhysAddr}. */
+    /** Returns the address in this machine's physical memory. In C: {@code SCIGetMapPhysAddr}. */
     public final long physicalAddress() {
         return inCall(() -> functions().segments().physicalAddress(address()));
     }

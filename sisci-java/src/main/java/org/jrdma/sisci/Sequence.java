@@ -175,7 +175,7 @@ public final class Sequence extends SisciObject {
         whileOpen(() -> map.copy(handle, source, offset, flags, RemoteMap.MAX_WRITE_PIECE));
     }
 
-    /** The map whose stores this sequence checks. */
+    /** Returns the map whose stores this sequence checks. */
     public RemoteMap map() {
         return map;
     }

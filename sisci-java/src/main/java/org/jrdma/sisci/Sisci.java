@@ -38,7 +38,7 @@ public final class Sisci {
     }
 
     /**
-     * The libsisci that is installed on this machine.
+     * Returns the libsisci that is installed on this machine.
      *
      * @throws LibraryNotFoundException if it is not installed; the message lists the places
      *     searched
@@ -51,7 +51,7 @@ public final class Sisci {
     }
 
     /**
-     * The software fabric: a libsisci written in Java, which needs no adapter, driver or
+     * Returns the software fabric: a libsisci written in Java, which needs no adapter, driver or
      * privileges. Each call returns the same object.
      *
      * @throws LibraryNotFoundException if the software fabric is not on the class path or module
@@ -72,8 +72,8 @@ public final class Sisci {
     }
 
     /**
-     * The library that the system property {@code jrdma.fabric} selects: {@link #system()} for
-     * {@code system} or if the property is not set, {@link #software()} for {@code software}.
+     * Returns the library that the system property {@code jrdma.fabric} selects: {@link #system()}
+     * for {@code system} or if the property is not set, {@link #software()} for {@code software}.
      *
      * @throws LibraryNotFoundException if the selected library is not found
      * @throws IllegalArgumentException if the property has another value
@@ -100,7 +100,7 @@ public final class Sisci {
     }
 
     /**
-     * A libsisci whose symbols a provider supplies.
+     * Returns a libsisci whose symbols a provider supplies.
      *
      * @throws LibraryNotFoundException if a function that every version has is missing, or if the
      *     library is version 1
@@ -136,12 +136,12 @@ public final class Sisci {
         }
     }
 
-    /** The version of the API that the library implements. In C: {@code SCI_Q_API}. */
+    /** Returns the version of the API that the library implements. In C: {@code SCI_Q_API}. */
     public String version() throws SisciException {
         return text(functions.nodes()::version);
     }
 
-    /** The vendor of the library. In C: {@code SCI_Q_VENDORID}. */
+    /** Returns the vendor of the library. In C: {@code SCI_Q_VENDORID}. */
     public String vendor() throws SisciException {
         return text(functions.nodes()::vendor);
     }
@@ -155,7 +155,7 @@ public final class Sisci {
         }
     }
 
-    /** The location of the library. */
+    /** Returns the location of the library. */
     @Override
     public String toString() {
         return functions.library().toString();

@@ -75,7 +75,7 @@ final class TestLibrary {
         sisci = Sisci.load(file);
     }
 
-    /** The file of this copy. */
+    /** Returns the file of this copy. */
     static Path copy(Kind kind) throws IOException {
         var compiled = COMPILED.computeIfAbsent(kind, TestLibrary::compile);
         var copy = Files.createTempFile("libsisci", ".so");
@@ -107,7 +107,7 @@ final class TestLibrary {
         }
     }
 
-    /** The number of calls of a function. */
+    /** Returns the number of calls of a function. */
     int calls(String function) {
         try (var arena = Arena.ofConfined()) {
             var name = arena.allocateFrom(function);
@@ -155,7 +155,7 @@ final class TestLibrary {
         });
     }
 
-    /** The state of the DMA channel: its uses, flags, type and id, one byte each. */
+    /** Returns the state of the DMA channel: its uses, flags, type and id, one byte each. */
     int channel() {
         return Downcalls.call(() -> (int) NUMBER.invokeExact(address("tiny_channel")));
     }

@@ -17,7 +17,10 @@ public final class DeviceChecks {
     private static final String VERBS = "sys/class/infiniband_verbs";
     private static final String NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
 
-    /** The maximum size of RoCE's headers in an Ethernet payload. */
+    /**
+     * The maximum size in bytes of the headers of a RoCE packet, which the MTU of the Ethernet
+     * interface includes.
+     */
     private static final int HEADERS = 100;
 
     private static final int LARGEST_MTU = 4096;
@@ -126,7 +129,7 @@ public final class DeviceChecks {
 
     /**
      * Compares the MTUs of this machine's interfaces. The MTU of a peer cannot be checked, but
-     * different MTUs on one machine suggest that one was not configured.
+     * different MTUs on one machine suggest that an interface was not configured.
      */
     private static Optional<Finding> unequalMtus(Machine machine) {
         var mtus = new TreeMap<String, Integer>();
@@ -158,7 +161,7 @@ public final class DeviceChecks {
                         remedies + "; if the peers and the switches support this MTU"));
     }
 
-    /** The interfaces named by the entries of the GID table. */
+    /** Returns the names of the network interfaces that the port's GID table contains. */
     private static List<String> interfaces(String folder, Machine machine) {
         var table = folder + "/gid_attrs/ndevs";
         return machine.names(table).stream()

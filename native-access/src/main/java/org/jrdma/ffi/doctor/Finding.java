@@ -1,13 +1,13 @@
 package org.jrdma.ffi.doctor;
 
 /**
- * The result of a check.
+ * The result of a check of a machine.
  *
  * @param subject the subject of the check
  * @param verdict the severity of the result
  * @param seen the observed state
- * @param breaks the consequence for programs; empty if there is none
- * @param remedy the remedy, as a command if there is one; empty if none is needed
+ * @param breaks the consequence for programs; empty if there is no consequence
+ * @param remedy the remedy, if possible as a command; empty if no remedy is needed
  */
 public record Finding(String subject, Verdict verdict, String seen, String breaks, String remedy) {
 

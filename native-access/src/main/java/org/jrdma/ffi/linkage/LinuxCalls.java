@@ -20,8 +20,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * The system calls that the SDK makes: file descriptors and memory. Each returns -1 and sets errno
- * on failure.
+ * The system calls that the SDK makes for file descriptors and memory. If a C function returns -1,
+ * the method throws a {@link FabricException} with errno as its code.
  */
 public final class LinuxCalls {
 
@@ -31,10 +31,16 @@ public final class LinuxCalls {
     /** From epoll(7): data can be written. */
     public static final int EPOLLOUT = 0x004;
 
-    /** From epoll(7): the descriptor failed. Always reported. */
+    /**
+     * From epoll(7): the descriptor failed. The kernel reports this event even if it was not
+     * requested.
+     */
     public static final int EPOLLERR = 0x008;
 
-    /** From epoll(7): the connection is closed in both directions. Always reported. */
+    /**
+     * From epoll(7): the connection is closed in both directions. The kernel reports this event
+     * even if it was not requested.
+     */
     public static final int EPOLLHUP = 0x010;
 
     static final int EPOLLONESHOT = 1 << 30;
@@ -99,7 +105,10 @@ public final class LinuxCalls {
                 call(() -> (int) INT_OF_INT.invokeExact(EPOLL_CREATE1, segment(), EPOLL_CLOEXEC)));
     }
 
-    /** Adds, modifies or deletes the registration of a descriptor with an epoll descriptor. */
+    /**
+     * Adds, modifies or deletes the registration of a descriptor with an epoll descriptor. In C:
+     * {@code epoll_ctl}.
+     */
     public static void epollControl(int epoll, int operation, int descriptor, MemorySegment event)
             throws FabricException {
         check(
@@ -116,8 +125,10 @@ public final class LinuxCalls {
     }
 
     /**
-     * Waits for events; a timeout of -1 waits forever. Returns 0 if the timeout passed or a signal
-     * arrived.
+     * Waits for events and stores them in {@code events}. In C: {@code epoll_wait}.
+     *
+     * @param milliseconds the timeout; -1 for no timeout @return the number of events; 0 if the
+     *     timeout expired or a signal arrived
      */
     public static int epollWait(int epoll, MemorySegment events, int capacity, int milliseconds)
             throws FabricException {
@@ -169,17 +180,17 @@ public final class LinuxCalls {
     }
 
     /**
-     * Maps zeroed memory in pages of the normal size, which is unmapped when the arena closes.
-     * Physical pages are allocated on first access. The memory does not count towards the JVM's
-     * limit of direct memory.
+     * Maps zeroed memory in pages of the normal size. The memory is unmapped when the arena is
+     * closed. The kernel allocates each physical page on first access. The memory does not count
+     * towards the JVM's limit of direct memory.
      */
     public static MemorySegment mapPages(long bytes, Arena arena) throws FabricException {
         return map(bytes, pageBytes(), 0, arena);
     }
 
     /**
-     * Maps zeroed memory in huge pages of the default size, which is unmapped when the arena
-     * closes.
+     * Maps zeroed memory in huge pages of the default size. The memory is unmapped when the arena
+     * is closed.
      */
     public static MemorySegment mapHugePages(long bytes, Arena arena) throws FabricException {
         return map(bytes, hugePageBytes(), MAP_HUGETLB, arena);
@@ -242,7 +253,7 @@ public final class LinuxCalls {
     public static final class EpollEvent {
         private static final long DATA = System.getProperty("os.arch").equals("amd64") ? 4 : 8;
 
-        /** The size of an array element. */
+        /** The size of a {@code struct epoll_event} in bytes. */
         public static final long BYTES = DATA + 8;
 
         private EpollEvent() {}
@@ -253,14 +264,14 @@ public final class LinuxCalls {
             event.set(ValueLayout.JAVA_LONG_UNALIGNED, DATA, data);
         }
 
-        /** The reported events of the element at {@code index}. */
+        /** Returns the reported events of the array element at {@code index}. */
         public static int events(MemorySegment events, int index) {
             return events.get(ValueLayout.JAVA_INT_UNALIGNED, index * BYTES);
         }
 
         /**
-         * Returns the number with which the descriptor of the event at {@code index} was
-         * registered.
+         * Returns the number that identifies the registration, for the array element at {@code
+         * index}.
          */
         public static long data(MemorySegment events, int index) {
             return events.get(ValueLayout.JAVA_LONG_UNALIGNED, index * BYTES + DATA);

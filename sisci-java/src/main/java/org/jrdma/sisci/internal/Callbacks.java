@@ -83,7 +83,7 @@ public final class Callbacks {
         LISTENERS.remove(key);
     }
 
-    /** A function pointer; NULL if there is no listener. */
+    /** Returns a function pointer; NULL if there is no listener. */
     static MemorySegment orNull(MemorySegment function, long listener) {
         return listener == 0 ? MemorySegment.NULL : function;
     }

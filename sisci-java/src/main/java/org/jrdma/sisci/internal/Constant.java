@@ -75,7 +75,7 @@ public enum Constant {
         this.known = known;
     }
 
-    /** The publicly documented number, which is the same in every known release. */
+    /** Returns the publicly documented number, which is the same in every known release. */
     Optional<Integer> known() {
         return Optional.ofNullable(known);
     }

@@ -62,7 +62,7 @@ public final class DmaFunctions {
         library.run("SCIAbortDMAQueue", queue, 0, subject);
     }
 
-    /** The state of the last transfer, without blocking. */
+    /** Returns the state of the last transfer, without blocking. */
     public DmaState state(MemorySegment queue) {
         var function = library.require("SCIDMAQueueState");
         int code = Downcalls.call(() -> (int) QUEUE_STATE.invokeExact(function, queue));

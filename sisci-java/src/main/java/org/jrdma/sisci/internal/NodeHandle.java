@@ -24,7 +24,7 @@ public record NodeHandle(
         DeferredRemovals deferred) {
 
     /**
-     * The handle of an object that was created from this node. The node must be held.
+     * Returns the handle of an object that was created from this node. The node must be held.
      *
      * @param name the name of the object in messages
      * @param handle the object's handle

@@ -138,7 +138,7 @@ public final class SegmentFunctions {
                 });
     }
 
-    /** The id of a segment, which the library may have chosen. */
+    /** Returns the id of a segment, which the library may have chosen. */
     public int id(MemorySegment segment) {
         var function = library.require("SCIGetLocalSegmentId");
         return Downcalls.call(() -> (int) LOCAL_SEGMENT_ID.invokeExact(function, segment));

@@ -159,7 +159,7 @@ public final class SisciLibrary {
                 explanation.isEmpty() ? text(code) : explanation);
     }
 
-    /** The library's text for an error code; empty if there is none. */
+    /** Returns the library's text for an error code; empty if there is none. */
     private String text(int code) {
         return find("SCIGetErrorString")
                 .map(function ->
@@ -171,7 +171,7 @@ public final class SisciLibrary {
     }
 
     /**
-     * The address of a function.
+     * Returns the address of a function.
      *
      * @throws UnsupportedOperationException if this library has no such function
      */
@@ -182,7 +182,7 @@ public final class SisciLibrary {
                                 "%s has no function %s.".formatted(library, function)));
     }
 
-    /** The address of a function, with the first exported prefix. */
+    /** Returns the address of a function, with the first exported prefix. */
     Optional<MemorySegment> find(String function) {
         return functions.computeIfAbsent(
                 function,
@@ -194,7 +194,7 @@ public final class SisciLibrary {
     }
 
     /**
-     * The number of a constant: the exported number, otherwise the publicly documented one.
+     * Returns the number of a constant: the exported number, otherwise the publicly documented one.
      *
      * @throws UnsupportedOperationException if there is neither
      */
@@ -207,7 +207,7 @@ public final class SisciLibrary {
     }
 
     /**
-     * The number of a query, as exported by the library. No number of a query is publicly
+     * Returns the number of a query, as exported by the library. No number of a query is publicly
      * documented.
      *
      * @throws UnsupportedOperationException if the library does not export the number
@@ -230,12 +230,15 @@ public final class SisciLibrary {
         return flags.mapToInt(this::number).reduce(0, (left, right) -> left | right);
     }
 
-    /** The flag for a callback; 0 if there is no listener. */
+    /** Returns the flag for a callback; 0 if there is no listener. */
     int callbackFlag(long listener) {
         return listener == 0 ? 0 : number(Constant.SCI_FLAG_USE_CALLBACK);
     }
 
-    /** An identifier of the library, which is the same if the library was loaded several times. */
+    /**
+     * Returns an identifier of the library, which is the same if the library was loaded several
+     * times.
+     */
     public long identity() {
         return require("SCIInitialize").address();
     }

@@ -140,7 +140,9 @@ public final class StoreFunctions {
         return statusOf(status);
     }
 
-    /** The status of a C number. The ordinals are the numbers 0 to 3, which a test checks. */
+    /**
+     * Returns the status of a C number. The ordinals are the numbers 0 to 3, which a test checks.
+     */
     static SequenceStatus statusOf(int code) {
         if (code < 0 || code >= STATUSES.length) {
             throw new IllegalStateException("Unknown sequence status " + code);

@@ -64,7 +64,7 @@ public final class SisciException extends FabricException {
         return message.toString();
     }
 
-    /** The name and the number of an error of a function. */
+    /** Returns the name and the number of an error of a function. */
     public static String describe(String function, int code) {
         var error = SisciError.of(function, code);
         return error == SisciError.UNKNOWN
@@ -72,12 +72,12 @@ public final class SisciException extends FabricException {
                 : "%s (0x%08X)".formatted(error, code);
     }
 
-    /** The C function's name. */
+    /** Returns the C function's name. */
     public String function() {
         return function;
     }
 
-    /** The meaning of the code. */
+    /** Returns the meaning of the code. */
     public SisciError error() {
         return error;
     }
