@@ -12,7 +12,7 @@ import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A SISCI library (libsisci), which opens nodes.
+ * A SISCI library (libsisci). It opens nodes.
  *
  * <p>The library stays loaded until the JVM exits. It is initialized when the first node is opened,
  * and terminated when the last node is closed. Safe for use by multiple threads.
@@ -22,7 +22,10 @@ public final class Sisci {
     private static @Nullable Sisci system;
     private static @Nullable Sisci software;
 
-    /** The open nodes by library identity: a library that is loaded twice is initialized once. */
+    /**
+     * The number of open nodes of each library, by the identity of the library. Two objects for the
+     * same library share the number, so that the library is initialized only once.
+     */
     private static final Map<Long, Users> USERS = new ConcurrentHashMap<>();
 
     private final SisciFunctions functions;
@@ -40,8 +43,8 @@ public final class Sisci {
     /**
      * Returns the libsisci that is installed on this machine.
      *
-     * @throws LibraryNotFoundException if it is not installed; the message lists the places
-     *     searched
+     * @throws LibraryNotFoundException if no libsisci is installed; the message lists the places
+     *     that were searched
      */
     public static synchronized Sisci system() throws LibraryNotFoundException {
         if (system == null) {
@@ -93,14 +96,14 @@ public final class Sisci {
     /**
      * Loads a libsisci from a file.
      *
-     * @throws LibraryNotFoundException if the file is not a libsisci, or is version 1 of it
+     * @throws LibraryNotFoundException if the file is not a libsisci, or is a libsisci of version 1
      */
     public static Sisci load(Path file) throws LibraryNotFoundException {
         return new Sisci(NativeLibrary.open(file));
     }
 
     /**
-     * Returns a libsisci whose symbols a provider supplies.
+     * Returns a libsisci whose symbols come from a provider.
      *
      * @throws LibraryNotFoundException if a function that every version has is missing, or if the
      *     library is version 1
@@ -155,7 +158,7 @@ public final class Sisci {
         }
     }
 
-    /** Returns the location of the library. */
+    /** Returns the file of the library, or the name of its provider. */
     @Override
     public String toString() {
         return functions.library().toString();
