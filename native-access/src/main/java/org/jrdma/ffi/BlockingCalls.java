@@ -19,6 +19,7 @@ public final class BlockingCalls {
     /** A call that may throw one type of checked exception. */
     @FunctionalInterface
     public interface Call<T, E extends Exception> {
+        /** Makes the call. */
         T call() throws E;
     }
 

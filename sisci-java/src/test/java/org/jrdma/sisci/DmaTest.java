@@ -143,7 +143,7 @@ class DmaTest {
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT))
                 .withMessage(
-                        "The push of 8 bytes to segment 2 of node 4 from node 4 failed: TRANSFER_FAILED (0x40000A06).")
+                        "The push of 8 bytes to segment 2 of node 4 from node 4 failed: TRANSFER_FAILED (0x40000A06)")
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.TRANSFER_FAILED));
         assertThat(queue.state()).isEqualTo(DmaState.ERROR);
 

@@ -129,7 +129,7 @@ class MessageQueueTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> sender.trySend(message))
-                .withMessage("Cannot send a message of 121 bytes: the maximum is 120.");
+                .withMessage("Cannot send a message of 121 bytes: the maximum is 120");
     }
 
     @Test
@@ -137,7 +137,7 @@ class MessageQueueTest {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> MessageSender.connect(node, 4, 7, TIMEOUT))
                 .withMessage(
-                        "The message queue in segment 7 of node 4 from node 4 already has a sender.");
+                        "The message queue in segment 7 of node 4 from node 4 already has a sender");
         assertThat(library.calls("SCIDisconnectSegment")).isOne();
     }
 
@@ -148,7 +148,7 @@ class MessageQueueTest {
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> MessageSender.connect(node, 4, 8, TIMEOUT))
-                .withMessageEndingWith("the segment is not a message queue.");
+                .withMessageEndingWith("the segment is not a message queue");
     }
 
     @Test
@@ -205,7 +205,8 @@ class MessageQueueTest {
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> receiver.receive(TIMEOUT))
-                .withMessage("The sender of the message queue in segment 7 of node 4 has ended.");
+                .withMessage(
+                        "The sender of the message queue in segment 7 of node 4 has closed or is lost");
     }
 
     @Test
@@ -220,7 +221,8 @@ class MessageQueueTest {
         }
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> receiver.receive(TIMEOUT))
-                .withMessage("The sender of the message queue in segment 7 of node 4 has ended.");
+                .withMessage(
+                        "The sender of the message queue in segment 7 of node 4 has closed or is lost");
     }
 
     @Test
@@ -261,7 +263,7 @@ class MessageQueueTest {
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> MessageSender.connect(node, 4, 7, TIMEOUT))
-                .withMessageContaining("cannot be used again: its sender has closed.");
+                .withMessageContaining("cannot be used again: its sender has closed");
     }
 
     @Test

@@ -74,7 +74,7 @@ class SisciTest {
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> node.adapter().query(Adapter.Query.SERIAL_NUMBER))
                     .withMessage(
-                            "%s does not export _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER, and its number is not publicly documented.",
+                            "%s does not export _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER, and its number is not publicly documented",
                             library.file);
         }
     }
@@ -86,7 +86,7 @@ class SisciTest {
         try (var node = library.sisci.open()) {
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> node.requestDmaChannel(DmaChannel.Engine.ANY))
-                    .withMessage("%s has no function SCIRequestDMAChannel.", library.file);
+                    .withMessage("%s has no function SCIRequestDMAChannel", library.file);
         }
     }
 
@@ -104,7 +104,7 @@ class SisciTest {
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> Sisci.from(new Nothing()))
                 .withMessage(
-                        "nothing has neither the function _SISCI_PUBLIC_FUNC_MT_SCIInitialize nor _SISCI_PUBLIC_FUNC_ST_SCIInitialize: it is not a libsisci.");
+                        "nothing has neither the function _SISCI_PUBLIC_FUNC_MT_SCIInitialize nor _SISCI_PUBLIC_FUNC_ST_SCIInitialize: it is not a libsisci");
     }
 
     private static final class Nothing implements LibraryProvider {

@@ -17,6 +17,7 @@ public final class ConnectionChecks {
 
     private ConnectionChecks() {}
 
+    /** Makes all checks of this class. */
     public static Stream<Finding> on(Machine machine) {
         return Stream.of(
                         Stream.of(rocePort(machine), firewall(machine), resolver(machine)),

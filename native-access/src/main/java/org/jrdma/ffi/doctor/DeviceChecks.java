@@ -28,10 +28,12 @@ public final class DeviceChecks {
 
     private DeviceChecks() {}
 
+    /** Returns true if the kernel has an RDMA device. */
     public static boolean hasDevices(Machine machine) {
         return !machine.names(DEVICES).isEmpty();
     }
 
+    /** Makes all checks of this class. */
     public static Stream<Finding> on(Machine machine) {
         if (!hasDevices(machine)) {
             return Stream.of(

@@ -11,22 +11,27 @@ package org.jrdma.ffi.doctor;
  */
 public record Finding(String subject, Verdict verdict, String seen, String breaks, String remedy) {
 
+    /** Creates a finding with {@link Verdict#FINE}. */
     public static Finding fine(String subject, String seen) {
         return new Finding(subject, Verdict.FINE, seen, "", "");
     }
 
+    /** Creates a finding with {@link Verdict#DOUBTFUL}. */
     public static Finding doubtful(String subject, String seen, String breaks, String remedy) {
         return new Finding(subject, Verdict.DOUBTFUL, seen, breaks, remedy);
     }
 
+    /** Creates a finding with {@link Verdict#BROKEN}. */
     public static Finding broken(String subject, String seen, String breaks, String remedy) {
         return new Finding(subject, Verdict.BROKEN, seen, breaks, remedy);
     }
 
+    /** Creates a finding with {@link Verdict#ABSENT}. */
     public static Finding absent(String subject, String seen, String remedy) {
         return new Finding(subject, Verdict.ABSENT, seen, "", remedy);
     }
 
+    /** Creates a finding with {@link Verdict#HIDDEN}. */
     public static Finding hidden(String subject, String why) {
         return new Finding(subject, Verdict.HIDDEN, why, "", "");
     }

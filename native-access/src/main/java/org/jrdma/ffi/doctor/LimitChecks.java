@@ -21,6 +21,7 @@ public final class LimitChecks {
 
     private LimitChecks() {}
 
+    /** Makes all checks of this class. */
     public static Stream<Finding> on(Machine machine) {
         return Stream.of(lockedMemory(machine), descriptors(machine), sharedMemory(machine));
     }

@@ -32,6 +32,7 @@ public final class Machine {
         return root.resolve(path);
     }
 
+    /** Returns true if a file or folder exists. */
     public boolean has(String path) {
         return Files.exists(file(path));
     }

@@ -78,12 +78,14 @@ public final class Downcalls {
     /** A call to C, for {@link #call}. */
     @FunctionalInterface
     public interface Call<T> {
+        /** Invokes a method handle by {@code invokeExact}, and returns the result. */
         T invoke() throws Throwable;
     }
 
     /** A call to C without a result, for {@link #run}. */
     @FunctionalInterface
     public interface VoidCall {
+        /** Invokes a method handle by {@code invokeExact}. */
         void invoke() throws Throwable;
     }
 

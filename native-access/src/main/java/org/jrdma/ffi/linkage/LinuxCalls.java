@@ -45,10 +45,13 @@ public final class LinuxCalls {
 
     static final int EPOLLONESHOT = 1 << 30;
 
+    /** From epoll_ctl(2): adds the registration of a descriptor. */
     public static final int EPOLL_CTL_ADD = 1;
 
+    /** From epoll_ctl(2): deletes the registration of a descriptor. */
     public static final int EPOLL_CTL_DEL = 2;
 
+    /** From epoll_ctl(2): changes the requested events of a descriptor. */
     public static final int EPOLL_CTL_MOD = 3;
 
     /** From open(2): creates the file if it does not exist. */
@@ -99,6 +102,9 @@ public final class LinuxCalls {
 
     private LinuxCalls() {}
 
+    /**
+     * Creates an epoll descriptor. Child processes do not inherit it. In C: {@code epoll_create1}.
+     */
     public static int epollCreate() throws FabricException {
         return check(
                 "epoll_create1",
@@ -145,6 +151,10 @@ public final class LinuxCalls {
         return count < 0 && CapturedErrno.value() == Errno.EINTR ? 0 : check("epoll_wait", count);
     }
 
+    /**
+     * Makes a descriptor non-blocking: its calls return instead of waiting. In C: {@code fcntl}
+     * with {@code O_NONBLOCK}.
+     */
     public static void setNonBlocking(int descriptor) throws FabricException {
         var flags =
                 check(
@@ -165,7 +175,10 @@ public final class LinuxCalls {
                                         flags | O_NONBLOCK)));
     }
 
-    /** Duplicates a descriptor. Child processes do not inherit the duplicate. */
+    /**
+     * Duplicates a descriptor. Child processes do not inherit the duplicate. In C: {@code fcntl}
+     * with {@code F_DUPFD_CLOEXEC}.
+     */
     public static int duplicate(int descriptor) throws FabricException {
         return check(
                 "fcntl to duplicate descriptor " + descriptor,
@@ -175,6 +188,7 @@ public final class LinuxCalls {
                                         FCNTL, segment(), descriptor, F_DUPFD_CLOEXEC, 0)));
     }
 
+    /** Returns the normal size of a memory page in bytes. In C: {@code getpagesize}. */
     public static long pageBytes() {
         return call(() -> (int) PAGE_SIZE.invokeExact(GETPAGESIZE));
     }
@@ -182,7 +196,7 @@ public final class LinuxCalls {
     /**
      * Maps zeroed memory in pages of the normal size. The memory is unmapped when the arena is
      * closed. The kernel allocates each physical page on first access. The memory does not count
-     * towards the JVM's limit of direct memory.
+     * towards the JVM's limit of direct memory. In C: {@code mmap}.
      */
     public static MemorySegment mapPages(long bytes, Arena arena) throws FabricException {
         return map(bytes, pageBytes(), 0, arena);
@@ -190,7 +204,7 @@ public final class LinuxCalls {
 
     /**
      * Maps zeroed memory in huge pages of the default size. The memory is unmapped when the arena
-     * is closed.
+     * is closed. In C: {@code mmap} with {@code MAP_HUGETLB}.
      */
     public static MemorySegment mapHugePages(long bytes, Arena arena) throws FabricException {
         return map(bytes, hugePageBytes(), MAP_HUGETLB, arena);

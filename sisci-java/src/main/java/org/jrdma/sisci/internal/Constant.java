@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The constants that libsisci may export as data, except the queries ({@link
- * org.jrdma.abi.sisci.sisci_query}). A constant has the publicly documented number, if there is
+ * org.jrdma.abi.sisci.sisci_query}). A constant contains its publicly documented number, if it has
  * one.
  */
 public enum Constant {

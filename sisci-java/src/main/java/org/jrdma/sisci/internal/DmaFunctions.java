@@ -116,7 +116,7 @@ public final class DmaFunctions {
                 });
     }
 
-    /** Starts a transfer between memory of this process and a segment; as {@link #start}. */
+    /** Starts a transfer between memory of this process and a segment, like {@link #start}. */
     public void startMemory(
             MemorySegment queue,
             MemorySegment memory,
@@ -149,7 +149,7 @@ public final class DmaFunctions {
                 });
     }
 
-    /** Starts several transfers between the same segments; as {@link #start}. */
+    /** Starts a transfer of several pieces between two segments, like {@link #start}. */
     public void startVector(
             MemorySegment queue,
             MemorySegment local,
@@ -224,7 +224,10 @@ public final class DmaFunctions {
         }
     }
 
-    /** Performs an operation, whose C function has the same signature as the others. */
+    /**
+     * Performs an operation on a channel and a queue or segment. The C functions of all operations
+     * have the same signature.
+     */
     public void use(MemorySegment channel, ChannelUse use, MemorySegment object, Object subject)
             throws SisciException {
         library.run(

@@ -17,7 +17,7 @@ public final class SisciException extends FabricException {
     /**
      * Creates an exception for a function that failed.
      *
-     * @param function the C function's name
+     * @param function the name of the C function
      * @param subject the object of the call, such as {@code segment 7}, or an empty string
      * @param code the library's error code
      * @param errno the errno after the call, which the message contains only for {@code
