@@ -52,6 +52,6 @@ final class LeakedObjects {
 
     private static void collect() throws InterruptedException {
         System.gc();
-        Thread.sleep(5); // gives the cleaner's thread time, for which a test cannot wait
+        Thread.sleep(5); // time for the cleaner's thread, which a test cannot await
     }
 }
