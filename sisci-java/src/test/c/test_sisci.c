@@ -379,7 +379,8 @@ static void run_remote_segment_callback(struct job *job)
 
 static void report(struct sci_local_segment *segment, sci_segment_cb_reason_t reason)
 {
-	struct job job = {.run = run_local_segment_callback, .callback = segment->callback, .argument = segment->argument, .object = segment, .a = reason, .b = NODE};
+	struct job job = {.run = run_local_segment_callback, .callback = segment->callback, .argument = segment->argument, .object = segment,
+			.a = reason, .b = NODE};
 
 	if (segment->callback)
 		enqueue(job);

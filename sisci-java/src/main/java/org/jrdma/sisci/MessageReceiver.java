@@ -305,8 +305,8 @@ public final class MessageReceiver implements AutoCloseable {
     }
 
     /**
-     * Connects to the sender if this receiver is not connected to it yet: the disconnect notifies
-     * the sender of the close. Retries for up to 20 milliseconds.
+     * Connects to the sender if this receiver is not connected to it yet: the later disconnect
+     * notifies the sender of the close. Retries for up to 20 milliseconds.
      */
     private void notifySender() {
         var deadline = Deadline.after(NOTIFY_TIMEOUT);

@@ -54,7 +54,7 @@ public final class RemoteMap extends SegmentMap {
     }
 
     /**
-     * Drains the write buffers of this CPU, which contain the stores into all maps. In C: {@code
+     * Drains the write buffers of this CPU, which may contain stores into any map. In C: {@code
      * SCIFlush}.
      */
     public void flush() {

@@ -126,7 +126,8 @@ public final class RemoteSegment extends SisciObject {
                 node.functions()
                         .segments()
                         .connectSpace(node.address(), peer, node.adapter(), physical, bytes, name);
-        return of(node, handle, 0, peer, 0, bytes, new State(name)); // has no callback
+        // The key of the listener is 0, because such a connection reports no events.
+        return of(node, handle, 0, peer, 0, bytes, new State(name));
     }
 
     private static RemoteSegment of(

@@ -56,8 +56,8 @@ class SisciTest {
         try (var node = library.sisci.open()) {
             assertThat(library.sisci.version()).isEqualTo("test");
             assertThat(node.adapter().query(Adapter.Query.SERIAL_NUMBER)).isEqualTo(1234);
-            // The library's number of AUTO_ID differs from the number in the header. With the number
-            // of the header, the second segment would fail because its id is in use.
+            // The library's number of AUTO_ID differs from the number in the header. With the
+            // number of the header, the second segment would fail because its id is in use.
             try (var first = node.newSegment(SegmentOptions.withFreeId(7, 4096));
                     var second = node.newSegment(SegmentOptions.withFreeId(7, 4096))) {
                 assertThat(first.id()).isEqualTo(7);

@@ -133,8 +133,8 @@ public final class LinuxCalls {
     /**
      * Waits for events and stores them in {@code events}. In C: {@code epoll_wait}.
      *
-     * @param milliseconds the timeout; -1 for no timeout @return the number of events; 0 if the
-     *     timeout expired or a signal arrived
+     * @param milliseconds the timeout; -1 for no timeout
+     * @return the number of events; 0 if the timeout expired or a signal arrived
      */
     public static int epollWait(int epoll, MemorySegment events, int capacity, int milliseconds)
             throws FabricException {
