@@ -26,7 +26,7 @@ public record InterruptOptions(OptionalInt number, boolean shared, boolean count
     }
 
     /**
-     * Returns a copy of these options with {@link #shared} set to true. In C: {@code
+     * Returns a copy of these options with {@link #shared()} set to true. In C: {@code
      * SCI_FLAG_SHARED_INT}.
      */
     public InterruptOptions asShared() {
@@ -34,7 +34,7 @@ public record InterruptOptions(OptionalInt number, boolean shared, boolean count
     }
 
     /**
-     * Returns a copy of these options with {@link #counting} set to true. In C: {@code
+     * Returns a copy of these options with {@link #counting()} set to true. In C: {@code
      * SCI_FLAG_COUNTING_INT}.
      */
     public InterruptOptions asCounting() {

@@ -89,7 +89,7 @@ public final class MessageSender implements AutoCloseable {
                     "Cannot send to %s: the segment is not a message queue".formatted(receiver));
         }
         if (ring.getLong(MessageRing.SENDER) != 0) {
-            throw refused(receiver, ring);
+            throw rejection(receiver, ring);
         }
         var sender = new MessageSender(feedbackSegment, feedback, receiver, ring, capacity);
         feedbackSegment.onEvent(sender, MessageSender::event);
@@ -98,7 +98,7 @@ public final class MessageSender implements AutoCloseable {
         ring.putLongRelease(MessageRing.SENDER, address);
         ring.flush();
         if (ring.getLongAcquire(MessageRing.SENDER) != address) {
-            throw refused(receiver, ring); // another sender connected at the same time
+            throw rejection(receiver, ring); // another sender connected at the same time
         }
         if (capacity(ring) == 0) { // a receiver that closes later finds this sender
             throw new FabricException(
@@ -108,7 +108,7 @@ public final class MessageSender implements AutoCloseable {
         return sender;
     }
 
-    private static FabricException refused(RemoteSegment receiver, RemoteMap ring) {
+    private static FabricException rejection(RemoteSegment receiver, RemoteMap ring) {
         return new FabricException(
                 ring.getLong(MessageRing.SENDER_CLOSED) == 0
                         ? "The message queue in %s already has a sender".formatted(receiver)

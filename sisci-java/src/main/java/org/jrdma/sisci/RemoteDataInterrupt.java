@@ -11,7 +11,8 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A connection to a data interrupt of another node, or of this node. It sends small messages.
+ * A connection to a data interrupt of another node, or of this node. The connection is used to send
+ * small messages.
  *
  * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_remote_data_interrupt_t}; {@link #close()} is {@code SCIDisconnectDataInterrupt}.

@@ -5,7 +5,8 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A connection to an interrupt of another node, or of this node. It triggers the interrupt.
+ * A connection to an interrupt of another node, or of this node. The connection is used to trigger
+ * the interrupt.
  *
  * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_remote_interrupt_t}; {@link #close()} is {@code SCIDisconnectInterrupt}.

@@ -79,20 +79,20 @@ public final class DeviceChecks {
                         "modprobe rdma_ucm");
     }
 
-    private static Finding usable(String subject, String path, String what, Machine machine) {
+    private static Finding usable(String subject, String path, String affected, Machine machine) {
         var file = machine.file(path.substring(1));
         if (!Files.exists(file)) {
             return Finding.broken(
                     subject,
                     path + " is missing",
-                    what + " cannot be opened",
+                    affected + " cannot be opened",
                     "In a container, add the option --device " + path + ".");
         }
         if (!Files.isReadable(file) || !Files.isWritable(file)) {
             return Finding.broken(
                     subject,
                     "this user may not open " + path,
-                    what + " cannot be opened",
+                    affected + " cannot be opened",
                     "chmod a+rw " + path + ", or permanently by a udev rule");
         }
         return Finding.fine(subject, path + " can be opened");
