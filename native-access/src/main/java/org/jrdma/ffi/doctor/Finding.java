@@ -32,7 +32,7 @@ public record Finding(String subject, Verdict verdict, String seen, String break
     }
 
     /** Creates a finding with {@link Verdict#HIDDEN}. */
-    public static Finding hidden(String subject, String reason) {
-        return new Finding(subject, Verdict.HIDDEN, reason, "", "");
+    public static Finding hidden(String subject, String why) {
+        return new Finding(subject, Verdict.HIDDEN, why, "", "");
     }
 }
