@@ -1,7 +1,7 @@
 /*
- * A fake libsisci for tests: node 4 of a fabric of one node. It exports its functions with the prefix PREFIX. If CONSTANTS is defined, it exports
- * its constants as data, with numbers that differ from the header; otherwise it uses those of the header. If VERSION_1 is defined, it looks like
- * version 1 of the library.
+ * A fake libsisci for tests: node 4 of a fabric that has only this node. The library exports its functions with the prefix PREFIX. If CONSTANTS is
+ * defined, it exports its constants as data, with numbers that differ from the header. Otherwise, it uses the numbers of the header. If VERSION_1 is
+ * defined, it exports the functions of version 1 of the library.
  */
 #include "sisci.h"
 #include <errno.h>
@@ -14,9 +14,9 @@
 #define SLOTS 64
 #define JOIN_(prefix, name) prefix##name
 #define JOIN(prefix, name) JOIN_(prefix, name)
-/* Exports a function with its prefix. Its type must be that of the header. */
+/* The exported name of a function. DECLARE checks that its type is that of the header. */
 #define EXPORT(name) JOIN(PREFIX, name)
-#define LIKE(name) __typeof__(name) EXPORT(name);
+#define DECLARE(name) __typeof__(name) EXPORT(name);
 
 #ifdef CONSTANTS
 #define NUMBER(name) const unsigned int _SISCI_PUBLIC_CONST_##name = name << 1;
@@ -82,8 +82,8 @@ static struct call *call(const char *name)
 	return each;
 }
 
-/* Makes the next calls of a function fail. */
-void tiny_fail(const char *name, unsigned int code, unsigned int times)
+/* Makes the next calls of a function fail with an error code. */
+void test_fail(const char *name, unsigned int code, unsigned int times)
 {
 	pthread_mutex_lock(&lock);
 	call(name)->code = (sci_error_t) code;
@@ -91,7 +91,7 @@ void tiny_fail(const char *name, unsigned int code, unsigned int times)
 	pthread_mutex_unlock(&lock);
 }
 
-unsigned int tiny_calls(const char *name)
+unsigned int test_calls(const char *name)
 {
 	pthread_mutex_lock(&lock);
 	unsigned int count = call(name)->count;
@@ -99,6 +99,7 @@ unsigned int tiny_calls(const char *name)
 	return count;
 }
 
+/* Counts a call of a function, and returns 1 and sets the error if the call must fail. */
 static int fails(const char *name, sci_error_t *error)
 {
 	pthread_mutex_lock(&lock);
@@ -116,9 +117,9 @@ static int fails(const char *name, sci_error_t *error)
 
 #define ENTER(name) if (fails(#name, error)) return
 #define ENTER_OR(name, result) if (fails(#name, error)) return result
-#define REFUSE(code) do { *error = (code); return; } while (0)
+#define RETURN_ERROR(code) do { *error = (code); return; } while (0)
 
-/* The thread that runs the callbacks. */
+/* The worker thread, which runs the callbacks and the DMA transfers. */
 
 static struct job {
 	struct job *next;
@@ -129,16 +130,16 @@ static struct job {
 } *jobs;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_t worker;
-static int working, holding;
+static int running, suspended;
 
 static void *work(void *unused)
 {
 	(void) unused;
 	pthread_mutex_lock(&lock);
-	while (working) {
+	while (running) {
 		struct job *job = jobs;
 
-		if (!job || holding) {
+		if (!job || suspended) {
 			pthread_cond_wait(&changed, &lock);
 			continue;
 		}
@@ -152,7 +153,7 @@ static void *work(void *unused)
 	return NULL;
 }
 
-static void later(struct job job)
+static void enqueue(struct job job)
 {
 	struct job *copy = malloc(sizeof job), **last = &jobs;
 
@@ -166,40 +167,40 @@ static void later(struct job job)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Suspends callbacks while it is set. */
-void tiny_hold(int hold)
+/* Suspends or resumes the worker thread. */
+void test_suspend(int hold)
 {
 	pthread_mutex_lock(&lock);
-	holding = hold;
+	suspended = hold;
 	pthread_cond_signal(&changed);
 	pthread_mutex_unlock(&lock);
 }
 
 /* The library and its descriptors. */
 
-LIKE(SCIInitialize)
+DECLARE(SCIInitialize)
 void EXPORT(SCIInitialize)(unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
 	ENTER(SCIInitialize);
-	working = 1;
+	running = 1;
 	pthread_create(&worker, NULL, work, NULL);
 }
 
-LIKE(SCITerminate)
+DECLARE(SCITerminate)
 void EXPORT(SCITerminate)(void)
 {
 	sci_error_t ignored;
 
 	fails("SCITerminate", &ignored);
 	pthread_mutex_lock(&lock);
-	working = 0;
+	running = 0;
 	pthread_cond_signal(&changed);
 	pthread_mutex_unlock(&lock);
 	pthread_join(worker, NULL);
 }
 
-LIKE(SCIOpen)
+DECLARE(SCIOpen)
 void EXPORT(SCIOpen)(sci_desc_t *sd, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
@@ -207,7 +208,7 @@ void EXPORT(SCIOpen)(sci_desc_t *sd, unsigned int flags, sci_error_t *error)
 	*sd = malloc(1);
 }
 
-LIKE(SCIClose)
+DECLARE(SCIClose)
 void EXPORT(SCIClose)(sci_desc_t sd, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
@@ -215,23 +216,23 @@ void EXPORT(SCIClose)(sci_desc_t sd, unsigned int flags, sci_error_t *error)
 	free(sd);
 }
 
-LIKE(SCIGetErrorString)
+DECLARE(SCIGetErrorString)
 const char *EXPORT(SCIGetErrorString)(sci_error_t error)
 {
 	return error == (sci_error_t) 0x40000999 ? "An error that no header documents" : "";
 }
 
-LIKE(SCIGetLocalNodeId)
+DECLARE(SCIGetLocalNodeId)
 void EXPORT(SCIGetLocalNodeId)(unsigned int adapterNo, unsigned int *nodeId, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
 	ENTER(SCIGetLocalNodeId);
 	if (adapterNo != 0)
-		REFUSE(SCI_ERR_NO_SUCH_ADAPTERNO);
+		RETURN_ERROR(SCI_ERR_NO_SUCH_ADAPTERNO);
 	*nodeId = NODE;
 }
 
-LIKE(SCIProbeNode)
+DECLARE(SCIProbeNode)
 int EXPORT(SCIProbeNode)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int nodeId, unsigned int flags, sci_error_t *error)
 {
 	(void) sd, (void) localAdapterNo, (void) flags;
@@ -245,7 +246,7 @@ int EXPORT(SCIProbeNode)(sci_desc_t sd, unsigned int localAdapterNo, unsigned in
 	return nodeId == NODE;
 }
 
-/* The control registers of 64 nodes. */
+/* The control registers of 64 nodes: 16 registers of 4 bytes for each node. */
 static unsigned int registers[64][16];
 
 static unsigned int *csr(unsigned int adapter, unsigned int node, unsigned int offset, sci_error_t *error)
@@ -257,7 +258,7 @@ static unsigned int *csr(unsigned int adapter, unsigned int node, unsigned int o
 	return &registers[node / 4][offset / 4];
 }
 
-LIKE(SCIGetCSRRegister)
+DECLARE(SCIGetCSRRegister)
 unsigned int EXPORT(SCIGetCSRRegister)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int SCINodeId, unsigned int CSROffset,
 		unsigned int flags, sci_error_t *error)
 {
@@ -266,7 +267,7 @@ unsigned int EXPORT(SCIGetCSRRegister)(sci_desc_t sd, unsigned int localAdapterN
 	return *csr(localAdapterNo, SCINodeId, CSROffset, error);
 }
 
-LIKE(SCISetCSRRegister)
+DECLARE(SCISetCSRRegister)
 void EXPORT(SCISetCSRRegister)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int SCINodeId, unsigned int CSROffset,
 		unsigned int CSRValue, unsigned int flags, sci_error_t *error)
 {
@@ -275,7 +276,7 @@ void EXPORT(SCISetCSRRegister)(sci_desc_t sd, unsigned int localAdapterNo, unsig
 	*csr(localAdapterNo, SCINodeId, CSROffset, error) = CSRValue;
 }
 
-LIKE(SCIGetLocalCSR)
+DECLARE(SCIGetLocalCSR)
 unsigned int EXPORT(SCIGetLocalCSR)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int CSROffset, unsigned int flags, sci_error_t *error)
 {
 	(void) sd, (void) flags;
@@ -283,7 +284,7 @@ unsigned int EXPORT(SCIGetLocalCSR)(sci_desc_t sd, unsigned int localAdapterNo, 
 	return *csr(localAdapterNo, NODE, CSROffset, error);
 }
 
-LIKE(SCISetLocalCSR)
+DECLARE(SCISetLocalCSR)
 void EXPORT(SCISetLocalCSR)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int CSROffset, unsigned int CSRValue, unsigned int flags,
 		sci_error_t *error)
 {
@@ -292,7 +293,7 @@ void EXPORT(SCISetLocalCSR)(sci_desc_t sd, unsigned int localAdapterNo, unsigned
 	*csr(localAdapterNo, NODE, CSROffset, error) = CSRValue;
 }
 
-LIKE(SCIGetNodeIdByAdapterName)
+DECLARE(SCIGetNodeIdByAdapterName)
 void EXPORT(SCIGetNodeIdByAdapterName)(char *adaptername, dis_nodeId_t *nodeIds, dis_virt_adapter_t *type, unsigned int flags,
 		sci_error_t *error)
 {
@@ -306,14 +307,14 @@ void EXPORT(SCIGetNodeIdByAdapterName)(char *adaptername, dis_nodeId_t *nodeIds,
 	}
 }
 
-LIKE(SCIGetNodeInfoByAdapterName)
+DECLARE(SCIGetNodeInfoByAdapterName)
 void EXPORT(SCIGetNodeInfoByAdapterName)(char *adaptername, unsigned int *adapterNo, dis_nodeId_t *nodeIds, dis_adapter_type_t *type,
 		unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
 	ENTER(SCIGetNodeInfoByAdapterName);
 	if (strcmp(adaptername, "storage01"))
-		REFUSE(SCI_ERR_NO_SUCH_NODEID);
+		RETURN_ERROR(SCI_ERR_NO_SUCH_NODEID);
 	*adapterNo = 1;
 	nodeIds[0] = 4;
 	nodeIds[1] = 8;
@@ -321,7 +322,7 @@ void EXPORT(SCIGetNodeInfoByAdapterName)(char *adaptername, unsigned int *adapte
 	*type = 930;
 }
 
-LIKE(SCIGetAdapterTypeString)
+DECLARE(SCIGetAdapterTypeString)
 const char *EXPORT(SCIGetAdapterTypeString)(unsigned int adapterType)
 {
 	return adapterType == 930 ? "MXH930" : NULL;
@@ -349,7 +350,7 @@ struct sci_map {
 static struct sci_local_segment *segments[SLOTS];
 static struct sci_remote_segment *connections[SLOTS];
 
-static struct sci_local_segment *with_id(unsigned int id)
+static struct sci_local_segment *find_segment(unsigned int id)
 {
 	for (int i = 0; i < SLOTS; i++)
 		if (segments[i] && segments[i]->id == id)
@@ -357,7 +358,7 @@ static struct sci_local_segment *with_id(unsigned int id)
 	return NULL;
 }
 
-static void replace(void *table, void *old, void *new)
+static void replace_entry(void *table, void *old, void *new)
 {
 	void **entries = table;
 
@@ -366,50 +367,51 @@ static void replace(void *table, void *old, void *new)
 	*entries = new;
 }
 
-static void tell_local(struct job *job)
+static void run_local_segment_callback(struct job *job)
 {
 	((sci_cb_local_segment_t) job->callback)(job->argument, job->object, (sci_segment_cb_reason_t) job->a, job->b, 0, SCI_ERR_OK);
 }
 
-static void tell_remote(struct job *job)
+static void run_remote_segment_callback(struct job *job)
 {
 	((sci_cb_remote_segment_t) job->callback)(job->argument, job->object, (sci_segment_cb_reason_t) job->a, SCI_ERR_OK);
 }
 
-static void about(struct sci_local_segment *segment, sci_segment_cb_reason_t reason)
+static void report(struct sci_local_segment *segment, sci_segment_cb_reason_t reason)
 {
-	struct job job = {.run = tell_local, .callback = segment->callback, .argument = segment->argument, .object = segment, .a = reason, .b = NODE};
+	struct job job = {.run = run_local_segment_callback, .callback = segment->callback, .argument = segment->argument, .object = segment,
+			.a = reason, .b = NODE};
 
 	if (segment->callback)
-		later(job);
+		enqueue(job);
 }
 
 /* Reports an event to all connections. */
-void tiny_tell_remote(unsigned int reason)
+void test_notify_remote(unsigned int reason)
 {
 	for (int i = 0; i < SLOTS; i++)
 		if (connections[i]) {
-			struct job job = {.run = tell_remote, .callback = connections[i]->callback, .argument = connections[i]->argument,
+			struct job job = {.run = run_remote_segment_callback, .callback = connections[i]->callback, .argument = connections[i]->argument,
 					.object = connections[i], .a = reason};
-			later(job);
+			enqueue(job);
 		}
 }
 
-LIKE(SCICreateSegment)
+DECLARE(SCICreateSegment)
 void EXPORT(SCICreateSegment)(sci_desc_t sd, sci_local_segment_t *segment, unsigned int segmentId, size_t size,
 		sci_cb_local_segment_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
 {
 	(void) sd;
 	ENTER(SCICreateSegment);
 	if (!callback != !IS(flags, SCI_FLAG_USE_CALLBACK))
-		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_PARAMETER);
 	if (IS(flags, SCI_FLAG_AUTO_ID))
-		while (with_id(segmentId))
+		while (find_segment(segmentId))
 			segmentId++;
-	if (with_id(segmentId))
-		REFUSE(SCI_ERR_SEGMENTID_USED);
+	if (find_segment(segmentId))
+		RETURN_ERROR(SCI_ERR_SEGMENTID_USED);
 	if (size % 4096)
-		REFUSE(SCI_ERR_SIZE_ALIGNMENT);
+		RETURN_ERROR(SCI_ERR_SIZE_ALIGNMENT);
 	*segment = calloc(1, sizeof **segment);
 	(*segment)->id = segmentId;
 	(*segment)->size = size;
@@ -418,29 +420,29 @@ void EXPORT(SCICreateSegment)(sci_desc_t sd, sci_local_segment_t *segment, unsig
 	(*segment)->argument = callbackArg;
 	if (!IS(flags, SCI_FLAG_EMPTY))
 		(*segment)->memory = aligned_alloc(4096, size), memset((*segment)->memory, 0, size);
-	replace(segments, NULL, *segment);
+	replace_entry(segments, NULL, *segment);
 }
 
-LIKE(SCIRemoveSegment)
+DECLARE(SCIRemoveSegment)
 void EXPORT(SCIRemoveSegment)(sci_local_segment_t segment, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
 	ENTER(SCIRemoveSegment);
 	if (segment->maps || segment->connected)
-		REFUSE(SCI_ERR_BUSY);
-	replace(segments, segment, NULL);
+		RETURN_ERROR(SCI_ERR_BUSY);
+	replace_entry(segments, segment, NULL);
 	if (!IS(segment->flags, SCI_FLAG_EMPTY))
 		free(segment->memory);
 	free(segment);
 }
 
-LIKE(SCIGetLocalSegmentId)
+DECLARE(SCIGetLocalSegmentId)
 unsigned int EXPORT(SCIGetLocalSegmentId)(sci_local_segment_t segment)
 {
 	return segment->id;
 }
 
-LIKE(SCIPrepareSegment)
+DECLARE(SCIPrepareSegment)
 void EXPORT(SCIPrepareSegment)(sci_local_segment_t segment, unsigned int localAdapterNo, unsigned int flags, sci_error_t *error)
 {
 	(void) localAdapterNo;
@@ -448,44 +450,44 @@ void EXPORT(SCIPrepareSegment)(sci_local_segment_t segment, unsigned int localAd
 	segment->prepared = flags == SCI_FLAG_DMA_SOURCE_ONLY ? 2 : 1;
 }
 
-LIKE(SCISetSegmentAvailable)
+DECLARE(SCISetSegmentAvailable)
 void EXPORT(SCISetSegmentAvailable)(sci_local_segment_t segment, unsigned int localAdapterNo, unsigned int flags, sci_error_t *error)
 {
 	(void) localAdapterNo, (void) flags;
 	ENTER(SCISetSegmentAvailable);
 	if (IS(segment->flags, SCI_FLAG_PRIVATE))
-		REFUSE(SCI_ERR_ILLEGAL_OPERATION);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_OPERATION);
 	if (segment->prepared != 1)
-		REFUSE(SCI_ERR_SEGMENT_NOT_PREPARED);
+		RETURN_ERROR(SCI_ERR_SEGMENT_NOT_PREPARED);
 	segment->available = 1;
 }
 
-LIKE(SCISetSegmentUnavailable)
+DECLARE(SCISetSegmentUnavailable)
 void EXPORT(SCISetSegmentUnavailable)(sci_local_segment_t segment, unsigned int localAdapterNo, unsigned int flags, sci_error_t *error)
 {
 	(void) localAdapterNo;
 	ENTER(SCISetSegmentUnavailable);
 	if (!segment->available)
-		REFUSE(SCI_ERR_ILLEGAL_OPERATION);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_OPERATION);
 	segment->available = 0;
 #ifdef CONSTANTS
 	if (IS(flags, SCI_FLAG_FORCE_DISCONNECT))
-		tiny_tell_remote(SCI_CB_LOST);
+		test_notify_remote(SCI_CB_LOST);
 #else
 	(void) flags;
 #endif
 }
 
-LIKE(SCIRegisterSegmentMemory)
+DECLARE(SCIRegisterSegmentMemory)
 void EXPORT(SCIRegisterSegmentMemory)(void *address, size_t size, sci_local_segment_t segment, unsigned int flags, sci_error_t *error)
 {
 	ENTER(SCIRegisterSegmentMemory);
 	if ((size_t) address % 4096 || size != segment->size || !IS(flags, SCI_FLAG_LOCK_USER_MEM))
-		REFUSE(SCI_ERR_ILLEGAL_ADDRESS);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_ADDRESS);
 	segment->memory = address;
 }
 
-LIKE(SCIAttachPhysicalMemory)
+DECLARE(SCIAttachPhysicalMemory)
 void EXPORT(SCIAttachPhysicalMemory)(sci_ioaddr_t ioaddress, void *address, unsigned int busNo, size_t size, sci_local_segment_t segment,
 		unsigned int flags, sci_error_t *error)
 {
@@ -494,11 +496,11 @@ void EXPORT(SCIAttachPhysicalMemory)(sci_ioaddr_t ioaddress, void *address, unsi
 	ENTER(SCIAttachPhysicalMemory);
 	if (busNo || size != sizeof memory || !(flags == SCI_FLAG_PHYSICAL ? ioaddress == 0x10000 && !address
 			: flags == SCI_FLAG_CUDA_BUFFER && !ioaddress && address == (void *) 0x20000))
-		REFUSE(SCI_ERR_ILLEGAL_ADDRESS);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_ADDRESS);
 	segment->memory = memory;
 }
 
-LIKE(SCIShareSegment)
+DECLARE(SCIShareSegment)
 void EXPORT(SCIShareSegment)(sci_local_segment_t segment, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
@@ -506,19 +508,19 @@ void EXPORT(SCIShareSegment)(sci_local_segment_t segment, unsigned int flags, sc
 	segment->shared = 1;
 }
 
-/* A separate segment with the same memory. */
-LIKE(SCIAttachLocalSegment)
+/* Creates a second segment object that has the same memory. */
+DECLARE(SCIAttachLocalSegment)
 void EXPORT(SCIAttachLocalSegment)(sci_desc_t sd, sci_local_segment_t *segment, unsigned int segmentId, size_t *size,
 		sci_cb_local_segment_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
 {
-	struct sci_local_segment *target = with_id(segmentId);
+	struct sci_local_segment *target = find_segment(segmentId);
 
 	(void) sd;
 	ENTER(SCIAttachLocalSegment);
 	if (!callback || !IS(flags, SCI_FLAG_USE_CALLBACK))
-		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_PARAMETER);
 	if (!target || !target->shared)
-		REFUSE(SCI_ERR_ACCESS);
+		RETURN_ERROR(SCI_ERR_ACCESS);
 	*segment = calloc(1, sizeof **segment);
 	**segment = *target;
 	(*segment)->maps = (*segment)->connected = 0;
@@ -527,48 +529,48 @@ void EXPORT(SCIAttachLocalSegment)(sci_desc_t sd, sci_local_segment_t *segment, 
 #ifdef CONSTANTS
 	(*segment)->flags |= _SISCI_PUBLIC_CONST_SCI_FLAG_EMPTY;
 #endif
-	replace(segments, NULL, *segment);
+	replace_entry(segments, NULL, *segment);
 	*size = target->size;
 }
 
-LIKE(SCIConnectSegment)
+DECLARE(SCIConnectSegment)
 void EXPORT(SCIConnectSegment)(sci_desc_t sd, sci_remote_segment_t *segment, unsigned int nodeId, unsigned int segmentId,
 		unsigned int localAdapterNo, sci_cb_remote_segment_t callback, void *callbackArg, unsigned int timeout, unsigned int flags,
 		sci_error_t *error)
 {
-	struct sci_local_segment *target = with_id(segmentId);
+	struct sci_local_segment *target = find_segment(segmentId);
 
 	(void) sd, (void) localAdapterNo;
 	ENTER(SCIConnectSegment);
 	if (timeout != SCI_INFINITE_TIMEOUT || !callback != !IS(flags, SCI_FLAG_USE_CALLBACK))
-		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_PARAMETER);
 	if (nodeId == DIS_BROADCAST_NODEID_GROUP_ALL && !IS(flags, SCI_FLAG_BROADCAST))
-		REFUSE(SCI_ERR_ILLEGAL_FLAG);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_FLAG);
 	if (!target || !target->available || IS(target->flags, SCI_FLAG_BROADCAST) != IS(flags, SCI_FLAG_BROADCAST))
-		REFUSE(SCI_ERR_NO_SUCH_SEGMENT);
+		RETURN_ERROR(SCI_ERR_NO_SUCH_SEGMENT);
 	*segment = calloc(1, sizeof **segment);
 	(*segment)->target = target;
 	(*segment)->callback = callback;
 	(*segment)->argument = callbackArg;
 	target->connected++;
-	replace(connections, NULL, *segment);
-	about(target, SCI_CB_CONNECT);
+	replace_entry(connections, NULL, *segment);
+	report(target, SCI_CB_CONNECT);
 }
 
-LIKE(SCIDisconnectSegment)
+DECLARE(SCIDisconnectSegment)
 void EXPORT(SCIDisconnectSegment)(sci_remote_segment_t segment, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
 	ENTER(SCIDisconnectSegment);
 	if (segment->maps)
-		REFUSE(SCI_ERR_BUSY);
-	replace(connections, segment, NULL);
+		RETURN_ERROR(SCI_ERR_BUSY);
+	replace_entry(connections, segment, NULL);
 	segment->target->connected--;
-	about(segment->target, SCI_CB_DISCONNECT);
+	report(segment->target, SCI_CB_DISCONNECT);
 	free(segment);
 }
 
-LIKE(SCIGetRemoteSegmentSize)
+DECLARE(SCIGetRemoteSegmentSize)
 size_t EXPORT(SCIGetRemoteSegmentSize)(sci_remote_segment_t segment)
 {
 	return segment->target->size;
@@ -587,7 +589,7 @@ static void *map_part(struct sci_local_segment *segment, unsigned int *maps, sci
 	return (*map)->memory;
 }
 
-LIKE(SCIMapLocalSegment)
+DECLARE(SCIMapLocalSegment)
 void *EXPORT(SCIMapLocalSegment)(sci_local_segment_t segment, sci_map_t *map, size_t offset, size_t size, void *addr, unsigned int flags,
 		sci_error_t *error)
 {
@@ -596,7 +598,7 @@ void *EXPORT(SCIMapLocalSegment)(sci_local_segment_t segment, sci_map_t *map, si
 	return map_part(segment, &segment->maps, map, offset, size, error);
 }
 
-LIKE(SCIMapRemoteSegment)
+DECLARE(SCIMapRemoteSegment)
 volatile void *EXPORT(SCIMapRemoteSegment)(sci_remote_segment_t segment, sci_map_t *map, size_t offset, size_t size, void *addr,
 		unsigned int flags, sci_error_t *error)
 {
@@ -605,43 +607,43 @@ volatile void *EXPORT(SCIMapRemoteSegment)(sci_remote_segment_t segment, sci_map
 	return map_part(segment->target, &segment->maps, map, offset, size, error);
 }
 
-LIKE(SCIUnmapSegment)
+DECLARE(SCIUnmapSegment)
 void EXPORT(SCIUnmapSegment)(sci_map_t map, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
 	ENTER(SCIUnmapSegment);
 	if (map->sequences)
-		REFUSE(SCI_ERR_BUSY);
+		RETURN_ERROR(SCI_ERR_BUSY);
 	--*map->maps;
 	free(map);
 }
 
-LIKE(SCIGetMapPhysAddr)
+DECLARE(SCIGetMapPhysAddr)
 sci_ioaddr_t EXPORT(SCIGetMapPhysAddr)(sci_map_t map)
 {
 	return map->memory ? 0x300000000a : 0;
 }
 
-/* Stores the arguments in the first bytes of the memory. */
-LIKE(SCICacheSync)
+/* Stores the kind of operation and the length in the first two bytes of the range, where a test reads them. */
+DECLARE(SCICacheSync)
 void EXPORT(SCICacheSync)(sci_map_t map, void *addr, size_t length, unsigned int flags, sci_error_t *error)
 {
 	unsigned char *bytes = addr;
 	ENTER(SCICacheSync);
 	if (bytes < map->memory)
-		REFUSE(SCI_ERR_OUT_OF_RANGE);
+		RETURN_ERROR(SCI_ERR_OUT_OF_RANGE);
 	bytes[0] = IS(flags, SCI_FLAG_CACHE_FLUSH) ? 1 : IS(flags, SCI_FLAG_CACHE_INVALIDATE) ? 2 : 3;
 	bytes[1] = length;
 }
 
 #ifdef CONSTANTS
-LIKE(SCIQuery)
+DECLARE(SCIQuery)
 void EXPORT(SCIQuery)(unsigned int command, void *data, unsigned int flags, sci_error_t *error)
 {
 	ENTER(SCIQuery);
 	if (command == _SISCI_PUBLIC_CONST_SCI_Q_API) {
 		sci_query_string_t *query = data;
-		snprintf(query->str, query->length, "tiny");
+		snprintf(query->str, query->length, "test");
 	} else if (command == _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER) {
 		sci_query_adapter_t *query = data;
 		if (query->subcommand == _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER_SERIAL_NUMBER)
@@ -670,7 +672,7 @@ void EXPORT(SCIQuery)(unsigned int command, void *data, unsigned int flags, sci_
 		sci_query_map_t *query = data;
 		query->data = query->map && query->subcommand == _SISCI_PUBLIC_CONST_SCI_Q_MAP_IOADDR ? 0x123456789a : 0;
 	} else {
-		REFUSE(SCI_ERR_ILLEGAL_QUERY);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_QUERY);
 	}
 }
 #endif
@@ -682,19 +684,19 @@ struct sci_sequence {
 };
 static const char *started = "", *checked = "";
 
-/* The results of the next calls, one digit for each; OK after the last digit. */
-void tiny_sequence(const char *starts, const char *checks)
+/* Sets the results of the next calls of SCIStartSequence and SCICheckSequence, one digit for each call. Later calls return OK. */
+void test_sequence(const char *starts, const char *checks)
 {
 	started = strdup(starts);
 	checked = strdup(checks);
 }
 
-static sci_sequence_status_t next(const char **answers)
+static sci_sequence_status_t next(const char **results)
 {
-	return **answers ? (sci_sequence_status_t) (*(*answers)++ - '0') : SCI_SEQ_OK;
+	return **results ? (sci_sequence_status_t) (*(*results)++ - '0') : SCI_SEQ_OK;
 }
 
-LIKE(SCICreateMapSequence)
+DECLARE(SCICreateMapSequence)
 void EXPORT(SCICreateMapSequence)(sci_map_t map, sci_sequence_t *sequence, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
@@ -704,7 +706,7 @@ void EXPORT(SCICreateMapSequence)(sci_map_t map, sci_sequence_t *sequence, unsig
 	map->sequences++;
 }
 
-LIKE(SCIRemoveSequence)
+DECLARE(SCIRemoveSequence)
 void EXPORT(SCIRemoveSequence)(sci_sequence_t sequence, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
@@ -713,7 +715,7 @@ void EXPORT(SCIRemoveSequence)(sci_sequence_t sequence, unsigned int flags, sci_
 	free(sequence);
 }
 
-LIKE(SCIStartSequence)
+DECLARE(SCIStartSequence)
 sci_sequence_status_t EXPORT(SCIStartSequence)(sci_sequence_t sequence, unsigned int flags, sci_error_t *error)
 {
 	(void) sequence, (void) flags;
@@ -721,7 +723,7 @@ sci_sequence_status_t EXPORT(SCIStartSequence)(sci_sequence_t sequence, unsigned
 	return next(&started);
 }
 
-LIKE(SCICheckSequence)
+DECLARE(SCICheckSequence)
 sci_sequence_status_t EXPORT(SCICheckSequence)(sci_sequence_t sequence, unsigned int flags, sci_error_t *error)
 {
 	(void) sequence, (void) flags;
@@ -729,7 +731,7 @@ sci_sequence_status_t EXPORT(SCICheckSequence)(sci_sequence_t sequence, unsigned
 	return next(&checked);
 }
 
-LIKE(SCIFlush)
+DECLARE(SCIFlush)
 void EXPORT(SCIFlush)(sci_sequence_t sequence, unsigned int flags)
 {
 	sci_error_t ignored;
@@ -738,7 +740,7 @@ void EXPORT(SCIFlush)(sci_sequence_t sequence, unsigned int flags)
 	fails(sequence ? "SCIFlush of a sequence" : "SCIFlush", &ignored);
 }
 
-LIKE(SCIStoreBarrier)
+DECLARE(SCIStoreBarrier)
 void EXPORT(SCIStoreBarrier)(sci_sequence_t sequence, unsigned int flags)
 {
 	sci_error_t ignored;
@@ -747,14 +749,14 @@ void EXPORT(SCIStoreBarrier)(sci_sequence_t sequence, unsigned int flags)
 	fails("SCIStoreBarrier", &ignored);
 }
 
-LIKE(SCIMemCpy)
+DECLARE(SCIMemCpy)
 void EXPORT(SCIMemCpy)(sci_sequence_t sequence, void *memAddr, sci_map_t remoteMap, size_t remoteOffset, size_t size, unsigned int flags,
 		sci_error_t *error)
 {
 	ENTER(SCIMemCpy);
 #ifdef CONSTANTS
 	if (IS(flags, SCI_FLAG_ERROR_CHECK) && !sequence)
-		REFUSE(SCI_ERR_ILLEGAL_FLAG);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_FLAG);
 	if (IS(flags, SCI_FLAG_BLOCK_READ)) {
 		memcpy(memAddr, remoteMap->memory + remoteOffset, size);
 		return;
@@ -765,7 +767,7 @@ void EXPORT(SCIMemCpy)(sci_sequence_t sequence, void *memAddr, sci_map_t remoteM
 	memcpy(remoteMap->memory + remoteOffset, memAddr, size);
 }
 
-/* DMA: executed by the worker thread, which can be suspended. */
+/* DMA. The worker thread executes the transfers. */
 
 struct sci_dma_queue {
 	sci_dma_queue_state_t state;
@@ -780,8 +782,8 @@ struct sci_dma_queue {
 
 static int slow_abort;
 
-/* An aborted transfer runs until the worker thread reaches it, and has no callback. */
-void tiny_slow_abort(int slow)
+/* Sets whether an aborted transfer stays POSTED until the worker thread reaches it. Such a transfer has no callback. */
+void test_slow_abort(int slow)
 {
 	slow_abort = slow;
 }
@@ -812,9 +814,9 @@ static void start(struct sci_dma_queue *queue, unsigned char *local, unsigned ch
 	struct job job = {.run = transfer, .object = queue};
 
 	if (!callback != !IS(flags, SCI_FLAG_USE_CALLBACK))
-		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_PARAMETER);
 	if (queue->state == SCI_DMAQUEUE_POSTED)
-		REFUSE(SCI_ERR_ILLEGAL_OPERATION);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_OPERATION);
 	for (size_t i = 0; IS(flags, SCI_FLAG_DMA_READ) && i < queue->count; i++) {
 		uint32_t offset = queue->pieces[i].local_offset;
 		queue->pieces[i].local_offset = queue->pieces[i].remote_offset;
@@ -828,10 +830,10 @@ static void start(struct sci_dma_queue *queue, unsigned char *local, unsigned ch
 	queue->aborted = 0;
 	fails("the transfer", &status);
 	job.a = status;
-	later(job);
+	enqueue(job);
 }
 
-LIKE(SCICreateDMAQueue)
+DECLARE(SCICreateDMAQueue)
 void EXPORT(SCICreateDMAQueue)(sci_desc_t sd, sci_dma_queue_t *dq, unsigned int localAdapterNo, unsigned int maxEntries,
 		unsigned int flags, sci_error_t *error)
 {
@@ -840,17 +842,17 @@ void EXPORT(SCICreateDMAQueue)(sci_desc_t sd, sci_dma_queue_t *dq, unsigned int 
 	*dq = calloc(1, sizeof **dq);
 }
 
-LIKE(SCIRemoveDMAQueue)
+DECLARE(SCIRemoveDMAQueue)
 void EXPORT(SCIRemoveDMAQueue)(sci_dma_queue_t dq, unsigned int flags, sci_error_t *error)
 {
 	(void) dq, (void) flags;
 	ENTER(SCIRemoveDMAQueue);
 	if (dq->state == SCI_DMAQUEUE_POSTED)
-		REFUSE(SCI_ERR_ILLEGAL_OPERATION);
-	/* Not freed: an aborted transfer may still be in the queue of the worker thread. */
+		RETURN_ERROR(SCI_ERR_ILLEGAL_OPERATION);
+	/* The memory is not freed, because an aborted transfer may still be in the queue of the worker thread. */
 }
 
-LIKE(SCIAbortDMAQueue)
+DECLARE(SCIAbortDMAQueue)
 void EXPORT(SCIAbortDMAQueue)(sci_dma_queue_t dq, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
@@ -861,7 +863,7 @@ void EXPORT(SCIAbortDMAQueue)(sci_dma_queue_t dq, unsigned int flags, sci_error_
 		dq->state = SCI_DMAQUEUE_ABORTED;
 }
 
-LIKE(SCIDMAQueueState)
+DECLARE(SCIDMAQueueState)
 sci_dma_queue_state_t EXPORT(SCIDMAQueueState)(sci_dma_queue_t dq)
 {
 	return dq->state;
@@ -873,13 +875,13 @@ struct sci_dma_channel {
 };
 static struct sci_dma_channel the_channel;
 
-/* A bit for each use, and the requested type, id and flags. */
-unsigned int tiny_channel(void)
+/* Returns four bytes, from the highest: a bit for each use of the channel, and the requested flags, type and id. */
+unsigned int test_channel(void)
 {
 	return the_channel.uses << 24 | the_channel.flags << 16 | the_channel.type << 8 | the_channel.id;
 }
 
-LIKE(SCIRequestDMAChannel)
+DECLARE(SCIRequestDMAChannel)
 void EXPORT(SCIRequestDMAChannel)(sci_desc_t sd, sci_dma_channel_t *channel, unsigned int localAdapterNo, sci_dma_type_t type,
 		unsigned int channelId, unsigned int flags, sci_error_t *error)
 {
@@ -889,7 +891,7 @@ void EXPORT(SCIRequestDMAChannel)(sci_desc_t sd, sci_dma_channel_t *channel, uns
 	*channel = &the_channel;
 }
 
-LIKE(SCIReturnDMAChannel)
+DECLARE(SCIReturnDMAChannel)
 void EXPORT(SCIReturnDMAChannel)(sci_dma_channel_t channel, sci_error_t *error)
 {
 	(void) channel;
@@ -897,7 +899,7 @@ void EXPORT(SCIReturnDMAChannel)(sci_dma_channel_t channel, sci_error_t *error)
 }
 
 #define USE(name, type, bit) \
-LIKE(name) \
+DECLARE(name) \
 void EXPORT(name)(sci_dma_channel_t channel, type object, unsigned int flags, sci_error_t *error) \
 { \
 	(void) object, (void) flags; \
@@ -912,25 +914,25 @@ USE(SCIUnprepareRemoteSegmentForDMA, sci_remote_segment_t, 16)
 
 static unsigned int requester;
 
-LIKE(SCIRegisterPCIeRequester)
+DECLARE(SCIRegisterPCIeRequester)
 void EXPORT(SCIRegisterPCIeRequester)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int busNo, unsigned int devFn,
 		unsigned int flags, sci_error_t *error)
 {
 	(void) sd, (void) localAdapterNo;
 	ENTER(SCIRegisterPCIeRequester);
 	if (flags != SCI_FLAG_PCIE_REQUESTER_GLOBAL || requester)
-		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_PARAMETER);
 	requester = busNo << 8 | devFn;
 }
 
-LIKE(SCIUnregisterPCIeRequester)
+DECLARE(SCIUnregisterPCIeRequester)
 void EXPORT(SCIUnregisterPCIeRequester)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int busNo, unsigned int devFn,
 		unsigned int flags, sci_error_t *error)
 {
 	(void) sd, (void) localAdapterNo, (void) flags;
 	ENTER(SCIUnregisterPCIeRequester);
 	if (requester != (busNo << 8 | devFn))
-		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_PARAMETER);
 	requester = 0;
 }
 #endif
@@ -940,48 +942,48 @@ void EXPORT(SCIEnqueueDMATransfer)(void)
 {
 }
 #else
-LIKE(SCIStartDmaTransfer)
+DECLARE(SCIStartDmaTransfer)
 void EXPORT(SCIStartDmaTransfer)(sci_dma_queue_t dq, sci_local_segment_t localSegment, sci_remote_segment_t remoteSegment,
 		size_t localOffset, size_t size, size_t remoteOffset, sci_cb_dma_t callback, void *callbackArg, unsigned int flags,
 		sci_error_t *error)
 {
 	ENTER(SCIStartDmaTransfer);
 	if (!localSegment->prepared)
-		REFUSE(SCI_ERR_SEGMENT_NOT_PREPARED);
+		RETURN_ERROR(SCI_ERR_SEGMENT_NOT_PREPARED);
 	if (localOffset + size > localSegment->size || remoteOffset + size > remoteSegment->target->size)
-		REFUSE(SCI_ERR_OUT_OF_RANGE);
+		RETURN_ERROR(SCI_ERR_OUT_OF_RANGE);
 	dq->pieces[0] = (dis_dma_vec_t) {size, localOffset, remoteOffset, 0};
 	dq->count = 1;
 	start(dq, localSegment->memory, remoteSegment->target->memory, flags, callback, callbackArg, error);
 }
 #endif
 
-LIKE(SCIStartDmaTransferMem)
+DECLARE(SCIStartDmaTransferMem)
 void EXPORT(SCIStartDmaTransferMem)(sci_dma_queue_t dq, void *localAddress, sci_remote_segment_t remoteSegment, size_t size,
 		size_t remoteOffset, sci_cb_dma_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
 {
 	ENTER(SCIStartDmaTransferMem);
 	if (!IS(flags, SCI_FLAG_DMA_USER_MEM))
-		REFUSE(SCI_ERR_ILLEGAL_FLAG);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_FLAG);
 	dq->pieces[0] = (dis_dma_vec_t) {size, 0, remoteOffset, 0};
 	dq->count = 1;
 	start(dq, localAddress, remoteSegment->target->memory, flags, callback, callbackArg, error);
 }
 
-LIKE(SCIStartDmaTransferVec)
+DECLARE(SCIStartDmaTransferVec)
 void EXPORT(SCIStartDmaTransferVec)(sci_dma_queue_t dq, sci_local_segment_t localSegment, sci_remote_segment_t remoteSegment,
 		size_t vecLength, dis_dma_vec_t *disDmaVec, sci_cb_dma_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
 {
 	ENTER(SCIStartDmaTransferVec);
 	if (vecLength > 4)
-		REFUSE(SCI_ERR_MAX_ENTRIES);
+		RETURN_ERROR(SCI_ERR_MAX_ENTRIES);
 	memcpy(dq->pieces, disDmaVec, vecLength * sizeof *disDmaVec);
 	dq->count = vecLength;
 	start(dq, localSegment->memory, remoteSegment->target->memory, flags, callback, callbackArg, error);
 }
 
-/* The memory at an address contains the address as it was passed, and the size. */
-LIKE(SCIConnectSCISpace)
+/* Stores the arguments in the memory of the connection: node id, upper and lower part of the address, and size. */
+DECLARE(SCIConnectSCISpace)
 void EXPORT(SCIConnectSCISpace)(sci_desc_t sd, unsigned int localAdapterNo, sci_remote_segment_t *segment, sci_address_t address,
 		size_t size, unsigned int flags, sci_error_t *error)
 {
@@ -990,7 +992,7 @@ void EXPORT(SCIConnectSCISpace)(sci_desc_t sd, unsigned int localAdapterNo, sci_
 	(void) sd, (void) localAdapterNo, (void) flags;
 	ENTER(SCIConnectSCISpace);
 	if (address.nodeId == 12)
-		REFUSE(SCI_ERR_CONNECTION_REFUSED);
+		RETURN_ERROR(SCI_ERR_CONNECTION_REFUSED);
 	if (!space.memory)
 		space.memory = aligned_alloc(4096, 4096);
 	space.size = size;
@@ -1000,7 +1002,7 @@ void EXPORT(SCIConnectSCISpace)(sci_desc_t sd, unsigned int localAdapterNo, sci_
 	((unsigned int *) space.memory)[3] = (unsigned int) size;
 	*segment = calloc(1, sizeof **segment);
 	(*segment)->target = &space;
-	replace(connections, NULL, *segment);
+	replace_entry(connections, NULL, *segment);
 }
 
 /* Interrupts. */
@@ -1012,7 +1014,7 @@ struct interrupt {
 };
 static struct interrupt *interrupts[SLOTS];
 
-static struct interrupt *numbered(unsigned int number, int with_data)
+static struct interrupt *find_interrupt(unsigned int number, int with_data)
 {
 	for (int i = 0; i < SLOTS; i++)
 		if (interrupts[i] && interrupts[i]->number == number && interrupts[i]->with_data == (unsigned int) with_data)
@@ -1026,46 +1028,46 @@ static struct interrupt *numbered(unsigned int number, int with_data)
 #define FIXED_INTNO SCI_FLAG_FIXED_INTNO
 #endif
 
-static void create(void *handle, unsigned int *number, void *callback, void *argument, unsigned int flags, int with_data,
+static void create_interrupt(void *handle, unsigned int *number, void *callback, void *argument, unsigned int flags, int with_data,
 		sci_error_t *error)
 {
 	struct interrupt *interrupt;
 
 	if (!callback || !IS(flags, SCI_FLAG_USE_CALLBACK))
-		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_PARAMETER);
 	if (!IS(flags, SCI_FLAG_FIXED_INTNO))
-		for (*number = 17; numbered(*number, with_data); ++*number)
+		for (*number = 17; find_interrupt(*number, with_data); ++*number)
 			;
-	if (numbered(*number, with_data))
-		REFUSE((sci_error_t) SCI_ERR_SEGMENTID_USED);
+	if (find_interrupt(*number, with_data))
+		RETURN_ERROR((sci_error_t) SCI_ERR_SEGMENTID_USED);
 	interrupt = calloc(1, sizeof *interrupt);
 	*interrupt = (struct interrupt) {*number, with_data, callback, argument, 0};
-	replace(interrupts, NULL, interrupt);
+	replace_entry(interrupts, NULL, interrupt);
 	*(struct interrupt **) handle = interrupt;
 }
 
-static void interrupt_now(struct job *job)
+static void run_interrupt_callback(struct job *job)
 {
 	((sci_cb_interrupt_t) job->callback)(job->argument, job->object, SCI_ERR_OK);
 }
 
-static void interrupt_with_data(struct job *job)
+static void run_data_callback(struct job *job)
 {
 	((sci_cb_data_interrupt_t) job->callback)(job->argument, job->object, job->data, job->a, SCI_ERR_OK);
 	memset(job->data, 0xff, sizeof job->data);
 }
 
-LIKE(SCICreateInterrupt)
+DECLARE(SCICreateInterrupt)
 void EXPORT(SCICreateInterrupt)(sci_desc_t sd, sci_local_interrupt_t *interrupt, unsigned int localAdapterNo, unsigned int *interruptNo,
 		sci_cb_interrupt_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
 {
 	(void) sd, (void) localAdapterNo;
 	ENTER(SCICreateInterrupt);
-	create(interrupt, interruptNo, callback, callbackArg, flags, 0, error);
+	create_interrupt(interrupt, interruptNo, callback, callbackArg, flags, 0, error);
 }
 
-/* An interrupt flag, whose number is its offset in the segment. */
-LIKE(SCIRegisterInterruptFlag)
+/* Registers an interrupt flag. Its number is its offset in the segment. */
+DECLARE(SCIRegisterInterruptFlag)
 void EXPORT(SCIRegisterInterruptFlag)(unsigned int localAdapterNo, sci_local_interrupt_t *interrupt, sci_local_segment_t segment,
 		unsigned int offset, sci_cb_interrupt_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
 {
@@ -1074,26 +1076,26 @@ void EXPORT(SCIRegisterInterruptFlag)(unsigned int localAdapterNo, sci_local_int
 	(void) localAdapterNo;
 	ENTER(SCIRegisterInterruptFlag);
 	if (offset > segment->size - 4 || !IS(flags, SCI_FLAG_CONDITIONAL_INTERRUPT))
-		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
-	create(interrupt, &number, callback, callbackArg, flags | FIXED_INTNO, 2, error);
+		RETURN_ERROR(SCI_ERR_ILLEGAL_PARAMETER);
+	create_interrupt(interrupt, &number, callback, callbackArg, flags | FIXED_INTNO, 2, error);
 }
 
-/* Simulates an immediate store of a peer; at offset 8, a store at the same time. */
-LIKE(SCIEnableConditionalInterrupt)
+/* Simulates that a peer stores immediately after the call. At offset 8, simulates that a peer stores during the call. */
+DECLARE(SCIEnableConditionalInterrupt)
 void EXPORT(SCIEnableConditionalInterrupt)(sci_local_interrupt_t handle, unsigned int flags, sci_error_t *error)
 {
 	struct interrupt *interrupt = (void *) handle;
-	struct job job = {.run = interrupt_now, .callback = interrupt->callback, .argument = interrupt->argument, .object = interrupt};
+	struct job job = {.run = run_interrupt_callback, .callback = interrupt->callback, .argument = interrupt->argument, .object = interrupt};
 
 	(void) flags;
 	ENTER(SCIEnableConditionalInterrupt);
 	if (interrupt->number == 8)
-		REFUSE(SCI_ERR_COND_INT_RACE_PROBLEM);
+		RETURN_ERROR(SCI_ERR_COND_INT_RACE_PROBLEM);
 	interrupt->count = 1;
-	later(job);
+	enqueue(job);
 }
 
-LIKE(SCIDisableConditionalInterrupt)
+DECLARE(SCIDisableConditionalInterrupt)
 void EXPORT(SCIDisableConditionalInterrupt)(sci_local_interrupt_t handle, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
@@ -1101,8 +1103,8 @@ void EXPORT(SCIDisableConditionalInterrupt)(sci_local_interrupt_t handle, unsign
 	((struct interrupt *) handle)->count = 0;
 }
 
-/* At offset 12, the counter has overflowed. */
-LIKE(SCIGetConditionalInterruptTrigCounter)
+/* Returns the counter. At offset 12, simulates that the counter has overflowed. */
+DECLARE(SCIGetConditionalInterruptTrigCounter)
 void EXPORT(SCIGetConditionalInterruptTrigCounter)(sci_local_interrupt_t handle, unsigned int *interruptTrigCounter, unsigned int flags,
 		sci_error_t *error)
 {
@@ -1111,94 +1113,94 @@ void EXPORT(SCIGetConditionalInterruptTrigCounter)(sci_local_interrupt_t handle,
 	(void) flags;
 	ENTER(SCIGetConditionalInterruptTrigCounter);
 	if (interrupt->number == 12)
-		REFUSE(SCI_ERR_OVERFLOW);
+		RETURN_ERROR(SCI_ERR_OVERFLOW);
 	*interruptTrigCounter = interrupt->count;
 }
 
-LIKE(SCICreateDataInterrupt)
+DECLARE(SCICreateDataInterrupt)
 void EXPORT(SCICreateDataInterrupt)(sci_desc_t sd, sci_local_data_interrupt_t *interrupt, unsigned int localAdapterNo,
 		unsigned int *interruptNo, sci_cb_data_interrupt_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
 {
 	(void) sd, (void) localAdapterNo;
 	ENTER(SCICreateDataInterrupt);
-	create(interrupt, interruptNo, callback, callbackArg, flags, 1, error);
+	create_interrupt(interrupt, interruptNo, callback, callbackArg, flags, 1, error);
 }
 
-LIKE(SCIRemoveInterrupt)
+DECLARE(SCIRemoveInterrupt)
 void EXPORT(SCIRemoveInterrupt)(sci_local_interrupt_t interrupt, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
 	ENTER(SCIRemoveInterrupt);
-	replace(interrupts, interrupt, NULL);
+	replace_entry(interrupts, interrupt, NULL);
 }
 
-LIKE(SCIRemoveDataInterrupt)
+DECLARE(SCIRemoveDataInterrupt)
 void EXPORT(SCIRemoveDataInterrupt)(sci_local_data_interrupt_t interrupt, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
 	ENTER(SCIRemoveDataInterrupt);
-	replace(interrupts, interrupt, NULL);
+	replace_entry(interrupts, interrupt, NULL);
 }
 
-LIKE(SCIConnectInterrupt)
+DECLARE(SCIConnectInterrupt)
 void EXPORT(SCIConnectInterrupt)(sci_desc_t sd, sci_remote_interrupt_t *interrupt, unsigned int nodeId, unsigned int localAdapterNo,
 		unsigned int interruptNo, unsigned int timeout, unsigned int flags, sci_error_t *error)
 {
 	(void) sd, (void) nodeId, (void) localAdapterNo, (void) timeout, (void) flags;
 	ENTER(SCIConnectInterrupt);
-	*interrupt = (void *) numbered(interruptNo, 0);
+	*interrupt = (void *) find_interrupt(interruptNo, 0);
 	if (!*interrupt)
-		REFUSE(SCI_ERR_NO_SUCH_INTNO);
+		RETURN_ERROR(SCI_ERR_NO_SUCH_INTNO);
 }
 
-LIKE(SCIConnectDataInterrupt)
+DECLARE(SCIConnectDataInterrupt)
 void EXPORT(SCIConnectDataInterrupt)(sci_desc_t sd, sci_remote_data_interrupt_t *interrupt, unsigned int nodeId,
 		unsigned int localAdapterNo, unsigned int interruptNo, unsigned int timeout, unsigned int flags, sci_error_t *error)
 {
 	(void) sd, (void) nodeId, (void) localAdapterNo, (void) timeout, (void) flags;
 	ENTER(SCIConnectDataInterrupt);
-	*interrupt = (void *) numbered(interruptNo, 1);
+	*interrupt = (void *) find_interrupt(interruptNo, 1);
 	if (!*interrupt)
-		REFUSE(SCI_ERR_NO_SUCH_INTNO);
+		RETURN_ERROR(SCI_ERR_NO_SUCH_INTNO);
 }
 
-LIKE(SCIDisconnectInterrupt)
+DECLARE(SCIDisconnectInterrupt)
 void EXPORT(SCIDisconnectInterrupt)(sci_remote_interrupt_t interrupt, unsigned int flags, sci_error_t *error)
 {
 	(void) interrupt, (void) flags;
 	ENTER(SCIDisconnectInterrupt);
 }
 
-LIKE(SCIDisconnectDataInterrupt)
+DECLARE(SCIDisconnectDataInterrupt)
 void EXPORT(SCIDisconnectDataInterrupt)(sci_remote_data_interrupt_t interrupt, unsigned int flags, sci_error_t *error)
 {
 	(void) interrupt, (void) flags;
 	ENTER(SCIDisconnectDataInterrupt);
 }
 
-LIKE(SCITriggerInterrupt)
+DECLARE(SCITriggerInterrupt)
 void EXPORT(SCITriggerInterrupt)(sci_remote_interrupt_t remote, unsigned int flags, sci_error_t *error)
 {
 	struct interrupt *interrupt = (void *) remote;
-	struct job job = {.run = interrupt_now, .callback = interrupt->callback, .argument = interrupt->argument, .object = interrupt};
+	struct job job = {.run = run_interrupt_callback, .callback = interrupt->callback, .argument = interrupt->argument, .object = interrupt};
 
 	(void) flags;
 	ENTER(SCITriggerInterrupt);
-	later(job);
+	enqueue(job);
 }
 
-LIKE(SCITriggerDataInterrupt)
+DECLARE(SCITriggerDataInterrupt)
 void EXPORT(SCITriggerDataInterrupt)(sci_remote_data_interrupt_t remote, void *data, unsigned int length, unsigned int flags,
 		sci_error_t *error)
 {
 	struct interrupt *interrupt = (void *) remote;
-	struct job job = {.run = interrupt_with_data, .callback = interrupt->callback, .argument = interrupt->argument, .object = interrupt,
+	struct job job = {.run = run_data_callback, .callback = interrupt->callback, .argument = interrupt->argument, .object = interrupt,
 			.a = length};
 
 	(void) flags;
 	ENTER(SCITriggerDataInterrupt);
 	if (length > sizeof job.data)
-		REFUSE(SCI_ERR_OVERFLOW);
+		RETURN_ERROR(SCI_ERR_OVERFLOW);
 	memcpy(job.data, data, length);
-	later(job);
+	enqueue(job);
 }

@@ -6,16 +6,20 @@ import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs blocking native calls on platform threads: registering gigabytes of memory, resolving a
- * peer's address, destroying an object that the kernel must wait for. A platform thread makes the
- * call itself. A virtual thread passes the call to a platform thread and parks, which releases its
- * carrier.
+ * Runs native calls that may block for a long time on platform threads. Examples are the
+ * registration of gigabytes of memory, the resolution of a peer's address, and the destruction of
+ * an object for which the kernel must wait.
+ *
+ * <p>If the caller is a platform thread, it makes the call itself. If the caller is a virtual
+ * thread, a pooled platform thread makes the call. Meanwhile, the virtual thread is parked, so that
+ * its carrier can run other virtual threads.
  */
 public final class BlockingCalls {
 
     /** A call that may throw one type of checked exception. */
     @FunctionalInterface
     public interface Call<T, E extends Exception> {
+        /** Makes the call. */
         T call() throws E;
     }
 
@@ -26,8 +30,8 @@ public final class BlockingCalls {
     private BlockingCalls() {}
 
     /**
-     * Makes a call and returns its result or throws its exception. An interrupt does not end the
-     * call.
+     * Makes a call, waits for its end, and returns its result or throws its exception. An interrupt
+     * ends neither the call nor the wait.
      */
     public static <T, E extends Exception> T call(Call<T, E> call) throws E {
         if (!Thread.currentThread().isVirtual()) {
@@ -39,8 +43,8 @@ public final class BlockingCalls {
     }
 
     /**
-     * Runs a task on a platform thread without waiting for it. The task makes progress even if
-     * virtual threads occupy all carriers.
+     * Runs a task on a platform thread without waiting for it. Therefore, the task makes progress
+     * even if all carrier threads are occupied by virtual threads.
      */
     public static void start(Runnable task) {
         THREADS.execute(task);

@@ -3,10 +3,11 @@ package org.jrdma.ffi;
 import java.time.Duration;
 
 /**
- * A time limit on the clock of {@link System#nanoTime()}.
+ * The time at which a wait times out, on the clock of {@link System#nanoTime()}.
  *
- * @param nanoTime the time at which the deadline passes; meaningless for {@link #NEVER}
- * @param duration the timeout that the caller specified, kept for messages
+ * @param nanoTime the value of {@link System#nanoTime()} at which the deadline passes; meaningless
+ *     for {@link #NEVER}
+ * @param duration the timeout that the caller specified, for use in messages
  */
 public record Deadline(long nanoTime, Duration duration) {
 
@@ -30,7 +31,10 @@ public record Deadline(long nanoTime, Duration duration) {
         return other.remainingNanos() < remainingNanos() ? other : this;
     }
 
-    /** The remaining nanoseconds; 0 or less if the deadline has passed. */
+    /**
+     * Returns the remaining nanoseconds: 0 or less if the deadline has passed, {@code
+     * Long.MAX_VALUE} for {@link #NEVER}.
+     */
     public long remainingNanos() {
         return equals(NEVER) ? Long.MAX_VALUE : nanoTime - System.nanoTime();
     }
@@ -40,7 +44,12 @@ public record Deadline(long nanoTime, Duration duration) {
         return remainingNanos() <= 0;
     }
 
-    /** Returns the exception for a wait that timed out without the given event. */
+    /**
+     * Returns the exception for a wait that reached this deadline. Its message is {@code event}
+     * followed by the timeout, such as {@code No message within 5s}.
+     *
+     * @param event a clause that names the missing event, such as {@code No message}
+     */
     public FabricTimeoutException missed(String event) {
         return new FabricTimeoutException(
                 event

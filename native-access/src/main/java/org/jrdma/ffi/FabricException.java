@@ -15,18 +15,21 @@ public class FabricException extends IOException {
 
     private final int code;
 
-    /** Creates an exception for a failure that has no error number. */
+    /** Creates an exception for a failure that has no error code. */
     public FabricException(String message) {
         this(message, 0, null);
     }
 
-    /** Creates an exception with the error number that the system reported; 0 if there is none. */
+    /**
+     * Creates an exception with the error code that the system or the library reported; 0 if it
+     * reported none.
+     */
     public FabricException(String message, int code, @Nullable Throwable cause) {
         super(message, cause);
         this.code = code;
     }
 
-    /** The errno or the library's own error code; 0 if there is none. */
+    /** Returns the errno or the library's own error code; 0 if the failure has none. */
     public final int code() {
         return code;
     }

@@ -1,7 +1,9 @@
 package org.jrdma.ffi;
 
 /**
- * Thrown if a deadline passes during a wait. The operation itself continues and may still complete.
+ * Thrown if a wait reaches its deadline. Unless the method that throws it specifies otherwise, the
+ * timeout ends only the wait: the operation that the thread waited for continues and may still
+ * complete.
  */
 public final class FabricTimeoutException extends FabricException {
 

@@ -5,11 +5,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports native objects that became unreachable without having been closed, once each. They stay
- * open until their owner closes, because an adapter may still be writing to them.
+ * Logs one warning for each native object that became unreachable before it was closed. Such an
+ * object is not destroyed until its owner is closed, because an adapter may still be writing to its
+ * memory.
  *
  * <p>{@code -Djrdma.leaks=trace} adds the stack trace of each object's creation, at the cost of
- * capturing a stack trace for every object. {@code -Djrdma.leaks=off} disables the reports.
+ * capturing a stack trace for every object. {@code -Djrdma.leaks=off} disables the warnings.
  */
 public final class Leaks {
 
@@ -25,10 +26,11 @@ public final class Leaks {
     }
 
     /**
-     * Reports an object if it becomes unreachable while the given lifetime is open.
+     * Logs a warning if an object becomes unreachable while the given lifetime is open.
      *
      * @param name the name of the object for messages
-     * @param lifetime the lifetime that closing the object ends; must not refer to the object
+     * @param lifetime the lifetime that ends when the object is closed. It must not refer to the
+     *     object, because the object would then never become unreachable
      */
     public static void watch(Object object, String name, Lifetime lifetime) {
         if (!MODE.equals("off")) {

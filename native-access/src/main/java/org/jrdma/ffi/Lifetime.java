@@ -18,18 +18,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lifetime of a native object: its state, its calls in flight, and the objects that must be
- * closed before it.
+ * The lifetime of a native object. It records whether the object is closed, how many calls hold it,
+ * and which objects must be closed before it.
  *
- * <p>Separate from its {@link NativeObject}: an owner references the lifetimes of its dependents,
- * which must not keep a leaked object from being detected by {@link Leaks}. Safe for use by
- * multiple threads.
+ * <p>A lifetime must not refer to its {@link NativeObject}, because owners refer to the lifetimes
+ * of their dependents. Otherwise, an object that the program lost without closing it would stay
+ * reachable through its owner, and {@link Leaks} could not detect it. Safe for use by multiple
+ * threads.
  */
 public final class Lifetime {
 
     /**
-     * Destroys the native object. Runs once, when no call uses the object any more. It must not
-     * refer to the {@link NativeObject}.
+     * Destroys the native object. A destructor runs once, after all calls that use the object have
+     * returned. It must not refer to the {@link NativeObject}, because the object would then never
+     * become unreachable.
      */
     @FunctionalInterface
     public interface Destructor {
@@ -57,8 +59,9 @@ public final class Lifetime {
     }
 
     /**
-     * The open lifetimes that have no owner. This keeps all their dependents reachable, so that the
-     * memory of a leaked device is not freed.
+     * The open lifetimes that have no owner. This set keeps them and all their dependents
+     * reachable. Otherwise, the garbage collector could free the memory of a device that the
+     * program lost without closing it, while the adapter still uses this memory.
      */
     private static final Set<Lifetime> OPEN_ROOTS = ConcurrentHashMap.newKeySet();
 
@@ -84,11 +87,15 @@ public final class Lifetime {
 
     private volatile boolean destroyed;
 
-    /** The number of holds, combined with the {@link #CLOSED} bit. */
+    /**
+     * The number of holds that have not been released, and the bit {@link #CLOSED}, which is set
+     * when close() begins.
+     */
     private volatile int state;
 
     /**
-     * Starts a lifetime. Each owner closes it before itself. The caller must hold the owners.
+     * Starts a lifetime. Closing an owner closes this lifetime first. The caller must {@linkplain
+     * #hold() hold} all owners, so that none of them is closed during this call.
      *
      * @param name the name of the object for messages
      */
@@ -108,8 +115,8 @@ public final class Lifetime {
     }
 
     /**
-     * Adds an owner, which from now on closes this lifetime before itself. The caller must hold
-     * both. This lifetime must not be an owner of {@code owner}.
+     * Adds an owner: closing {@code owner} closes this lifetime first. The caller must hold this
+     * lifetime and {@code owner}. This lifetime must not be an owner of {@code owner}.
      */
     public void addOwner(Lifetime owner) {
         synchronized (owner.dependents) {
@@ -121,23 +128,27 @@ public final class Lifetime {
 
     /**
      * Returns true if close() has begun. The result is reliable only for a thread that is inside
-     * its {@code CallGuard} or holds this lifetime.
+     * its {@code CallGuard} or holds this lifetime, because otherwise close() may begin right after
+     * this call.
      */
     public boolean isClosed() {
         return (int) STATE.getOpaque(this) < 0;
     }
 
     /**
-     * Prevents the object from being destroyed until {@link #release()}, for which close() waits.
-     * Does not block. Suitable for calls of any duration, but not around waits, and not around a
-     * close.
+     * Prevents the object from being destroyed until {@link #release()}: close() waits for the
+     * release. This method does not block.
+     *
+     * <p>A hold is suitable for calls of any duration. Do not wait for an event while holding,
+     * because close() would block until the event. Do not close the object while holding it,
+     * because close() would never return.
      *
      * @throws IllegalStateException if the object is closed
      * @throws StackOverflowError if not enough stack is left for {@link #release()}
      */
     public void hold() {
         if (state < 0) {
-            throw closedException(); // without changing the count that close() watches
+            throw closedException(); // before counting, because close() waits for a count of 0
         }
         StackSpace.ensureForRelease();
         if ((int) STATE.getAndAdd(this, 1) < 0) {
@@ -146,13 +157,13 @@ public final class Lifetime {
         }
     }
 
-    /** Ends a hold. */
+    /** Ends one {@link #hold()}. */
     public void release() {
         STATE.getAndAdd(this, -1);
     }
 
     /**
-     * Holds all of the lifetimes, or none if one is closed.
+     * Holds all given lifetimes, or none of them if one is closed.
      *
      * @throws IllegalStateException if one of the objects is closed
      */
@@ -174,8 +185,9 @@ public final class Lifetime {
     }
 
     /**
-     * Registers a callback that runs once when close() begins, to end waits that would otherwise
-     * block close(). It runs at once if close() has begun. Anything that it throws is logged.
+     * Registers a callback that runs once on the closing thread when close() begins, to end waits
+     * that would otherwise block close(). If close() has already begun, the callback runs
+     * immediately on the calling thread. Anything that a callback throws during close() is logged.
      */
     public void onClose(Runnable callback) {
         callbacks.add(callback);
@@ -184,25 +196,26 @@ public final class Lifetime {
         }
     }
 
-    /** Unregisters a callback of {@link #onClose}. */
+    /** Unregisters a callback that was registered by {@link #onClose}. */
     public void removeOnClose(Runnable callback) {
         callbacks.remove(callback);
     }
 
     /**
-     * Closes the dependents, newest first, then waits for calls in flight, then destroys the
-     * object. If another thread is closing the object, waits for that thread. Errors of the system
-     * are logged, not thrown.
+     * Closes the object in these steps: runs the callbacks of {@link #onClose}, waits until all
+     * holds are released, closes the dependents, newest first, waits for the guarded calls in
+     * progress, and destroys the native object. Errors of the system are logged, not thrown. If
+     * another thread is closing the object, this method waits until that thread has finished.
      *
-     * <p>A callback of {@link #onClose} may close any object. It never waits for a close that has
-     * already begun, whether on its own thread or on another one, because that close may be waiting
-     * for the callback. An owner that a callback closes is destroyed by the thread that destroys
-     * the last of its dependents.
+     * <p>A callback of {@link #onClose} may close any object. A close() within a callback never
+     * waits for a close that has already begun, on this or on another thread, because that close
+     * may be waiting for the callback. If dependents of the object are still being closed then, the
+     * thread that destroys the last of them destroys the object.
      *
-     * <p>If an {@link Error} such as {@link OutOfMemoryError} ends the method early, the object
-     * rejects uses, and the next close() of it or of an owner completes the close.
+     * <p>If an {@link Error} such as {@link OutOfMemoryError} ends this method early, the object
+     * rejects uses, and the next close() of the object or of an owner completes the close.
      *
-     * @throws StackOverflowError if not enough stack is left; nothing has changed then
+     * @throws StackOverflowError if not enough stack is left; the object is unchanged
      */
     public void close() {
         StackSpace.ensure(); // for the dependents, too
@@ -224,14 +237,19 @@ public final class Lifetime {
         }
     }
 
-    /** The open lifetimes that must be closed before this one, oldest first. */
+    /**
+     * Returns the open lifetimes that this lifetime owns and closes before itself, oldest first.
+     */
     public List<Lifetime> dependents() {
         synchronized (dependents) {
             return List.copyOf(dependents);
         }
     }
 
-    /** The stack trace of the object's creation; present only with {@code -Djrdma.leaks=trace}. */
+    /**
+     * Returns the stack trace of the object's creation; present only with {@code
+     * -Djrdma.leaks=trace}.
+     */
     public Optional<Throwable> creation() {
         return Optional.ofNullable(creation);
     }
@@ -240,7 +258,7 @@ public final class Lifetime {
         creation = here;
     }
 
-    /** The name of the object. */
+    /** Returns the name of the object. */
     @Override
     public String toString() {
         return name;
@@ -266,7 +284,7 @@ public final class Lifetime {
                 ScopedValue.where(IN_CALLBACK, this).run(callback);
             } catch (Throwable e) {
                 LOG.error(
-                        "A close callback of {} failed. The object is closed nevertheless.",
+                        "A close callback of {} failed. The close continues.",
                         name,
                         e);
             }
@@ -309,7 +327,7 @@ public final class Lifetime {
         } catch (FabricException e) {
             LOG.warn("Cannot close {}: {}", name, e.getMessage());
         } catch (RuntimeException e) {
-            LOG.error("Closing {} failed. Its owners are closed nevertheless.", name, e);
+            LOG.error("Cannot close {}. Its owners can still be closed.", name, e);
         } finally {
             if (destructorStarted) {
                 leaveOwners();

@@ -3,11 +3,11 @@ package org.jrdma.ffi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An object of a native library or of the kernel, which must be closed.
+ * An object of a native library or of the kernel that the program must close.
  *
- * <p>An object is owned by the object that created it. Closing an owner closes the objects that it
- * still owns, newest first. The use of a closed object throws {@link IllegalStateException} on any
- * thread, and never accesses freed memory.
+ * <p>An object is owned by the object that created it. Closing an owner first closes the objects
+ * that it still owns, newest first. Using a closed object throws {@link IllegalStateException} on
+ * every thread, and never accesses freed memory.
  */
 public abstract class NativeObject implements AutoCloseable {
 
@@ -18,7 +18,7 @@ public abstract class NativeObject implements AutoCloseable {
      * Creates an object for the structure at {@code address}, which is valid until the lifetime is
      * closed.
      */
-    @SuppressWarnings("this-escape") // the cleaner only watches it
+    @SuppressWarnings("this-escape") // Leaks registers this object but does not use it
     protected NativeObject(MemorySegment address, Lifetime lifetime) {
         this.address = address;
         this.lifetime = lifetime;
@@ -27,7 +27,7 @@ public abstract class NativeObject implements AutoCloseable {
 
     /**
      * Closes the objects that depend on this object, then destroys it. Closing again has no effect.
-     * Waits for calls in flight on other threads, which takes microseconds unless the type
+     * Waits for native calls in progress on other threads, which takes microseconds unless the type
      * specifies otherwise. Errors of the system are logged.
      */
     @Override
@@ -43,21 +43,21 @@ public abstract class NativeObject implements AutoCloseable {
     /**
      * Registers a callback that runs when close() begins, before anything is destroyed. Use it to
      * end waits for events that will no longer occur. The callback runs on the closing thread and
-     * must not block. If close() has begun, it runs at once on the calling thread. This object
-     * keeps a reference to the callback while it is open.
+     * must not block. If close() has already begun, the callback runs immediately on the calling
+     * thread. This object refers to the callback while the object is open.
      */
     public final void onClose(Runnable wakeup) {
         lifetime.onClose(wakeup);
     }
 
-    /** Unregisters a callback of {@link #onClose}. */
+    /** Unregisters a callback that was registered by {@link #onClose}. */
     public final void removeOnClose(Runnable wakeup) {
         lifetime.removeOnClose(wakeup);
     }
 
     /**
-     * The address of the C structure, for native functions that this SDK does not wrap. The use of
-     * the address is not guarded against close().
+     * Returns the address of the C structure, for native functions that this SDK does not wrap. The
+     * caller must ensure that the object is not closed while the address is in use.
      *
      * @throws IllegalStateException if the object is closed
      */
@@ -68,12 +68,12 @@ public abstract class NativeObject implements AutoCloseable {
         return address;
     }
 
-    /** The lifetime of this object, for the binding that created it. */
+    /** Returns the lifetime of this object, for use by the binding that created the object. */
     protected final Lifetime lifetime() {
         return lifetime;
     }
 
-    /** The kind of object and its identification, for messages. */
+    /** Returns the kind of object and its identification, for messages. */
     @Override
     public final String toString() {
         return lifetime.toString();

@@ -17,15 +17,18 @@ public final class CProgram {
 
     private CProgram() {}
 
-    /** Returns the value of each expression. */
+    /**
+     * Returns the value of each expression in C. Compiles and runs a program, whose files are
+     * created in {@code folder}.
+     */
     public static Map<String, Long> evaluate(
             Path folder, List<String> headers, Collection<String> expressions)
             throws IOException, InterruptedException {
         var source = folder.resolve("numbers.c");
         var program = folder.resolve("numbers");
-        Files.writeString(source, text(headers, expressions));
-        var chosen = System.getenv("CC");
-        run(chosen == null ? "cc" : chosen, "-o", program.toString(), source.toString());
+        Files.writeString(source, sourceCode(headers, expressions));
+        var compiler = System.getenv("CC");
+        run(compiler == null ? "cc" : compiler, "-o", program.toString(), source.toString());
         var values = new HashMap<String, Long>();
         for (var line : run(program.toString()).lines().toList()) {
             var separator = line.indexOf('=');
@@ -34,7 +37,7 @@ public final class CProgram {
         return values;
     }
 
-    private static String text(List<String> headers, Collection<String> expressions) {
+    private static String sourceCode(List<String> headers, Collection<String> expressions) {
         var includes =
                 headers.stream()
                         .map("#include <%s>\n"::formatted)

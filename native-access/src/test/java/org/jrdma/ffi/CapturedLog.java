@@ -5,10 +5,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 
-/** Captures the log output until it is closed. slf4j-simple writes to System.err. */
+/**
+ * Captures the output of slf4j-simple from construction to {@link #close()}. It replaces
+ * System.err, to which slf4j-simple writes.
+ */
 public final class CapturedLog implements AutoCloseable {
 
-    private final PrintStream before = System.err;
+    private final PrintStream originalErr = System.err;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
     public CapturedLog() {
@@ -22,6 +25,6 @@ public final class CapturedLog implements AutoCloseable {
 
     @Override
     public void close() {
-        System.setErr(before);
+        System.setErr(originalErr);
     }
 }

@@ -24,7 +24,7 @@ public final class ChildJvm {
     /** The exit code and the output of a JVM. */
     public record Result(int exitCode, String output) {}
 
-    /** Runs with everything on the class path. */
+    /** Runs the main method with all classes on the class path. */
     public static Result onClassPath(Class<?> main, String... options)
             throws IOException, InterruptedException {
         var command = new ArrayList<>(List.of(options));
@@ -33,7 +33,10 @@ public final class ChildJvm {
         return run(command);
     }
 
-    /** Runs with the tested module on the module path, patched with the tests. */
+    /**
+     * Runs the main method in the tested module, which is on the module path and patched with the
+     * test classes.
+     */
     public static Result onModulePath(Class<?> main, String... options)
             throws IOException, InterruptedException {
         var module = main.getModule().getName();
@@ -65,7 +68,7 @@ public final class ChildJvm {
                                     process.destroyForcibly();
                                 }
                             } catch (InterruptedException _) {
-                                // the process ended
+                                // the process has ended
                             }
                         });
         var output = new String(process.getInputStream().readAllBytes(), UTF_8);

@@ -24,7 +24,7 @@ class DeadlineTest {
     }
 
     @Test
-    void shouldNotPassIfNever() {
+    void shouldNeverPassIfNever() {
         assertThat(Deadline.NEVER.remainingNanos()).isEqualTo(Long.MAX_VALUE);
         assertThat(Deadline.NEVER.hasPassed()).isFalse();
     }

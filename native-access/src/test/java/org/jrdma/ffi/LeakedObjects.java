@@ -6,21 +6,21 @@ import java.lang.ref.WeakReference;
 import java.util.List;
 
 /**
- * Main program of a separate JVM: leaks native objects, closes one of them before, and prints the
- * log.
+ * Main program of a separate JVM. It creates native objects and drops the references to them,
+ * closes one of them first, and prints the log.
  */
 final class LeakedObjects {
 
     private LeakedObjects() {}
 
-    private static final class Thing extends NativeObject {
-        Thing(Lifetime lifetime) {
+    private static final class TestObject extends NativeObject {
+        TestObject(Lifetime lifetime) {
             super(MemorySegment.NULL, lifetime);
         }
     }
 
     public static void main(String... arguments) throws InterruptedException {
-        var owner = new Thing(new Lifetime("the owner", List.of(), () -> {}));
+        var owner = new TestObject(new Lifetime("the owner", List.of(), () -> {}));
         try (var log = new CapturedLog()) {
             leak("the closed object", true, owner);
             leak("the leaked object", false, owner);
@@ -34,23 +34,24 @@ final class LeakedObjects {
         }
     }
 
-    private static void leak(String name, boolean close, Thing owner) throws InterruptedException {
-        var reference = new WeakReference<>(make(name, close, owner));
+    private static void leak(String name, boolean close, TestObject owner)
+            throws InterruptedException {
+        var reference = new WeakReference<>(create(name, close, owner));
         while (reference.get() != null) {
             collect();
         }
     }
 
-    private static Thing make(String name, boolean close, Thing owner) {
-        var thing = new Thing(new Lifetime(name, List.of(owner.lifetime()), () -> {}));
+    private static TestObject create(String name, boolean close, TestObject owner) {
+        var object = new TestObject(new Lifetime(name, List.of(owner.lifetime()), () -> {}));
         if (close) {
-            thing.close();
+            object.close();
         }
-        return thing;
+        return object;
     }
 
     private static void collect() throws InterruptedException {
         System.gc();
-        Thread.sleep(5); // there is no way to wait for the cleaner's thread
+        Thread.sleep(5); // time for the cleaner's thread, which a test cannot await
     }
 }

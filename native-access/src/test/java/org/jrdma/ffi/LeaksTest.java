@@ -37,7 +37,7 @@ class LeaksTest {
                 .contains(
                         "the leaked object was never closed",
                         "Created here",
-                        "at org.jrdma.ffi.LeakedObjects.make(LeakedObjects.java:")
+                        "at org.jrdma.ffi.LeakedObjects.create(LeakedObjects.java:")
                 .doesNotContain("shows where");
     }
 

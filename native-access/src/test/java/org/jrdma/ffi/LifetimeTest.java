@@ -27,30 +27,30 @@ class LifetimeTest {
         return new Lifetime(name, List.of(owners), () -> destroyed.add(name));
     }
 
-    private record Forgotten(WeakReference<Lifetime> owner, WeakReference<byte[]> memory) {}
+    private record Leaked(WeakReference<Lifetime> owner, WeakReference<byte[]> memory) {}
 
     @Test
-    void shouldKeepReferencesOfDestructorsReachableUntilClosed() {
-        var forgotten = forget();
+    void shouldKeepMemoryOfDestructorsReachableUntilClosed() {
+        var leaked = leak();
 
         System.gc();
         System.gc();
 
-        assertThat(forgotten.memory.get()).isNotNull();
-        Objects.requireNonNull(forgotten.owner.get()).close();
-        for (var i = 0; i < 100 && forgotten.memory.get() != null; i++) {
+        assertThat(leaked.memory.get()).isNotNull();
+        Objects.requireNonNull(leaked.owner.get()).close();
+        for (var i = 0; i < 100 && leaked.memory.get() != null; i++) {
             System.gc();
         }
-        assertThat(forgotten.memory.get()).isNull();
+        assertThat(leaked.memory.get()).isNull();
         assertThat(destroyed).containsExactly("owner");
     }
 
-    private Forgotten forget() {
+    private Leaked leak() {
         var owner = lifetime("owner");
         var memory = new byte[1];
         var region = new Lifetime("region", List.of(owner), () -> memory[0]++);
         assertThat(region.isClosed()).isFalse();
-        return new Forgotten(new WeakReference<>(owner), new WeakReference<>(memory));
+        return new Leaked(new WeakReference<>(owner), new WeakReference<>(memory));
     }
 
     @Test
@@ -80,14 +80,14 @@ class LifetimeTest {
     @Test
     void shouldWaitForAnotherThreadThatIsClosing() throws Exception {
         var inDestructor = new CountDownLatch(1);
-        var goOn = new CountDownLatch(1);
+        var proceed = new CountDownLatch(1);
         var lifetime =
                 new Lifetime(
                         "thing",
                         List.of(),
                         () -> {
                             inDestructor.countDown();
-                            awaitUninterrupted(goOn);
+                            awaitUninterrupted(proceed);
                             destroyed.add("thing");
                         });
         var first = Threads.start(lifetime::close);
@@ -96,7 +96,7 @@ class LifetimeTest {
         var second = Threads.start(lifetime::close).awaitWaiting();
 
         assertThat(second.task().isDone()).isFalse();
-        goOn.countDown();
+        proceed.countDown();
         assertThat(second.result()).isTrue();
         assertThat(destroyed).containsExactly("thing");
         assertThat(first.result()).isTrue();
@@ -105,14 +105,14 @@ class LifetimeTest {
     @Test
     void shouldKeepWaitingForAnotherCloserIfInterruptedAndKeepTheStatus() throws Exception {
         var inDestructor = new CountDownLatch(1);
-        var goOn = new CountDownLatch(1);
+        var proceed = new CountDownLatch(1);
         var lifetime =
                 new Lifetime(
                         "thing",
                         List.of(),
                         () -> {
                             inDestructor.countDown();
-                            awaitUninterrupted(goOn);
+                            awaitUninterrupted(proceed);
                         });
         var first = Threads.start(lifetime::close);
         inDestructor.await();
@@ -128,7 +128,7 @@ class LifetimeTest {
         second.awaitWaiting();
 
         assertThat(second.task().isDone()).isFalse();
-        goOn.countDown();
+        proceed.countDown();
         assertThat(second.result()).isTrue();
         assertThat(first.result()).isTrue();
     }
@@ -137,13 +137,13 @@ class LifetimeTest {
     void shouldCloseDependentsNewestFirst() {
         var owner = lifetime("owner");
         var oldest = lifetime("oldest", owner);
-        var unused = lifetime("middle", owner);
+        var middle = lifetime("middle", owner);
         var newest = lifetime("newest", owner);
 
         owner.close();
 
         assertThat(destroyed).containsExactly("newest", "middle", "oldest", "owner");
-        assertThat(List.of(oldest, unused, newest)).allMatch(Lifetime::isClosed);
+        assertThat(List.of(oldest, middle, newest)).allMatch(Lifetime::isClosed);
     }
 
     @Test
@@ -176,13 +176,13 @@ class LifetimeTest {
     void shouldBeClosedBeforeAnOwnerAddedLater() {
         var owner = lifetime("owner");
         var window = lifetime("window", owner);
-        var shown = lifetime("shown", owner);
+        var region = lifetime("region", owner);
 
-        window.addOwner(shown);
-        window.addOwner(shown);
-        shown.close();
+        window.addOwner(region);
+        window.addOwner(region);
+        region.close();
 
-        assertThat(destroyed).containsExactly("window", "shown");
+        assertThat(destroyed).containsExactly("window", "region");
         assertThat(owner.dependents()).isEmpty();
     }
 
@@ -190,13 +190,13 @@ class LifetimeTest {
     void shouldBeRemovedFromAnOwnerAddedLaterIfClosedFirst() {
         var owner = lifetime("owner");
         var window = lifetime("window", owner);
-        var shown = lifetime("shown", owner);
-        window.addOwner(shown);
+        var region = lifetime("region", owner);
+        window.addOwner(region);
 
         window.close();
 
-        assertThat(shown.dependents()).isEmpty();
-        assertThat(shown.isClosed()).isFalse();
+        assertThat(region.dependents()).isEmpty();
+        assertThat(region.isClosed()).isFalse();
     }
 
     @Test
@@ -262,7 +262,7 @@ class LifetimeTest {
                 .isThrownBy(() -> Lifetime.holdAll(List.of(open, closed, behind)))
                 .withMessage("closed is closed");
 
-        open.close(); // would block forever if a hold remained
+        open.close(); // would block forever if the lifetime were still held
         behind.close();
         assertThat(destroyed).containsExactly("closed", "open", "behind");
     }
@@ -286,7 +286,7 @@ class LifetimeTest {
     void shouldWaitForACallInsideAGuard() throws Exception {
         var lifetime = lifetime("thing");
         var inside = new CountDownLatch(1);
-        var goOn = new CountDownLatch(1);
+        var proceed = new CountDownLatch(1);
         var caller =
                 Threads.start(() -> {
                     var guard = CallGuard.ofCurrentThread();
@@ -294,7 +294,7 @@ class LifetimeTest {
                     try {
                         var closedAtEntry = lifetime.isClosed();
                         inside.countDown();
-                        goOn.await();
+                        proceed.await();
                         return closedAtEntry || destroyed.contains("thing");
                     } finally {
                         guard.exit();
@@ -305,7 +305,7 @@ class LifetimeTest {
         var closer = Threads.start(lifetime::close).awaitWaiting();
 
         assertThat(lifetime.isClosed()).isTrue();
-        goOn.countDown();
+        proceed.countDown();
         assertThat(caller.result()).as("destroyed during the call").isFalse();
         assertThat(closer.result()).isTrue();
         assertThat(destroyed).containsExactly("thing");
@@ -314,9 +314,9 @@ class LifetimeTest {
     @Test
     void shouldLogErrorsOfTheSystemAndCloseTheOwners() {
         var owner = lifetime("owner");
-        var refused =
+        var unreleased =
                 new Lifetime(
-                        "refused",
+                        "unreleased",
                         List.of(owner),
                         () -> {
                             throw new FabricException("ibv_destroy_cq failed: EBUSY (16)");
@@ -326,9 +326,9 @@ class LifetimeTest {
             owner.close();
 
             assertThat(log.toString())
-                    .contains("WARN", "Cannot close refused: ibv_destroy_cq failed: EBUSY (16)");
+                    .contains("WARN", "Cannot close unreleased: ibv_destroy_cq failed: EBUSY (16)");
         }
-        assertThat(refused.isClosed()).isTrue();
+        assertThat(unreleased.isClosed()).isTrue();
         assertThat(destroyed).containsExactly("owner");
     }
 
@@ -368,7 +368,7 @@ class LifetimeTest {
             assertThat(log.toString()).contains("a mistake");
         }
 
-        lifetime.close(); // returns
+        lifetime.close(); // would block forever if the first close were not marked as complete
         assertThat(lifetime.isClosed()).isTrue();
     }
 
@@ -384,32 +384,32 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldRunACloseCallbackAtOnceIfClosed() {
+    void shouldRunACloseCallbackImmediatelyIfClosed() {
         var lifetime = lifetime("thing");
         lifetime.close();
-        var woken = new AtomicInteger();
+        var callbacks = new AtomicInteger();
 
-        lifetime.onClose(woken::incrementAndGet);
+        lifetime.onClose(callbacks::incrementAndGet);
 
-        assertThat(woken).hasValue(1);
+        assertThat(callbacks).hasValue(1);
     }
 
     @Test
     void shouldDestroyTheObjectIfACloseCallbackFails() {
         var lifetime = lifetime("thing");
         var dependent = lifetime("dependent", lifetime);
-        var woken = new AtomicInteger();
+        var callbacks = new AtomicInteger();
         lifetime.onClose(() -> {
             throw new IllegalArgumentException("a mistake");
         });
-        lifetime.onClose(woken::incrementAndGet);
+        lifetime.onClose(callbacks::incrementAndGet);
 
         try (var log = new CapturedLog()) {
             lifetime.close();
             assertThat(log.toString()).contains("thing", "a mistake");
         }
 
-        assertThat(woken).hasValue(1);
+        assertThat(callbacks).hasValue(1);
         assertThat(destroyed).containsExactly("dependent", "thing");
         assertThat(dependent.isClosed()).isTrue();
     }
@@ -463,25 +463,25 @@ class LifetimeTest {
     @Test
     void shouldCloseDependentsCreatedWhileTheOwnerIsClosing() throws Exception {
         var rounds = 3_000;
-        var made = new AtomicInteger();
+        var created = new AtomicInteger();
         var start = new CyclicBarrier(2);
         var owners = new AtomicReference<Lifetime>();
-        var late = new AtomicInteger();
-        var maker =
+        var closedWhileHeld = new AtomicInteger();
+        var creator =
                 Threads.start(() -> {
                     for (var round = 0; round < rounds; round++) {
                         start.await();
                         var owner = owners.get();
                         for (var offset = 0; offset < round % 200; offset++) {
-                            Thread.onSpinWait(); // varies the timing between the rounds
+                            Thread.onSpinWait(); // delays the hold differently in each round
                         }
                         try {
                             owner.hold();
                             try {
                                 if (!lifetime("dependent", owner).isClosed()) {
-                                    made.incrementAndGet();
+                                    created.incrementAndGet();
                                 } else {
-                                    late.incrementAndGet();
+                                    closedWhileHeld.incrementAndGet();
                                 }
                             } finally {
                                 owner.release();
@@ -495,7 +495,7 @@ class LifetimeTest {
 
         for (var round = 0; round < rounds; round++) {
             destroyed.clear();
-            var before = made.get();
+            var before = created.get();
             var owner = lifetime("owner");
             owners.set(owner);
             start.await();
@@ -504,11 +504,13 @@ class LifetimeTest {
             assertThat(destroyed)
                     .as("round %d", round)
                     .isEqualTo(
-                            made.get() > before ? List.of("dependent", "owner") : List.of("owner"));
+                            created.get() > before
+                                    ? List.of("dependent", "owner")
+                                    : List.of("owner"));
         }
 
-        assertThat(maker.result()).isTrue();
-        assertThat(late).as("closed while its owner was held").hasValue(0);
+        assertThat(creator.result()).isTrue();
+        assertThat(closedWhileHeld).as("closed while its owner was held").hasValue(0);
     }
 
     @Test

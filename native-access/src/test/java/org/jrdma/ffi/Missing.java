@@ -3,8 +3,8 @@ package org.jrdma.ffi;
 import org.opentest4j.TestAbortedException;
 
 /**
- * Reports a missing prerequisite of a test: the test is skipped on a developer's machine and fails
- * in CI.
+ * Creates the exception for a test whose prerequisite is missing. It skips the test on a
+ * developer's machine and fails the test in CI.
  */
 public final class Missing {
 

@@ -11,15 +11,15 @@ class NativeObjectTest {
 
     private static final MemorySegment ADDRESS = MemorySegment.ofAddress(0x1234_5678L);
 
-    private static final class Thing extends NativeObject {
-        Thing(String name) {
+    private static final class TestObject extends NativeObject {
+        TestObject(String name) {
             super(ADDRESS, new Lifetime(name, List.of(), () -> {}));
         }
     }
 
     @Test
     void shouldReturnItsAddressWhileOpen() {
-        try (var thing = new Thing("thing 7 of rxe0")) {
+        try (var thing = new TestObject("thing 7 of rxe0")) {
             assertThat(thing.address()).isEqualTo(ADDRESS);
             assertThat(thing.isOpen()).isTrue();
         }
@@ -27,7 +27,7 @@ class NativeObjectTest {
 
     @Test
     void shouldRejectTheUseOfItsAddressAfterClose() {
-        var thing = new Thing("thing 7 of rxe0");
+        var thing = new TestObject("thing 7 of rxe0");
 
         thing.close();
 
@@ -39,7 +39,7 @@ class NativeObjectTest {
 
     @Test
     void shouldHaveTheNameOfItsLifetimeAfterClose() {
-        var thing = new Thing("thing 7 of rxe0");
+        var thing = new TestObject("thing 7 of rxe0");
 
         thing.close();
 

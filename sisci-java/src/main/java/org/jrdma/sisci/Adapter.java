@@ -7,9 +7,10 @@ import org.jrdma.sisci.model.DmaCapabilities;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * An adapter of this machine, which connects it to the fabric.
+ * An adapter of this machine, which connects the machine to the fabric.
  *
- * <p>Usable while the {@link Node} that returned it is open. Safe for use by multiple threads.
+ * <p>An adapter can be used while the {@link Node} that returned it is open. Safe for use by
+ * multiple threads.
  */
 public final class Adapter {
 
@@ -47,15 +48,15 @@ public final class Adapter {
     public enum LinkQuery {
         /** 1 if the link is operational. */
         OPERATIONAL(sisci_query.SCI_Q_ADAPTER_LINK_OPERATIONAL),
-        /** The width in lanes. */
+        /** The width of the link, in PCIe lanes. */
         WIDTH(sisci_query.SCI_Q_ADAPTER_LINK_WIDTH),
-        /** The generation of PCIe. */
+        /** The PCIe generation of the link. */
         SPEED(sisci_query.SCI_Q_ADAPTER_LINK_SPEED),
-        /** The uptime in seconds. */
+        /** The uptime of the link, in seconds. */
         UPTIME(sisci_query.SCI_Q_ADAPTER_LINK_UPTIME),
-        /** The downtime in seconds. */
+        /** The downtime of the link, in seconds. */
         DOWNTIME(sisci_query.SCI_Q_ADAPTER_LINK_DOWNTIME),
-        /** 1 if a cable is inserted. */
+        /** 1 if a cable is inserted into the port of the link. */
         CABLE_INSERTED(sisci_query.SCI_Q_ADAPTER_LINK_CABLE_INSERTED),
         /** 1 if the link is enabled. */
         ENABLED(sisci_query.SCI_Q_ADAPTER_LINK_ENABLED),
@@ -69,12 +70,12 @@ public final class Adapter {
         }
     }
 
-    /** The number of this adapter, from 0. */
+    /** Returns the number of this adapter. The adapters of a machine are numbered from 0. */
     public int number() {
         return number;
     }
 
-    /** The node id that this adapter has in the fabric. */
+    /** Returns the node id that this adapter has in the fabric. */
     public int nodeId() {
         return nodeId;
     }
@@ -103,14 +104,18 @@ public final class Adapter {
         return inCall(() -> nodes().queryAdapter(number, link, subcommand));
     }
 
-    /** Returns true if a link is operational. */
+    /**
+     * Returns true if a link of this adapter is operational.
+     *
+     * @param link the number of the link, from 0
+     */
     public boolean isLinkOperational(int link) throws SisciException {
         return query(LinkQuery.OPERATIONAL, link) != 0;
     }
 
     /**
-     * Reads a control register of this adapter. The registers depend on the type of the adapter. In
-     * C: {@code SCIGetLocalCSR}.
+     * Reads a control register of this adapter. The type of the adapter determines the registers.
+     * In C: {@code SCIGetLocalCSR}.
      *
      * @throws UnsupportedOperationException if the library does not have the function
      */
@@ -139,6 +144,8 @@ public final class Adapter {
     /**
      * Reads a control register of an adapter in another node. In C: {@code SCIGetCSRRegister}.
      *
+     * @param peer the id of the other node
+     *
      * @throws UnsupportedOperationException if the library does not have the function
      */
     public int readRemoteRegister(int peer, int offset) throws SisciException {
@@ -149,6 +156,8 @@ public final class Adapter {
 
     /**
      * Writes a control register of an adapter in another node. In C: {@code SCISetCSRRegister}.
+     *
+     * @param peer the id of the other node
      *
      * @throws UnsupportedOperationException if the library does not have the function
      */
@@ -169,12 +178,18 @@ public final class Adapter {
         return "register 0x%X of node %d".formatted(offset, ofNodeId);
     }
 
-    /** Returns true if a DMA engine is available. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
+    /**
+     * Returns true if this adapter has a DMA engine of the given kind. In C: {@code SCIQuery} with
+     * {@code SCI_Q_DMA}.
+     */
     public boolean isDmaAvailable(DmaEngine engine) throws SisciException {
         return inCall(() -> nodes().isDmaAvailable(number, flags(engine)));
     }
 
-    /** The capabilities of a DMA engine. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
+    /**
+     * Returns the capabilities of a DMA engine of this adapter. In C: {@code SCIQuery} with {@code
+     * SCI_Q_DMA}.
+     */
     public DmaCapabilities dmaCapabilities(DmaEngine engine) throws SisciException {
         return inCall(() -> nodes().dmaCapabilities(number, flags(engine)));
     }
@@ -191,7 +206,7 @@ public final class Adapter {
         return SisciObject.inCall(node.lifetime(), call);
     }
 
-    /** The numbers of the adapter and its node. */
+    /** Returns the numbers of the adapter and its node. */
     @Override
     public String toString() {
         return "adapter %d of node %d".formatted(number, nodeId);

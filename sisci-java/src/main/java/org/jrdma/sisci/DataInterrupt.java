@@ -13,10 +13,11 @@ import org.jrdma.sisci.model.SisciException;
 /**
  * An interrupt of this node through which peers send small messages.
  *
- * <p>The library delivers each message on arrival and treats it as received. This object queues up
- * to 16 MiB of messages until they are received. If the queue overflows, the oldest messages are
- * lost, which {@link #receive} reports. To lose no message, receive them as fast as they arrive, or
- * let the sender wait for acknowledgements.
+ * <p>The library passes each message to this object on arrival, and then treats the message as
+ * received. This object queues up to 16 MiB of messages until the program receives them. If the
+ * queue overflows, the oldest messages are lost, and {@link #receive} reports the loss. To avoid
+ * losses, receive messages as fast as they arrive, or let the sender wait for acknowledgements of
+ * the receiving program.
  *
  * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_local_data_interrupt_t}; {@link #close()} is {@code SCIRemoveDataInterrupt}.
@@ -25,7 +26,7 @@ public final class DataInterrupt extends SisciObject {
 
     private static final long MAX_QUEUED_BYTES = 16 << 20;
 
-    /** The approximate overhead of a queued message. */
+    /** The approximate overhead in bytes of a queued message, which counts towards the limit. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final int number;
@@ -37,13 +38,13 @@ public final class DataInterrupt extends SisciObject {
         this.events = events;
     }
 
-    /** Creates an interrupt. The node must be held. */
+    /** Creates a data interrupt. The caller must hold the lifetime of the node. */
     static DataInterrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
         if (options.shared() || options.counting()) {
             throw new IllegalArgumentException(
                     "Cannot create a data interrupt with "
                             + options
-                            + ": data interrupts support neither shared nor counting.");
+                            + ": the options shared and counting are not supported");
         }
         var events =
                 new EventQueue<byte[]>(
@@ -54,14 +55,14 @@ public final class DataInterrupt extends SisciObject {
                 LocalInterrupt.create(node, options, true, events, events::put), events);
     }
 
-    /** The number by which peers connect to this interrupt. */
+    /** Returns the number by which peers connect to this interrupt. */
     public int number() {
         return number;
     }
 
     /**
      * Waits for the next message. Messages are returned in the order of their arrival. Each message
-     * goes to one caller or one listener.
+     * is delivered to only one caller or listener.
      *
      * @throws FabricTimeoutException if no message arrived in time
      * @throws FabricException once, if messages were lost because they were not received in time;
@@ -76,8 +77,8 @@ public final class DataInterrupt extends SisciObject {
     /**
      * Calls a listener for each message until this interrupt is closed. The calls are made
      * sequentially on a dedicated virtual thread. The listener may close the interrupt. Exceptions
-     * of the listener are logged, as is the number of messages lost because the listener was too
-     * slow.
+     * of the listener are logged. If messages are lost because the listener is too slow, their
+     * number is logged.
      */
     public void onMessage(Consumer<byte[]> listener) {
         events.listen(listener);

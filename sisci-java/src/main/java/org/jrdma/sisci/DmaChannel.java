@@ -8,8 +8,8 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A channel of a DMA engine, allocated to this process. DMA queues can be assigned to it, and
- * segments prepared for it.
+ * A channel of a DMA engine, allocated to this process. DMA queues can be assigned to the channel,
+ * and segments can be prepared for it.
  *
  * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code sci_dma_channel_t};
  * {@link #close()} is {@code SCIReturnDMAChannel}.
@@ -20,7 +20,7 @@ public final class DmaChannel extends SisciObject {
         super(handle);
     }
 
-    /** The kind of DMA engine that has the channel. In C: {@code sci_dma_type_t}. */
+    /** The kind of DMA engine to which a channel belongs. In C: {@code sci_dma_type_t}. */
     public enum Engine {
         /** Any engine. */
         ANY(sisci_h.SCI_DMA_TYPE_DONTCARE()),
@@ -40,7 +40,7 @@ public final class DmaChannel extends SisciObject {
         }
     }
 
-    /** Allocates a channel. The node must be held. */
+    /** Allocates a channel. The caller must hold the lifetime of the node. */
     static DmaChannel request(NodeHandle node, Engine engine, int channel, boolean shared)
             throws SisciException {
         var library = node.functions().library();
@@ -53,7 +53,10 @@ public final class DmaChannel extends SisciObject {
         return new DmaChannel(node.own(name, handle, () -> functions.returnChannel(handle, name)));
     }
 
-    /** Lets this channel execute the transfers of a queue. In C: {@code SCIAssignDMAChannel}. */
+    /**
+     * Assigns a queue to this channel, which then executes the transfers of the queue. In C: {@code
+     * SCIAssignDMAChannel}.
+     */
     public void assign(DmaQueue queue) throws SisciException {
         use(ChannelUse.ASSIGN, queue);
     }

@@ -29,10 +29,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A DMA queue, which transfers data without the CPU, one transfer at a time.
+ * A queue that transfers data by DMA, without the CPU. It executes one transfer at a time.
  *
- * <p>There are three ways to make a transfer. {@link #start} returns a future, {@link #transfer}
- * waits for the end, and {@link #post} leaves it to the caller to poll {@link #state}.
+ * <p>There are three ways to make a transfer. {@link #start} returns a future. {@link #transfer}
+ * waits until the transfer has ended. After {@link #post}, the caller polls {@link #state}.
  *
  * <p>Owned by its {@link Node}; safe for use by multiple threads. Closing a queue aborts its
  * transfer. In C: {@code sci_dma_queue_t}; {@link #close()} is {@code SCIAbortDMAQueue} and {@code
@@ -51,7 +51,10 @@ public final class DmaQueue extends SisciObject {
         this.state = state;
     }
 
-    /** The state for close. Separate from the queue, so that a leaked queue can be detected. */
+    /**
+     * The state that the close of the queue needs. It does not refer to the queue itself, so that a
+     * leaked queue can be detected.
+     */
     private static final class State {
 
         final RemovalRetry retry;
@@ -60,7 +63,10 @@ public final class DmaQueue extends SisciObject {
         final String name;
         private final AtomicReference<@Nullable Running> running = new AtomicReference<>();
 
-        /** The posted transfer, which the caller polls. Keeps the caller's memory reachable. */
+        /**
+         * The transfer of the last {@link #post}. This reference keeps the memory of the transfer
+         * reachable.
+         */
         @SuppressWarnings("unused") // only keeps memory reachable
         private @Nullable DmaTransfer posted;
 
@@ -75,11 +81,14 @@ public final class DmaQueue extends SisciObject {
             return functions.dma().state(handle);
         }
 
-        /** Starts a transfer. Holds a lock, so that an abort cannot hit a later transfer. */
+        /**
+         * Starts a transfer. This method and the aborts are synchronized, so that the abort of one
+         * transfer cannot affect the next.
+         */
         synchronized Running start(DmaTransfer transfer, Lifetime queue) throws SisciException {
             transfer.checkLibrary(functions, name);
             var next = new Running(transfer, running, by -> abortIfOpen(by, queue));
-            // Before the start, because the transfer may end immediately.
+            // Set before the transfer is started, because it may end immediately.
             var other = running.compareAndExchange(null, next);
             if (other != null) {
                 Callbacks.forget(next.listener);
@@ -108,11 +117,14 @@ public final class DmaQueue extends SisciObject {
 
         private IllegalStateException alreadyRunning(Running other) {
             return new IllegalStateException(
-                    "Cannot start a transfer on %s: it is still executing a %s."
+                    "Cannot start a transfer on %s: it is still executing a %s"
                             .formatted(name, other.transfer));
         }
 
-        /** Aborts the transfer and completes its future, because the library may not call back. */
+        /**
+         * Aborts the transfer. Completes its future if the transfer has ended, because the library
+         * may not call back for an aborted transfer.
+         */
         synchronized void abort() throws SisciException {
             functions.dma().abortQueue(handle, name);
             endIf(DmaState.ABORTED);
@@ -131,7 +143,10 @@ public final class DmaQueue extends SisciObject {
             }
         }
 
-        /** Returns true if the engine no longer accesses the memory of a transfer. */
+        /**
+         * Returns true if a transfer has ended, so that the engine no longer accesses its memory.
+         * Completes the future of the transfer if the library has not called back.
+         */
         synchronized boolean hasEnded(Running transfer) {
             if (running.get() == transfer && now() != DmaState.POSTED) {
                 transfer.end(transfer.outcome(now()));
@@ -142,13 +157,13 @@ public final class DmaQueue extends SisciObject {
         /**
          * Aborts a transfer because one of its segments or its node is being closed.
          *
-         * @param only the transfer to abort; null for any
+         * @param only the transfer to abort; null to abort any transfer that is running
          */
         private void abortIfOpen(@Nullable Running only, Lifetime queue) {
             try {
                 queue.hold();
             } catch (IllegalStateException e) {
-                return; // the close of the queue aborts the transfer
+                return; // the queue is being closed, which aborts the transfer
             }
             try {
                 if (only != null) {
@@ -201,7 +216,9 @@ public final class DmaQueue extends SisciObject {
         }
     }
 
-    /** A running transfer and its future. Keeps the caller's memory reachable. */
+    /**
+     * A running transfer and its future. This object keeps the memory of the transfer reachable.
+     */
     private static final class Running {
 
         final DmaTransfer transfer;
@@ -211,10 +228,12 @@ public final class DmaQueue extends SisciObject {
         private final Runnable abort;
 
         /**
-         * Registers the callback for the end of the transfer.
+         * Registers the callback that the library calls when the transfer has ended.
          *
-         * @param current the reference to this transfer while it is running
-         * @param abort aborts the transfer when one of its segments is closed
+         * @param current the reference of the queue to its running transfer, which this object
+         *     clears when the transfer has ended
+         * @param abort the action that aborts the transfer, which runs when one of its segments is
+         *     closed
          */
         Running(
                 DmaTransfer transfer,
@@ -238,17 +257,20 @@ public final class DmaQueue extends SisciObject {
             var function = "SCIStartDmaTransfer";
             return new SisciException(
                     function,
-                    "The %s failed: %s."
+                    "The %s failed: %s"
                             .formatted(transfer, SisciException.describe(function, status)),
                     status);
         }
 
         SisciException aborted() {
             return new SisciException(
-                    "SCIAbortDMAQueue", "The %s was aborted.".formatted(transfer), 0);
+                    "SCIAbortDMAQueue", "The %s was aborted".formatted(transfer), 0);
         }
 
-        /** The result of the transfer if the library has not called back; null for success. */
+        /**
+         * Returns the failure of the transfer, derived from the state of the queue, for a transfer
+         * for which the library has not called back; null if the transfer succeeded.
+         */
         @Nullable SisciException outcome(DmaState state) {
             return switch (state) {
                 case DONE -> null;
@@ -285,7 +307,7 @@ public final class DmaQueue extends SisciObject {
         }
     }
 
-    /** Creates a queue. The caller must hold the node, so that it cannot be closed meanwhile. */
+    /** Creates a queue. The caller must hold the lifetime of the node. */
     static DmaQueue create(NodeHandle node, int maxEntries) throws SisciException {
         var name = "DMA queue of %d entries of %s".formatted(maxEntries, node);
         var handle =
@@ -304,15 +326,17 @@ public final class DmaQueue extends SisciObject {
                             state.remove();
                         });
         abort.set(() -> state.abortIfOpen(null, lifetime));
-        owner.onClose(abort.get()); // newer segments are closed before this queue
+        // The node closes segments that are newer than this queue before the queue. These segments
+        // cannot be removed while a transfer uses them, so the transfer is aborted first.
+        owner.onClose(abort.get());
         return new DmaQueue(new ObjectHandle(node, handle, lifetime, state.retry), state);
     }
 
     /**
      * Starts a transfer and returns a future that completes when the transfer ends. If the transfer
-     * fails or is aborted, the future completes with a {@link SisciException}. Dependent actions of
-     * the future run on a virtual thread. Canceling the future does not stop the transfer: call
-     * {@link #abort()}.
+     * fails or is aborted, the future completes exceptionally with a {@link SisciException}.
+     * Dependent actions of the future run on a virtual thread. Canceling the future does not stop
+     * the transfer: call {@link #abort()}.
      *
      * @throws IllegalStateException if another transfer is running
      */
@@ -324,9 +348,10 @@ public final class DmaQueue extends SisciObject {
      * Makes a transfer and waits for its end.
      *
      * <p>If the timeout expires or the thread is interrupted, this method aborts the transfer, and
-     * waits until the engine no longer accesses the memory. If the engine still runs five seconds
-     * after the abort, the thrown exception has a suppressed exception that says so. In this case,
-     * the memory must stay allocated until {@link #state()} is not POSTED.
+     * waits until the engine no longer accesses the memory of the transfer. If the engine still
+     * runs five seconds after the abort, the thrown exception has a suppressed exception that
+     * reports this. In this case, the memory must stay allocated until {@link #state()} is not
+     * POSTED.
      *
      * @throws FabricTimeoutException if the transfer did not end in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
@@ -361,7 +386,7 @@ public final class DmaQueue extends SisciObject {
         } catch (SisciException e) {
             reason.addSuppressed(e);
         } catch (IllegalStateException e) {
-            LOG.debug("The close of {} stops the {}", this, running.transfer);
+            LOG.debug("The close of {} aborts the {}", this, running.transfer);
         }
         if (!awaitEnd(running)) {
             reason.addSuppressed(running.outcome(DmaState.POSTED));
@@ -369,7 +394,10 @@ public final class DmaQueue extends SisciObject {
         return reason;
     }
 
-    /** Waits until the aborted transfer ends. An interrupt does not end the wait, and stays set. */
+    /**
+     * Waits up to five seconds until the aborted transfer ends, and returns true if it has ended.
+     * An interrupt does not end the wait, and the interrupt status is restored afterwards.
+     */
     private boolean awaitEnd(Running running) {
         var deadline = Deadline.after(ABORT_TIMEOUT);
         var interrupted = false;
@@ -400,15 +428,15 @@ public final class DmaQueue extends SisciObject {
         whileOpen(() -> state.post(transfer));
     }
 
-    /** The state of the last transfer, without blocking. In C: {@code SCIDMAQueueState}. */
+    /** Returns the state of the last transfer, without blocking. In C: {@code SCIDMAQueueState}. */
     public DmaState state() {
         return inCall(state::now);
     }
 
     /**
-     * Aborts the running transfer. The engine may continue for a short time: the memory must stay
-     * allocated until the future has completed or {@link #state()} is not POSTED. In C: {@code
-     * SCIAbortDMAQueue}.
+     * Aborts the running transfer. The engine may continue for a short time: the memory of the
+     * transfer must stay allocated until the future has completed or {@link #state()} is not
+     * POSTED. In C: {@code SCIAbortDMAQueue}.
      */
     public void abort() throws SisciException {
         whileOpen(state::abort);

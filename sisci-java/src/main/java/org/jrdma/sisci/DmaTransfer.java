@@ -43,13 +43,19 @@ public final class DmaTransfer {
         this.toGroup = toGroup;
     }
 
-    /** A C function that starts a transfer, with its arguments except the queue. */
+    /**
+     * A call of the C function that starts a transfer. The implementation contains the arguments
+     * that are not parameters here.
+     */
     private interface Start {
         void start(SisciFunctions functions, MemorySegment queue, long listener, int flags)
                 throws SisciException;
     }
 
-    /** A transfer from a local to a remote segment. In C: {@code SCIStartDmaTransfer}. */
+    /**
+     * Returns a transfer from a prepared local segment to a remote segment. In C: {@code
+     * SCIStartDmaTransfer}.
+     */
     public static DmaTransfer push(
             LocalSegment local,
             long localOffset,
@@ -59,7 +65,10 @@ public final class DmaTransfer {
         return segments(local, localOffset, remote, remoteOffset, bytes, false);
     }
 
-    /** A transfer from a remote to a local segment. In C: {@code SCIStartDmaTransfer}. */
+    /**
+     * Returns a transfer from a remote segment to a prepared local segment. In C: {@code
+     * SCIStartDmaTransfer}.
+     */
     public static DmaTransfer pull(
             LocalSegment local,
             long localOffset,
@@ -107,13 +116,19 @@ public final class DmaTransfer {
                                                 name)));
     }
 
-    /** A transfer of pieces to a remote segment. In C: {@code SCIStartDmaTransferVec}. */
+    /**
+     * Returns a transfer of several pieces from a prepared local segment to a remote segment. In C:
+     * {@code SCIStartDmaTransferVec}.
+     */
     public static DmaTransfer pushPieces(
             LocalSegment local, RemoteSegment remote, List<DmaPiece> pieces) {
         return vector(local, remote, pieces, false);
     }
 
-    /** A transfer of pieces from a remote segment. In C: {@code SCIStartDmaTransferVec}. */
+    /**
+     * Returns a transfer of several pieces from a remote segment to a prepared local segment. In C:
+     * {@code SCIStartDmaTransferVec}.
+     */
     public static DmaTransfer pullPieces(
             LocalSegment local, RemoteSegment remote, List<DmaPiece> pieces) {
         return vector(local, remote, pieces, true);
@@ -123,7 +138,7 @@ public final class DmaTransfer {
             LocalSegment local, RemoteSegment remote, List<DmaPiece> pieces, boolean pulls) {
         var copy = List.copyOf(pieces);
         if (copy.isEmpty()) {
-            throw new IllegalArgumentException("A DMA transfer has at least one piece.");
+            throw new IllegalArgumentException("Cannot create a DMA transfer without pieces");
         }
         var name = copy.size() + " pieces";
         return of(
@@ -146,9 +161,9 @@ public final class DmaTransfer {
     }
 
     /**
-     * A transfer from the caller's memory to a remote segment. The caller is responsible for the
-     * memory: it must be native and stay allocated until the transfer has ended. In C: {@code
-     * SCIStartDmaTransferMem}.
+     * Returns a transfer from the caller's memory to a remote segment. The caller is responsible
+     * for the memory: it must be native and stay allocated until the transfer has ended. In C:
+     * {@code SCIStartDmaTransferMem}.
      */
     public static DmaTransfer pushForeign(
             MemorySegment memory, RemoteSegment remote, long remoteOffset) {
@@ -156,13 +171,13 @@ public final class DmaTransfer {
     }
 
     /**
-     * A transfer from a remote segment to the caller's memory. The caller is responsible for the
-     * memory, as with {@link #pushForeign}. In C: {@code SCIStartDmaTransferMem}.
+     * Returns a transfer from a remote segment to the caller's memory. The caller is responsible
+     * for the memory, as with {@link #pushForeign}. In C: {@code SCIStartDmaTransferMem}.
      */
     public static DmaTransfer pullForeign(
             MemorySegment memory, RemoteSegment remote, long remoteOffset) {
         if (memory.isReadOnly()) {
-            throw new IllegalArgumentException("Cannot transfer data into read-only memory.");
+            throw new IllegalArgumentException("Cannot transfer data into read-only memory");
         }
         return foreign(memory, remote, remoteOffset, true);
     }
@@ -205,22 +220,25 @@ public final class DmaTransfer {
         return new DmaTransfer(name, local, remote, pulls, start, DmaEngine.ANY, false);
     }
 
-    /** This transfer executed by a given engine. */
+    /** Returns a copy of this transfer that the given engine executes. */
     public DmaTransfer withEngine(DmaEngine other) {
         return new DmaTransfer(name, local, remote, pulls, start, other, toGroup);
     }
 
-    /** This transfer to all members of a multicast group. In C: {@code SCI_FLAG_BROADCAST}. */
+    /**
+     * Returns a copy of this transfer whose target is all members of a multicast group. In C:
+     * {@code SCI_FLAG_BROADCAST}.
+     */
     public DmaTransfer toGroup() {
         return new DmaTransfer(name, local, remote, pulls, start, engine, true);
     }
 
-    /** The lifetimes of the segments that the transfer uses. */
+    /** Returns the lifetimes of the segments that the transfer uses. */
     Stream<Lifetime> lifetimes() {
         return Stream.of(local, remote).filter(Objects::nonNull).map(SisciObject::ownLifetime);
     }
 
-    /** Checks that the segments belong to the library of the queue. */
+    /** Checks that the segments belong to the same library as the queue. */
     void checkLibrary(SisciFunctions functions, String queue) {
         remote.checkLibrary(functions, queue);
         if (local != null) {
@@ -228,7 +246,7 @@ public final class DmaTransfer {
         }
     }
 
-    /** Starts this transfer. The queue must be held. */
+    /** Starts this transfer. The caller must hold the lifetime of the queue. */
     void start(SisciFunctions functions, MemorySegment queue, long listener) throws SisciException {
         var library = functions.library();
         var flags =
@@ -238,7 +256,7 @@ public final class DmaTransfer {
         remote.whileOpen(() -> start.start(functions, queue, listener, flags));
     }
 
-    /** The direction, size and remote segment. */
+    /** Returns the direction, the size and the remote segment of this transfer. */
     @Override
     public String toString() {
         return "%s of %s %s %s"

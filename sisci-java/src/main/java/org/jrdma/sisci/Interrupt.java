@@ -10,7 +10,7 @@ import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * An interrupt of this node, which peers can trigger.
+ * An interrupt of this node that peers can trigger.
  *
  * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_local_interrupt_t}; {@link #close()} is {@code SCIRemoveInterrupt}.
@@ -26,21 +26,21 @@ public final class Interrupt extends SisciObject {
         this.events = events;
     }
 
-    /** Creates an interrupt. The node must be held. */
+    /** Creates an interrupt. The caller must hold the lifetime of the node. */
     static Interrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
         var events = new EventQueue<Integer>("interrupt of " + node);
         return new Interrupt(
                 LocalInterrupt.create(node, options, false, events, events::put), events);
     }
 
-    /** The number by which peers connect to this interrupt. */
+    /** Returns the number by which peers connect to this interrupt. */
     public int number() {
         return number;
     }
 
     /**
-     * Waits until a peer triggers this interrupt. A trigger since the last wait counts as well.
-     * Each trigger wakes up one caller or goes to one listener.
+     * Waits until a peer triggers this interrupt. If a peer has triggered it since the last wait,
+     * this method returns immediately. Each trigger is delivered to only one caller or listener.
      *
      * @throws FabricTimeoutException if no peer triggered this interrupt in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set

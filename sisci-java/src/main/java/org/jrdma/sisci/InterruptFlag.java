@@ -13,15 +13,16 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * An offset in a segment of this node at which a peer's store interrupts this node. The peer needs
- * a dedicated map of the segment: one with {@link MapOptions.Flag#CONDITIONAL_INTERRUPT} for a
- * conditional flag, one with {@link MapOptions.Flag#INTERRUPT} otherwise.
+ * A location in a segment of this node. A store by a peer to this location interrupts this node.
+ * The peer needs a dedicated map of the segment: one with {@link
+ * MapOptions.Flag#CONDITIONAL_INTERRUPT} for a conditional flag, one with {@link
+ * MapOptions.Flag#INTERRUPT} otherwise.
  *
- * <p>A conditional flag is a 4-byte counter. A store of any value increments it, and interrupts if
- * it was zero. The next interrupt occurs only after the flag was {@linkplain #tryEnable enabled}
- * again. A peer that stores repeatedly thus interrupts once, and {@link #count()} returns the
- * number of stores. If the flag is not conditional, the memory takes the stored value, and each
- * store interrupts.
+ * <p>A conditional flag is a 4-byte counter. A store of any value increments the counter, and
+ * interrupts this node if the counter was zero. The next interrupt occurs only after the flag has
+ * been {@linkplain #tryEnable enabled} again. Therefore, a peer that stores repeatedly causes only
+ * one interrupt, and {@link #count()} returns the number of stores. If the flag is not conditional,
+ * the value is stored in the memory, and each store interrupts this node.
  *
  * <p>Interrupt flags date from the first generation of the hardware. Current drivers may reject
  * them, for example with FLAG_NOT_IMPLEMENTED.
@@ -43,7 +44,7 @@ public final class InterruptFlag extends SisciObject {
         this.events = events;
     }
 
-    /** Registers a flag in a segment, which must be held. */
+    /** Registers a flag in a segment. The caller must hold the lifetime of the segment. */
     static InterruptFlag register(ObjectHandle segment, long offset, boolean conditional)
             throws SisciException {
         var node = segment.node();
@@ -74,17 +75,17 @@ public final class InterruptFlag extends SisciObject {
                 });
     }
 
-    /** The offset in the segment. */
+    /** Returns the offset of this flag in its segment, in bytes. */
     public long offset() {
         return offset;
     }
 
     /**
-     * Resets the counter and enables the interrupt for the next store. In C: {@code
+     * Resets the counter, and enables the interrupt that the next store causes. In C: {@code
      * SCIEnableConditionalInterrupt}.
      *
-     * @return false if a store arrived at the same time, which may not interrupt; in this case,
-     *     check the data that the flag signals, and call this method again
+     * @return false if a store arrived at the same time. This store may not have caused an
+     *     interrupt: check the data that the flag announces, and call this method again
      * @throws SisciException if this flag is not conditional
      */
     public boolean tryEnable() throws SisciException {
@@ -100,7 +101,7 @@ public final class InterruptFlag extends SisciObject {
     }
 
     /**
-     * Resets the counter and disables the interrupt. Interrupts that have already occurred may
+     * Resets the counter and disables the interrupt. Interrupts that occurred before this call may
      * still be reported. In C: {@code SCIDisableConditionalInterrupt}.
      *
      * @throws SisciException if this flag is not conditional
@@ -110,7 +111,7 @@ public final class InterruptFlag extends SisciObject {
     }
 
     /**
-     * The number of stores since this flag was last enabled or disabled. In C: {@code
+     * Returns the number of stores since this flag was last enabled or disabled. In C: {@code
      * SCIGetConditionalInterruptTrigCounter}.
      *
      * @throws SisciException if this flag is not conditional, or with OVERFLOW if the counter
@@ -121,10 +122,11 @@ public final class InterruptFlag extends SisciObject {
     }
 
     /**
-     * Waits until a store interrupts. An interrupt since the last wait counts as well. Each
-     * interrupt wakes up one caller or goes to one listener.
+     * Waits until a store to this flag interrupts this node. If an interrupt has occurred since the
+     * last wait, this method returns immediately. Each interrupt is delivered to only one caller or
+     * listener.
      *
-     * @throws FabricTimeoutException if no store interrupted in time
+     * @throws FabricTimeoutException if no store interrupted this node in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if this flag is closed, before or during the wait
      */

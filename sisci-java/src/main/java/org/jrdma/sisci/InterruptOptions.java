@@ -9,10 +9,10 @@ import org.jrdma.sisci.internal.Constant;
  * The options of a new interrupt.
  *
  * @param number the number of the interrupt; empty if the library chooses it
- * @param shared true if several interrupts of this node may have the same number; a trigger then
- *     triggers all of them
- * @param counting true if each trigger is reported; otherwise triggers in quick succession may be
- *     reported once
+ * @param shared true if several interrupts of this node may have the same number; peers then
+ *     trigger all of them
+ * @param counting true if each trigger is reported; otherwise several triggers in quick succession
+ *     may be reported as one
  */
 public record InterruptOptions(OptionalInt number, boolean shared, boolean counting) {
 
@@ -20,17 +20,23 @@ public record InterruptOptions(OptionalInt number, boolean shared, boolean count
     public static final InterruptOptions ANY =
             new InterruptOptions(OptionalInt.empty(), false, false);
 
-    /** Options with a given number. In C: {@code SCI_FLAG_FIXED_INTNO}. */
+    /** Returns options with a given number. In C: {@code SCI_FLAG_FIXED_INTNO}. */
     public static InterruptOptions number(int number) {
         return new InterruptOptions(OptionalInt.of(number), false, false);
     }
 
-    /** These options for a shared interrupt. In C: {@code SCI_FLAG_SHARED_INT}. */
+    /**
+     * Returns a copy of these options with {@link #shared()} set to true. In C: {@code
+     * SCI_FLAG_SHARED_INT}.
+     */
     public InterruptOptions asShared() {
         return new InterruptOptions(number, true, counting);
     }
 
-    /** These options for a counting interrupt. In C: {@code SCI_FLAG_COUNTING_INT}. */
+    /**
+     * Returns a copy of these options with {@link #counting()} set to true. In C: {@code
+     * SCI_FLAG_COUNTING_INT}.
+     */
     public InterruptOptions asCounting() {
         return new InterruptOptions(number, shared, true);
     }

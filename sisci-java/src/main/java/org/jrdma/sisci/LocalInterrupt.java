@@ -8,16 +8,15 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * The common base of the interrupts of this node, with and without data.
+ * A new interrupt of this node. {@link Interrupt} and {@link DataInterrupt} are constructed from
+ * it.
  *
- * @param handle the object of the library
- * @param number the number by which peers connect
+ * @param handle the handle of the interrupt
+ * @param number the number by which peers connect to the interrupt
  */
 record LocalInterrupt(ObjectHandle handle, int number) {
 
-    /**
-     * Creates an interrupt. The caller must hold the node, so that it cannot be closed meanwhile.
-     */
+    /** Creates an interrupt. The caller must hold the lifetime of the node. */
     static <E> LocalInterrupt create(
             NodeHandle node,
             InterruptOptions options,

@@ -1,6 +1,9 @@
 package org.jrdma.sisci;
 
-/** A map of a segment of this node: ordinary memory, into which peers may store at any time. */
+/**
+ * A map of a segment of this node. The map is ordinary memory, except that peers may store into it
+ * at any time.
+ */
 public final class LocalMap extends SegmentMap {
 
     LocalMap(Mapping mapping) {

@@ -60,14 +60,20 @@ public final class LocalSegment extends SisciObject {
         this.state = state;
     }
 
-    /** The state for close. Separate from the segment, so that a leaked one can be detected. */
+    /**
+     * The state that the close of the segment needs. It does not refer to the segment itself, so
+     * that a leaked segment can be detected.
+     */
     private static final class State {
 
         final RemovalRetry retry;
         final Set<Integer> availableOn = new CopyOnWriteArraySet<>();
         final EventQueue<SegmentEvent> events;
 
-        /** The caller's memory, kept reachable while peers may store into it. */
+        /**
+         * The caller's memory, or null. This reference keeps the memory reachable while peers may
+         * store into it.
+         */
         private final @Nullable MemorySegment memory;
 
         State(String name, NodeHandle node, @Nullable MemorySegment memory) {
@@ -77,8 +83,9 @@ public final class LocalSegment extends SisciObject {
         }
 
         /**
-         * Makes the segment unavailable and removes it. Attached segments stay available: {@code
-         * availableOn} has only the adapters on which this process made its own segment available.
+         * Makes the segment unavailable and removes it. An attached segment is not made
+         * unavailable, because {@code availableOn} contains only the adapters on which this process
+         * made its own segment available.
          */
         void remove(SisciFunctions functions, MemorySegment handle, String name)
                 throws SisciException {
@@ -107,7 +114,7 @@ public final class LocalSegment extends SisciObject {
         }
     }
 
-    /** Creates a segment. The node must be held. */
+    /** Creates a segment. The caller must hold the lifetime of the node. */
     static LocalSegment create(NodeHandle node, SegmentOptions options) throws SisciException {
         var library = node.functions().library();
         var functions = node.functions().segments();
@@ -143,7 +150,7 @@ public final class LocalSegment extends SisciObject {
         return segment;
     }
 
-    /** Attaches to a segment of another process. The node must be held. */
+    /** Attaches to a segment of another process. The caller must hold the lifetime of the node. */
     static LocalSegment attach(NodeHandle node, int id) throws SisciException {
         var name = "shared segment " + id;
         var state = new State(name, node, null);
@@ -179,12 +186,14 @@ public final class LocalSegment extends SisciObject {
         return new LocalSegment(owned, id, bytes, isAttached, state);
     }
 
-    /** The id by which peers connect. In C: {@code SCIGetLocalSegmentId}. */
+    /**
+     * Returns the id by which peers connect to this segment. In C: {@code SCIGetLocalSegmentId}.
+     */
     public int id() {
         return id;
     }
 
-    /** The size in bytes. In C: {@code SCIGetLocalSegmentSize}. */
+    /** Returns the size of this segment in bytes. In C: {@code SCIGetLocalSegmentSize}. */
     public long byteSize() {
         return bytes;
     }
@@ -195,7 +204,10 @@ public final class LocalSegment extends SisciObject {
         makeAvailable();
     }
 
-    /** Prepares this segment for its node's adapter, which DMA and availability require. */
+    /**
+     * Prepares this segment for the adapter of its node. A segment must be prepared before it is
+     * used for DMA or made available.
+     */
     public void prepare() throws SisciException {
         prepare(node().adapter());
     }
@@ -206,20 +218,23 @@ public final class LocalSegment extends SisciObject {
     }
 
     /**
-     * Prepares this segment for an adapter, only as the source of DMA transfers. In C: {@code
-     * SCIPrepareSegment} with {@code SCI_FLAG_DMA_SOURCE_ONLY}.
+     * Prepares this segment for an adapter, but only for use as the source of DMA transfers. In C:
+     * {@code SCIPrepareSegment} with {@code SCI_FLAG_DMA_SOURCE_ONLY}.
      */
     public void prepareAsDmaSource(int adapter) throws SisciException {
         var flags = functions().library().number(Constant.SCI_FLAG_DMA_SOURCE_ONLY);
         whileOpen(() -> segments().prepare(address(), adapter, flags, this));
     }
 
-    /** Allows peers to connect through the adapter of its node. */
+    /** Allows peers to connect to this segment through the adapter of its node. */
     public void makeAvailable() throws SisciException {
         makeAvailable(node().adapter());
     }
 
-    /** Allows peers to connect through an adapter. In C: {@code SCISetSegmentAvailable}. */
+    /**
+     * Allows peers to connect to this segment through an adapter. In C: {@code
+     * SCISetSegmentAvailable}.
+     */
     public void makeAvailable(int adapter) throws SisciException {
         whileOpen(() -> {
             segments().setAvailable(address(), adapter, this);
@@ -233,7 +248,7 @@ public final class LocalSegment extends SisciObject {
     public enum DisconnectFlag {
         /** The peers are disconnected. In C: {@code SCI_FLAG_FORCE_DISCONNECT}. */
         FORCE_DISCONNECT(Constant.SCI_FLAG_FORCE_DISCONNECT),
-        /** The peers are asked to disconnect. In C: {@code SCI_FLAG_NOTIFY}. */
+        /** The library requests the peers to disconnect. In C: {@code SCI_FLAG_NOTIFY}. */
         NOTIFY(Constant.SCI_FLAG_NOTIFY);
 
         private final Constant constant;
@@ -243,15 +258,20 @@ public final class LocalSegment extends SisciObject {
         }
     }
 
-    /** Rejects further connections through the adapter of its node. Existing connections remain. */
+    /**
+     * Rejects further connections to this segment through the adapter of its node. Existing
+     * connections remain.
+     */
     public void makeUnavailable() throws SisciException {
         makeUnavailable(node().adapter());
     }
 
     /**
-     * Rejects further connections through an adapter. In C: {@code SCISetSegmentUnavailable}.
+     * Rejects further connections to this segment through an adapter. In C: {@code
+     * SCISetSegmentUnavailable}.
      *
-     * @throws SisciException if the segment is not available there, or with BUSY
+     * @throws SisciException if the segment is not available on the adapter, or if the library
+     *     reports BUSY
      * @throws UnsupportedOperationException if the library does not export a flag's number
      */
     public void makeUnavailable(int adapter, DisconnectFlag... disconnectFlags)
@@ -265,10 +285,10 @@ public final class LocalSegment extends SisciObject {
     }
 
     /**
-     * Registers an interrupt flag at an offset of this segment: a peer's store there interrupts
-     * this node. In C: {@code SCIRegisterInterruptFlag}.
+     * Registers an interrupt flag at an offset of this segment. A store by a peer to this offset
+     * interrupts this node. In C: {@code SCIRegisterInterruptFlag}.
      *
-     * @param offset the offset, a multiple of 4
+     * @param offset the offset in bytes, a multiple of 4
      * @param conditional true if stores are counted and only the first one interrupts
      * @throws SisciException if the driver does not support interrupt flags, which is likely for
      *     current drivers
@@ -279,14 +299,18 @@ public final class LocalSegment extends SisciObject {
         return inCall(() -> InterruptFlag.register(handle(), offset, conditional));
     }
 
-    /** Allows processes of this node to {@link Node#attach}. In C: {@code SCIShareSegment}. */
+    /**
+     * Allows other processes of this node to {@linkplain Node#attach attach} to this segment. In C:
+     * {@code SCIShareSegment}.
+     */
     public void share() throws SisciException {
         whileOpen(() -> segments().share(address(), this));
     }
 
     /**
-     * Attaches memory at an I/O bus address to this empty segment. The caller is responsible for
-     * the memory. Requires privileges. In C: {@code SCIAttachPhysicalMemory}.
+     * Attaches memory at an I/O bus address to this segment, which must be {@linkplain
+     * SegmentOptions#empty empty}. The caller is responsible for the memory. The process needs
+     * privileges for this call. In C: {@code SCIAttachPhysicalMemory}.
      */
     public void attachForeignPhysicalMemory(long ioAddress) throws SisciException {
         var flags = functions().library().number(Constant.SCI_FLAG_PHYSICAL);
@@ -294,8 +318,9 @@ public final class LocalSegment extends SisciObject {
     }
 
     /**
-     * Attaches GPU memory to this empty segment. The caller is responsible for the memory. In C:
-     * {@code SCIAttachPhysicalMemory} with {@code SCI_FLAG_CUDA_BUFFER}.
+     * Attaches GPU memory to this segment, which must be {@linkplain SegmentOptions#empty empty}.
+     * The caller is responsible for the memory. In C: {@code SCIAttachPhysicalMemory} with {@code
+     * SCI_FLAG_CUDA_BUFFER}.
      *
      * @param devicePointer the device pointer that CUDA returned, a multiple of 64 KiB
      */
@@ -309,17 +334,19 @@ public final class LocalSegment extends SisciObject {
                 () -> segments().attachPhysical(address(), ioAddress, address, bytes, flags, this));
     }
 
-    /** Maps the whole segment. */
+    /** Maps this whole segment for loads and stores. */
     public LocalMap map() throws SisciException {
         return map(MapOptions.WHOLE);
     }
 
-    /** Maps the segment, or a part of it. In C: {@code SCIMapLocalSegment}. */
+    /** Maps this segment, or a part of it. In C: {@code SCIMapLocalSegment}. */
     public LocalMap map(MapOptions options) throws SisciException {
         return inCall(() -> new LocalMap(SegmentMap.Mapping.of(false, handle(), bytes, options)));
     }
 
-    /** The address of this segment on the I/O bus. In C: {@code SCI_Q_LOCAL_SEGMENT_IOADDR}. */
+    /**
+     * Returns the address of this segment on the I/O bus. In C: {@code SCI_Q_LOCAL_SEGMENT_IOADDR}.
+     */
     public long ioAddress() throws SisciException {
         return inCall(() ->
                 functions()
@@ -333,7 +360,8 @@ public final class LocalSegment extends SisciObject {
     }
 
     /**
-     * Waits for the next event of this segment. Each event goes to one caller or one listener.
+     * Waits for the next event of this segment. Each event is delivered to only one caller or
+     * listener.
      *
      * @throws FabricTimeoutException if no event occurred in time
      * @throws FabricException once, if events were lost because they were not taken in time; the
@@ -354,13 +382,17 @@ public final class LocalSegment extends SisciObject {
         state.events.listen(listener);
     }
 
-    /** Like {@link #onEvent(Consumer)}, while {@code listening} is reachable from elsewhere. */
+    /**
+     * Calls a listener for each event, like {@link #onEvent(Consumer)}, as long as {@code
+     * listening} is reachable. This segment refers to {@code listening} only weakly, so that a
+     * leaked object can be detected.
+     */
     <T> void onEvent(T listening, BiConsumer<T, SegmentEvent> listener) {
-        var reference = new WeakReference<>(listening); // so that a leaked one can be detected
+        var reference = new WeakReference<>(listening);
         onEvent(event -> {
-            var remembered = reference.get();
-            if (remembered != null) {
-                listener.accept(remembered, event);
+            var reachable = reference.get();
+            if (reachable != null) {
+                listener.accept(reachable, event);
             }
         });
     }

@@ -9,8 +9,8 @@ import org.jrdma.sisci.internal.Constant;
 /**
  * The part of a segment to map, and the kind of map. Immutable.
  *
- * @param offset the offset of the part in the segment
- * @param bytes the size of the part; {@link #TO_THE_END} for the rest of the segment
+ * @param offset the offset in bytes of the part in the segment
+ * @param bytes the size of the part in bytes; {@link #TO_THE_END} for the rest of the segment
  * @param flags the properties of the map
  */
 public record MapOptions(long offset, long bytes, Set<Flag> flags) {
@@ -18,7 +18,7 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
     /** The value of {@link #bytes()} that extends the map to the end of the segment. */
     public static final long TO_THE_END = -1;
 
-    /** The whole segment, for loads and stores. */
+    /** Options that map the whole segment for loads and stores. */
     public static final MapOptions WHOLE = new MapOptions(0, TO_THE_END, Set.of());
 
     /** A property of a map. */
@@ -40,14 +40,15 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
         /** In C: {@code SCI_FLAG_SHARED_MAP}. */
         SHARED(Constant.SCI_FLAG_SHARED_MAP),
         /**
-         * A store interrupts the peer if it hits an {@link InterruptFlag} of the peer that is not
-         * conditional. In C: {@code SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP}.
+         * A store to the offset of an {@link InterruptFlag} interrupts the peer that registered the
+         * flag. The flag must not be conditional. In C: {@code
+         * SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP}.
          */
         INTERRUPT(Constant.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP),
         /**
-         * A store increments the value there, and interrupts the peer if the value was zero. The
-         * peer must have registered a conditional {@link InterruptFlag} there. In C: {@code
-         * SCI_FLAG_CONDITIONAL_INTERRUPT_MAP}.
+         * A store increments the value at its target offset, and interrupts the peer if the value
+         * was zero. The peer must have registered a conditional {@link InterruptFlag} at this
+         * offset. In C: {@code SCI_FLAG_CONDITIONAL_INTERRUPT_MAP}.
          */
         CONDITIONAL_INTERRUPT(Constant.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP);
 
@@ -71,12 +72,12 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
         flags = Set.copyOf(flags);
     }
 
-    /** A part of a segment. */
+    /** Returns options that map a part of a segment for loads and stores. */
     public static MapOptions part(long offset, long bytes) {
         return new MapOptions(offset, bytes, Set.of());
     }
 
-    /** These options with an additional flag. */
+    /** Returns a copy of these options with an additional flag. */
     public MapOptions with(Flag flag) {
         var newFlags = EnumSet.of(flag);
         newFlags.addAll(flags);
@@ -92,7 +93,7 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
     }
 
     /**
-     * The size of the part in a segment of a given size.
+     * Returns the size in bytes of the part to map, for a segment of the given size.
      *
      * @throws IndexOutOfBoundsException if the part is not within the segment
      */
@@ -102,7 +103,7 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
             throw new IndexOutOfBoundsException(
                     String.format(
                             Locale.ROOT,
-                            "Cannot map %,d bytes at offset %,d: the segment has %,d bytes.",
+                            "Cannot map %,d bytes at offset %,d: the segment has %,d bytes",
                             partBytes,
                             offset,
                             segmentBytes));

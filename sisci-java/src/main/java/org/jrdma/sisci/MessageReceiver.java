@@ -18,10 +18,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Receives the messages of one {@link MessageSender} in the order in which they were sent. While
- * the link is operational, no message is lost or torn.
+ * the link is operational, no message is lost or received incompletely.
  *
- * <p>Used by one thread at a time. {@link #tryReceive} does not block or allocate memory. It makes
- * library calls only occasionally, to report the consumed bytes to the sender.
+ * <p>Only one thread at a time may use a receiver. {@link #tryReceive} neither blocks nor allocates
+ * memory. It makes library calls only occasionally, to report the number of consumed bytes to the
+ * sender.
  */
 public final class MessageReceiver implements AutoCloseable {
 
@@ -36,7 +37,10 @@ public final class MessageReceiver implements AutoCloseable {
     private volatile @Nullable RemoteSegment sender;
     private @Nullable RemoteMap feedback;
 
-    /** The failure of the last report to the sender, to retry it later; null for none. */
+    /**
+     * The exception of the last report of consumed bytes to the sender, if it failed and must be
+     * retried; otherwise null.
+     */
     private @Nullable SisciException reportFailure;
 
     private long reportFailureTime;
@@ -52,26 +56,27 @@ public final class MessageReceiver implements AutoCloseable {
         this.capacity = capacity;
     }
 
-    /** A handler for messages. */
+    /** A handler of received messages. */
     @FunctionalInterface
     public interface Handler {
         /**
-         * Handles a message in the ring buffer, without a copy. The message is valid until this
-         * method returns.
+         * Handles a message. The message is not copied: it is in the ring buffer, and valid only
+         * until this method returns.
          *
          * @param memory the memory that contains the message
-         * @param offset the offset of the message in the memory
-         * @param bytes the length of the message
+         * @param offset the offset in bytes of the message in the memory
+         * @param bytes the length of the message in bytes
          */
         void message(MemorySegment memory, long offset, int bytes);
     }
 
     /**
-     * Creates a segment for the messages and makes it available.
+     * Creates a receiver: creates a segment with a ring buffer for the messages, and makes it
+     * available.
      *
-     * @param segment the id of the segment, by which the sender connects
-     * @param capacity the size of the ring buffer; a message takes its length rounded up to a
-     *     multiple of 8, plus 8 bytes
+     * @param segment the id of the segment, which the sender uses to connect
+     * @param capacity the size of the ring buffer in bytes: a multiple of 8, at least 64. A message
+     *     occupies its length rounded up to a multiple of 8, plus 8 bytes
      */
     public static MessageReceiver open(Node node, int segment, int capacity) throws SisciException {
         if (!MessageRing.isCapacity(capacity)) {
@@ -97,11 +102,11 @@ public final class MessageReceiver implements AutoCloseable {
     }
 
     /**
-     * Passes the next message to a handler, if there is one.
+     * Passes the next message to a handler if a message has arrived.
      *
-     * @return false if there is no message
+     * @return false if no message has arrived
      * @throws FabricException if the ring buffer is corrupt, because stores were lost or another
-     *     process wrote to it; this receiver cannot continue then
+     *     process wrote to it. The receiver cannot be used further after this exception
      */
     public boolean tryReceive(Handler handler) throws FabricException {
         var produced = ring.getLongAcquire(MessageRing.PRODUCED);
@@ -150,7 +155,10 @@ public final class MessageReceiver implements AutoCloseable {
                         .formatted(segment, number));
     }
 
-    /** Disconnects from a closing sender, whose close waits for connected peers. */
+    /**
+     * Disconnects from the sender if it has closed, because its close waits until this receiver has
+     * disconnected.
+     */
     private void event(SegmentEvent event) {
         if (event.type() == SegmentEvent.Type.DISCONNECTED && hasSenderClosed()) {
             disconnect();
@@ -169,9 +177,9 @@ public final class MessageReceiver implements AutoCloseable {
     }
 
     /**
-     * Reports the consumed bytes to the sender, unless the sender has closed or is lost. A failed
-     * report is retried later instead of thrown, because the caller must receive the current
-     * message.
+     * Reports the number of consumed bytes to the sender, unless the sender has closed or is lost.
+     * If the report fails, it is retried later. The exception is not thrown, because the caller
+     * must receive the current message.
      */
     private void reportConsumed() {
         if (reportFailure != null && System.nanoTime() - reportFailureTime < RETRY_NANOS) {
@@ -190,14 +198,17 @@ public final class MessageReceiver implements AutoCloseable {
             reportFailure = e;
             reportFailureTime = System.nanoTime();
         } catch (IllegalStateException e) {
-            if (!hasSenderClosed()) { // a sender that has closed closes the feedback map
+            if (!hasSenderClosed()) { // if it has, event() has closed the feedback map
                 throw e;
             }
             reported = consumed;
         }
     }
 
-    /** Returns true if the sender's segment, which existed before, no longer exists. */
+    /**
+     * Returns true if an attempt to connect shows that the sender's segment no longer exists. The
+     * segment existed when the sender connected to this receiver.
+     */
     private static boolean isGone(SisciException e) {
         return e.error() == SisciError.NO_SUCH_SEGMENT || e.error() == SisciError.NO_SUCH_NODE;
     }
@@ -208,7 +219,7 @@ public final class MessageReceiver implements AutoCloseable {
             var connected = node.connectNow((int) (word >>> 32), (int) word);
             sender = connected;
             if (hasSenderClosed()) {
-                connected.close(); // the DISCONNECTED event may have come before
+                connected.close(); // event() may have run before the sender was set
             }
             try {
                 var map = connected.map();
@@ -223,24 +234,26 @@ public final class MessageReceiver implements AutoCloseable {
     }
 
     /**
-     * Waits for a message and returns a copy of it. Spins for a short time before it parks.
+     * Waits for a message and returns a copy of it. The thread spins for a short time, and then
+     * parks repeatedly.
      *
      * @throws FabricTimeoutException if no message arrived in time
-     * @throws FabricException if the sender is gone and all its messages were received, or if the
-     *     ring buffer is corrupt
+     * @throws FabricException if the sender has closed or is lost, and all its messages were
+     *     received, or if the ring buffer is corrupt
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public byte[] receive(Duration timeout) throws FabricException, InterruptedIOException {
         var copy = new Copy();
         var deadline = Deadline.after(timeout);
         for (var spins = 0; ; spins++) {
-            var gone = isSenderGone(); // checked first: all its messages have arrived then
+            var gone = isSenderGone(); // checked first, because all its messages have then arrived
             if (tryReceive(copy)) {
                 return copy.bytes;
             }
             if (gone) {
                 throw new FabricException(
-                        "The sender of the message queue in %s has ended.".formatted(segment));
+                        "The sender of the message queue in %s has closed or is lost"
+                                .formatted(segment));
             }
             if (deadline.hasPassed()) {
                 throw noMessage(deadline);
@@ -252,7 +265,7 @@ public final class MessageReceiver implements AutoCloseable {
     private FabricTimeoutException noMessage(Deadline deadline) {
         var missed = deadline.missed("No message in " + segment);
         if (reportFailure != null) {
-            missed.addSuppressed(reportFailure); // the sender may be waiting for free space
+            missed.addSuppressed(reportFailure); // the sender may wait because of this failure
         }
         return missed;
     }
@@ -274,11 +287,14 @@ public final class MessageReceiver implements AutoCloseable {
         }
     }
 
-    /** Waits until the sender, whose further sends fail, has disconnected. Closes the segment. */
+    /**
+     * Closes the segment, and waits as described in {@link SisciObject} until the sender has
+     * disconnected. Further sends of the sender fail.
+     */
     @Override
     public void close() {
         if (!segment.ownLifetime().isClosed()) {
-            ring.putLong(MessageRing.MAGIC, 0); // from now on, a connecting sender disconnects
+            ring.putLong(MessageRing.MAGIC, 0); // rejects senders that connect from now on
             VarHandle.fullFence();
             if (ring.getLongAcquire(MessageRing.SENDER) != 0 && !hasSenderClosed()) {
                 notifySender();
@@ -288,7 +304,10 @@ public final class MessageReceiver implements AutoCloseable {
         segment.close();
     }
 
-    /** Connects to the sender, so that the end of the connection notifies it of the close. */
+    /**
+     * Connects to the sender if this receiver is not connected to it yet: the later disconnect
+     * notifies the sender of the close. Retries for up to 20 milliseconds.
+     */
     private void notifySender() {
         var deadline = Deadline.after(NOTIFY_TIMEOUT);
         while (true) {

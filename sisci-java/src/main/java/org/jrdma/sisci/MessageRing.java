@@ -5,41 +5,51 @@ import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * The memory layout of a message queue.
+ * The memory layout of a message queue, which consists of a segment of the receiver and a segment
+ * of the sender.
  *
- * <p>The receiver's segment begins with a header, whose parts are in separate cache lines: the
- * magic number and capacity, the number of bytes that the sender has produced, and the address of
- * the sender's segment. The ring buffer follows. The sender's segment has a single field, the
- * number of bytes that the receiver has consumed. Each side stores only into the segment of the
- * other side, and loads only from its own.
+ * <p>The receiver's segment begins with a header of three parts in separate cache lines: the magic
+ * number and the capacity; the number of bytes that the sender has produced; the address of the
+ * sender's segment. The ring buffer follows the header. The sender's segment has a single field,
+ * the number of bytes that the receiver has consumed. To transfer messages, each side stores only
+ * into the segment of the other side, and loads only from its own segment.
  *
- * <p>A message begins at a multiple of eight bytes, with a word that has the sequence number in the
- * upper half and the length in the lower half. If a message does not fit at the end of the ring
- * buffer, it is stored at the start, and a word with the length {@link #SKIP} marks the unused
- * rest.
+ * <p>A message begins at a multiple of eight bytes. Its first 8 bytes are a word with the sequence
+ * number of the message in the upper half and its length in the lower half. If a message does not
+ * fit at the end of the ring buffer, it is stored at the start, and a word with the length {@link
+ * #SKIP} marks the unused bytes at the end.
  */
 final class MessageRing {
 
-    /** The magic number, at the start of the receiver's segment. */
+    /** The offset of the magic number in the receiver's segment. */
     static final long MAGIC = 0;
 
-    /** The size of the ring buffer, in the receiver's segment. */
+    /** The offset of the size of the ring buffer in the receiver's segment. */
     static final long CAPACITY = 8;
 
-    /** The number of bytes that the sender has produced, in the receiver's segment. */
+    /**
+     * The offset of the number of bytes that the sender has produced, in the receiver's segment.
+     */
     static final long PRODUCED = 64;
 
-    /** The node id of the sender in the upper half, and the id of its segment in the lower half. */
+    /**
+     * The offset of the sender's address in the receiver's segment: the node id of the sender in
+     * the upper half, and the id of its segment in the lower half; 0 before a sender connects.
+     */
     static final long SENDER = 128;
 
-    /** Not 0 if the sender has closed and all its messages have arrived. */
+    /**
+     * The offset in the receiver's segment of a value that is not 0 if the sender has closed and
+     * all its messages have arrived.
+     */
     static final long SENDER_CLOSED = 136;
 
+    /** The offset of the ring buffer in the receiver's segment. */
     static final long RING = 192;
 
     /**
-     * The number of bytes that the receiver has consumed, in the sender's segment; {@link
-     * #RECEIVER_CLOSED} if the receiver has closed.
+     * The offset of the number of bytes that the receiver has consumed, in the sender's segment.
+     * The number is {@link #RECEIVER_CLOSED} if the receiver has closed.
      */
     static final long CONSUMED = 0;
 
@@ -49,14 +59,20 @@ final class MessageRing {
     static final int SKIP = -1;
     static final int WORD = 8;
 
-    /** About 30 microseconds. Longer spins would delay a peer that shares the core. */
+    /**
+     * The number of attempts before the thread parks, which take about 30 microseconds. If the peer
+     * uses the same core, longer spins would delay it.
+     */
     private static final int SPINS = 1_000;
 
     private static final long PAUSE_NANOS = 50_000;
 
     private MessageRing() {}
 
-    /** Pauses between two attempts: spins at first, then parks. */
+    /**
+     * Pauses between two attempts to send or receive: spins during the first attempts, and then
+     * parks for 50 microseconds each time.
+     */
     static void pause(int attempts, Object awaited) throws InterruptedIOException {
         if (attempts < SPINS) {
             Thread.onSpinWait();
@@ -73,7 +89,7 @@ final class MessageRing {
     }
 
     static int maxMessageBytes(int capacity) {
-        return capacity / 2 - WORD; // fits into an empty ring at any index
+        return capacity / 2 - WORD; // longer ones do not fit at each index
     }
 
     static long word(int number, int length) {

@@ -11,17 +11,17 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.model.SegmentEvent;
 
 /**
- * Sends messages to a {@link MessageReceiver} of another node, or of this node, only by stores into
- * its memory.
+ * Sends messages to a {@link MessageReceiver} of another node, or of this node. Messages are
+ * transferred only by stores into the receiver's memory.
  *
- * <p>Used by one thread at a time. Sending allocates no memory and makes two library calls: {@code
- * SCIFlush} before the message is announced and again afterwards. Stores are not checked
- * individually. After the library has reported a failure of the link, messages may be lost or torn,
- * and every send fails.
+ * <p>Only one thread at a time may use a sender. Sending a message allocates no memory and makes
+ * two library calls: {@code SCIFlush} before the message is announced to the receiver, and again
+ * afterwards. The sender does not check whether individual stores have arrived. After the library
+ * has reported a failure of the link, messages may be lost or incomplete, and every send fails.
  */
 public final class MessageSender implements AutoCloseable {
 
-    /** The lowest id for the segment of the sender. */
+    /** The lowest id for the sender's segment, which gets the first free id. */
     private static final int FIRST_ID = 0x10000;
 
     private final LocalSegment feedbackSegment;
@@ -48,9 +48,9 @@ public final class MessageSender implements AutoCloseable {
     }
 
     /**
-     * Connects to a receiver, and retries until the receiver is available. A receiver has one
-     * sender. If two senders connect at the same time, one of them normally fails, but SISCI cannot
-     * guarantee it.
+     * Connects to a receiver, and retries until the receiver is available. A receiver can have only
+     * one sender. If two senders connect at the same time, one of them normally fails, but SISCI
+     * provides no operation that guarantees this.
      *
      * @param peer the node id of the receiver
      * @param segment the id of the segment with which the receiver was opened
@@ -61,7 +61,7 @@ public final class MessageSender implements AutoCloseable {
      */
     public static MessageSender connect(Node node, int peer, int segment, Duration timeout)
             throws FabricException, InterruptedIOException {
-        // Created first, so that a close of the node closes the connection before it.
+        // Created before the connection, because the node closes newer objects first.
         var feedbackSegment =
                 node.newSegment(SegmentOptions.withFreeId(FIRST_ID, MessageRing.roundUpToPages(1)));
         try {
@@ -86,10 +86,10 @@ public final class MessageSender implements AutoCloseable {
         var capacity = capacity(ring);
         if (capacity == 0) {
             throw new FabricException(
-                    "Cannot send to %s: the segment is not a message queue.".formatted(receiver));
+                    "Cannot send to %s: the segment is not a message queue".formatted(receiver));
         }
         if (ring.getLong(MessageRing.SENDER) != 0) {
-            throw refused(receiver, ring);
+            throw rejection(receiver, ring);
         }
         var sender = new MessageSender(feedbackSegment, feedback, receiver, ring, capacity);
         feedbackSegment.onEvent(sender, MessageSender::event);
@@ -98,25 +98,28 @@ public final class MessageSender implements AutoCloseable {
         ring.putLongRelease(MessageRing.SENDER, address);
         ring.flush();
         if (ring.getLongAcquire(MessageRing.SENDER) != address) {
-            throw refused(receiver, ring); // another sender connected at the same time
+            throw rejection(receiver, ring); // another sender connected at the same time
         }
-        if (capacity(ring) == 0) { // otherwise the receiver finds this one when it closes
+        if (capacity(ring) == 0) { // a receiver that closes later finds this sender
             throw new FabricException(
-                    "Cannot send to %s: the receiver is closing.".formatted(receiver));
+                    "Cannot send to %s: the receiver is closing".formatted(receiver));
         }
         ring.putLongAtClose(MessageRing.SENDER_CLOSED, 1);
         return sender;
     }
 
-    private static FabricException refused(RemoteSegment receiver, RemoteMap ring) {
+    private static FabricException rejection(RemoteSegment receiver, RemoteMap ring) {
         return new FabricException(
                 ring.getLong(MessageRing.SENDER_CLOSED) == 0
-                        ? "The message queue in %s already has a sender.".formatted(receiver)
-                        : "The message queue in %s cannot be used again: its sender has closed."
+                        ? "The message queue in %s already has a sender".formatted(receiver)
+                        : "The message queue in %s cannot be used again: its sender has closed"
                                 .formatted(receiver));
     }
 
-    /** Disconnects from a closing receiver, whose close waits for connected peers. */
+    /**
+     * Disconnects from the receiver if it has closed, because its close waits until this sender has
+     * disconnected.
+     */
     private void event(SegmentEvent event) {
         if (event.type() == SegmentEvent.Type.DISCONNECTED
                 && feedback.getLongAcquire(MessageRing.CONSUMED) == MessageRing.RECEIVER_CLOSED) {
@@ -125,7 +128,9 @@ public final class MessageSender implements AutoCloseable {
         }
     }
 
-    /** The capacity of the ring buffer; 0 if the segment is not a message queue. */
+    /**
+     * Returns the capacity of the ring buffer in bytes; 0 if the segment is not a message queue.
+     */
     private static int capacity(RemoteMap ring) {
         if (ring.byteSize() < MessageRing.RING
                 || ring.getLongAcquire(MessageRing.MAGIC) != MessageRing.MAGIC_NUMBER) {
@@ -137,17 +142,17 @@ public final class MessageSender implements AutoCloseable {
                 : 0;
     }
 
-    /** The maximum length of a message. */
+    /** Returns the maximum length of a message in bytes. */
     public int maxMessageBytes() {
         return MessageRing.maxMessageBytes(capacity);
     }
 
     /**
-     * Sends a message if the ring buffer has space for it. Success means that the message was
-     * stored, not that it was received: a failure of the link may be reported only after this
-     * method returns.
+     * Sends a message if the ring buffer has space for it. The result true means that the message
+     * was stored, not that it was received: the library may report a failure of the link only after
+     * this method has returned.
      *
-     * @return false if there is not enough space until the receiver consumes messages
+     * @return false if there is not enough space; the receiver must first consume messages
      * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}
      * @throws FabricException if the link has failed, before or during the call, or the receiver
      *     has closed
@@ -158,7 +163,7 @@ public final class MessageSender implements AutoCloseable {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "Cannot send a message of %,d bytes: the maximum is %,d.",
+                            "Cannot send a message of %,d bytes: the maximum is %,d",
                             bytes,
                             maxMessageBytes()));
         }
@@ -166,7 +171,7 @@ public final class MessageSender implements AutoCloseable {
         try {
             return put(message, bytes);
         } catch (IllegalStateException e) {
-            // Reports a receiver that closed meanwhile; otherwise this sender is closed.
+            // checkLink() throws if the receiver has closed. Otherwise, this sender was closed.
             checkLink();
             throw e;
         }
@@ -186,7 +191,7 @@ public final class MessageSender implements AutoCloseable {
         var offset = MessageRing.RING + index;
         MemorySegment.copy(message, 0, ring.segment(), offset + MessageRing.WORD, bytes);
         ring.putLong(offset, MessageRing.word(number, (int) bytes));
-        checkLink(); // do not announce a message if a part of it was lost
+        checkLink(); // does not announce a message that may be incomplete
         number++;
         produced += skipped + space;
         ring.putLongRelease(MessageRing.PRODUCED, produced);
@@ -200,15 +205,15 @@ public final class MessageSender implements AutoCloseable {
             return true;
         }
         var reported = feedback.getLongAcquire(MessageRing.CONSUMED);
-        consumed =
-                reported == MessageRing.RECEIVER_CLOSED ? consumed : reported; // the event follows
+        // If the receiver has closed, event() will set receiverClosed.
+        consumed = reported == MessageRing.RECEIVER_CLOSED ? consumed : reported;
         return capacity - (produced - consumed) >= space;
     }
 
     private void checkLink() throws FabricException {
         if (receiverClosed) {
             throw new FabricException(
-                    "Cannot send to %s: the receiver has closed.".formatted(receiver));
+                    "Cannot send to %s: the receiver has closed".formatted(receiver));
         }
         if (receiver.hasFailed()) {
             throw new FabricException(
@@ -218,8 +223,8 @@ public final class MessageSender implements AutoCloseable {
     }
 
     /**
-     * Sends a message, and waits until there is space for it. Spins for a short time before it
-     * parks.
+     * Waits until the ring buffer has space for a message, and sends the message. The thread spins
+     * for a short time, and then parks repeatedly.
      *
      * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}
      * @throws FabricTimeoutException if there was not enough space in time
@@ -241,8 +246,8 @@ public final class MessageSender implements AutoCloseable {
     }
 
     /**
-     * Disconnects from the receiver, and waits until the receiver has disconnected. The receiver
-     * can still receive the messages that were sent.
+     * Disconnects from the receiver, and waits as described in {@link SisciObject} until the
+     * receiver has disconnected. The receiver can still receive the messages that were sent.
      */
     @Override
     public void close() {

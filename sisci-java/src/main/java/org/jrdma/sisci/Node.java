@@ -20,15 +20,15 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * This node of the fabric, opened through one of its adapters. A node creates and owns all other
- * objects.
+ * This node of the fabric, opened through one of its adapters. All other objects are created,
+ * directly or indirectly, from a node, and are closed with the node.
  *
  * <p>Safe for use by multiple threads. In C: {@code sci_desc_t}; {@link #close()} is {@code
  * SCIClose}, and for the last open node also {@code SCITerminate}.
  */
 public final class Node extends SisciObject {
 
-    /** The number of adapters that {@link #adapters()} looks for. */
+    /** The number of adapters that {@link #adapters()} looks for: those with the numbers 0 to 3. */
     private static final int ADAPTERS = 4;
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
@@ -41,7 +41,8 @@ public final class Node extends SisciObject {
     /**
      * Opens a node.
      *
-     * @param closed runs after the node was closed, unless the library fails to close it
+     * @param closed the action to run after the node was closed, unless the library fails to close
+     *     it
      */
     static Node open(SisciFunctions functions, int adapter, Runnable closed) throws SisciException {
         var id = functions.nodes().localNodeId(adapter, "adapter " + adapter);
@@ -61,17 +62,20 @@ public final class Node extends SisciObject {
         return new Node(new NodeHandle(functions, handle, adapter, id, lifetime, deferred), retry);
     }
 
-    /** The id of this node, which peers use to connect. In C: {@code SCIGetLocalNodeId}. */
+    /** Returns the id of this node, which peers use to connect. In C: {@code SCIGetLocalNodeId}. */
     public int id() {
         return node().id();
     }
 
-    /** The adapter through which this node was opened. */
+    /** Returns the adapter through which this node was opened. */
     public Adapter adapter() {
         return new Adapter(node(), node().adapter(), node().id());
     }
 
-    /** The adapters of this machine. In C: {@code SCIGetLocalNodeId}. */
+    /**
+     * Returns the adapters of this machine with the numbers 0 to 3. In C: {@code
+     * SCIGetLocalNodeId}.
+     */
     public List<Adapter> adapters() throws SisciException {
         var adapters = new ArrayList<Adapter>();
         for (var number = 0; number < ADAPTERS; number++) {
@@ -88,7 +92,7 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * The adapter with the given number. In C: {@code SCIGetLocalNodeId}.
+     * Returns the adapter with the given number. In C: {@code SCIGetLocalNodeId}.
      *
      * @throws SisciException if there is no such adapter
      */
@@ -99,7 +103,11 @@ public final class Node extends SisciObject {
                 inCall(() -> functions().nodes().localNodeId(number, "adapter " + number)));
     }
 
-    /** Returns true if a node is reachable. In C: {@code SCIProbeNode}. */
+    /**
+     * Returns true if a node is reachable. In C: {@code SCIProbeNode}.
+     *
+     * @param peer the id of the node
+     */
     public boolean probe(int peer) throws SisciException {
         try {
             return inCall(() ->
@@ -113,7 +121,7 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * The ids of the node with the given name, which the fabric's configuration ({@code
+     * Returns the ids of the node with the given name, which the fabric's configuration ({@code
      * dishosts.conf}) defines. In C: {@code SCIGetNodeIdByAdapterName}.
      */
     public List<Integer> nodeIds(String name) throws SisciException {
@@ -121,7 +129,7 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * The configuration entry of the node with the given name. In C: {@code
+     * Returns the configuration entry of the node with the given name. In C: {@code
      * SCIGetNodeInfoByAdapterName}, {@code SCIGetAdapterTypeString}.
      *
      * @throws SisciException if there is no such node
@@ -131,12 +139,15 @@ public final class Node extends SisciObject {
         return inCall(() -> functions().nodes().nodeInfo(name, "\"%s\"".formatted(name)));
     }
 
-    /** The size of a cache line of the CPU, in bytes. In C: {@code SCI_Q_SYSTEM}. */
+    /** Returns the size of a cache line of the CPU, in bytes. In C: {@code SCI_Q_SYSTEM}. */
     public int cacheLineBytes() throws SisciException {
         return inCall(() -> functions().nodes().cacheLineBytes());
     }
 
-    /** Creates a segment. Peers can connect after {@link LocalSegment#offer()}. */
+    /**
+     * Creates a segment of the given id and size in bytes. Peers can connect to the segment after
+     * {@link LocalSegment#offer()}.
+     */
     public LocalSegment newSegment(int segment, long bytes) throws SisciException {
         return newSegment(SegmentOptions.of(segment, bytes));
     }
@@ -146,18 +157,21 @@ public final class Node extends SisciObject {
         return inCall(() -> LocalSegment.create(node(), options));
     }
 
-    /** Attaches to a segment shared by another process. In C: {@code SCIAttachLocalSegment}. */
+    /**
+     * Attaches to a segment that another process of this node shares. In C: {@code
+     * SCIAttachLocalSegment}.
+     */
     public LocalSegment attach(int segment) throws SisciException {
         return inCall(() -> LocalSegment.attach(node(), segment));
     }
 
     /**
      * Connects to a segment of a node, which may be this node. The library does not wait for the
-     * segment, so this method retries until it is available or the timeout expires. In C: {@code
-     * SCIConnectSegment}.
+     * segment, so this method retries until the segment is available or the timeout expires. In C:
+     * {@code SCIConnectSegment}.
      *
-     * @throws FabricTimeoutException if the segment was not available in time; the message has the
-     *     last error of the library
+     * @throws FabricTimeoutException if the segment was not available in time; the message contains
+     *     the last error of the library
      * @throws SisciException if the connection fails with an error that a retry cannot resolve
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
@@ -170,13 +184,14 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * Connects to a multicast group, with retries like {@link #connect}. A store into a map of the
+     * Connects to a multicast group, and retries like {@link #connect}. A store into a map of the
      * group reaches all segments of the group (reflective memory).
      *
-     * <p>Two results depend on the fabric: the value of a load from such a map, and whether storing
-     * the same value again overwrites a member's segment that was changed meanwhile. The software
-     * fabric transmits only changes. Therefore increment flags in a group instead of setting them
-     * to a constant, and load from the local segment.
+     * <p>Two results depend on the fabric. The first is the value of a load from such a map. The
+     * second concerns a member that has changed its segment since a value was stored: if the same
+     * value is stored again, the fabric may or may not overwrite the change. The software fabric
+     * transmits only changes. Therefore, increment flags in a group instead of setting them to a
+     * constant, and load from the local segment.
      *
      * @param group the id of the group, which is the id of the members' segments
      */
@@ -191,10 +206,10 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * Connects to memory of a node by its physical address on that node, for example registers of a
-     * device. The memory need not be a segment: the caller is responsible for the access. Requires
-     * privileges and support by the driver. The connection reports no events. In C: {@code
-     * SCIConnectSCISpace}.
+     * Connects to memory of a node by its physical address on that node, for example to the
+     * registers of a device. The memory need not be a segment: the caller is responsible for all
+     * accesses. The process needs privileges, and the driver must support this function. The
+     * connection reports no events. In C: {@code SCIConnectSCISpace}.
      *
      * @param physicalAddress the address of up to 48 bits, as {@link LocalSegment#ioAddress()}
      *     returns it on that node
@@ -218,19 +233,19 @@ public final class Node extends SisciObject {
     /**
      * Creates a DMA queue. In C: {@code SCICreateDMAQueue}.
      *
-     * @param maxEntries the maximum number of pieces of a transfer
+     * @param maxEntries the maximum number of pieces of one transfer
      */
     public DmaQueue newDmaQueue(int maxEntries) throws SisciException {
         return inCall(() -> DmaQueue.create(node(), maxEntries));
     }
 
-    /** Allocates a free DMA channel of an engine. */
+    /** Allocates a free DMA channel of an engine. The library chooses the channel. */
     public DmaChannel requestDmaChannel(DmaChannel.Engine engine) throws SisciException {
         return requestDmaChannel(engine, sisci_h.SCI_DMA_CHANNEL_ID_DONTCARE(), false);
     }
 
     /**
-     * Allocates a DMA channel of a given number. In C: {@code SCIRequestDMAChannel}.
+     * Allocates the DMA channel with the given number. In C: {@code SCIRequestDMAChannel}.
      *
      * @param shared true if other processes may allocate the channel too
      */
@@ -259,7 +274,10 @@ public final class Node extends SisciObject {
         return inCall(() -> DataInterrupt.create(node(), options));
     }
 
-    /** Connects to an interrupt, like {@link #connect}. In C: {@code SCIConnectInterrupt}. */
+    /**
+     * Connects to an interrupt of a node, and retries like {@link #connect}. In C: {@code
+     * SCIConnectInterrupt}.
+     */
     public RemoteInterrupt connectInterrupt(int node, int number, Duration timeout)
             throws FabricException, InterruptedIOException {
         return retry(
@@ -269,7 +287,8 @@ public final class Node extends SisciObject {
     }
 
     /**
-     * Connects to a data interrupt like {@link #connect}. In C: {@code SCIConnectDataInterrupt}.
+     * Connects to a data interrupt of a node, and retries like {@link #connect}. In C: {@code
+     * SCIConnectDataInterrupt}.
      */
     public RemoteDataInterrupt connectDataInterrupt(int node, int number, Duration timeout)
             throws FabricException, InterruptedIOException {
@@ -281,7 +300,8 @@ public final class Node extends SisciObject {
 
     /**
      * Allows a device of this machine, such as a GPU, to access other nodes through the adapter.
-     * The driver may apply this with a short delay. In C: {@code SCIRegisterPCIeRequester}.
+     * The driver may grant the access a short time after this method returns. In C: {@code
+     * SCIRegisterPCIeRequester}.
      *
      * @param bus the bus number of the device
      * @param deviceFunction the device number times 8, plus the function number
@@ -312,7 +332,7 @@ public final class Node extends SisciObject {
         }
     }
 
-    /** Connects to a segment without retries; otherwise like {@link #connect}. */
+    /** Connects to a segment like {@link #connect}, but without retries. */
     RemoteSegment connectNow(int node, int segment) throws SisciException {
         return inCall(() -> RemoteSegment.connect(node(), node, segment, false));
     }

@@ -16,7 +16,7 @@ public final class PcieRequester extends SisciObject {
         super(handle);
     }
 
-    /** Registers a device. The node must be held. */
+    /** Registers a device. The caller must hold the lifetime of the node. */
     static PcieRequester register(NodeHandle node, int bus, int deviceFunction)
             throws SisciException {
         var functions = node.functions().nodes();

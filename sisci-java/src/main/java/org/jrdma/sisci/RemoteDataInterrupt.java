@@ -11,7 +11,8 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A connection to a data interrupt of another node, or of this node, which sends small messages.
+ * A connection to a data interrupt of another node, or of this node. The connection is used to send
+ * small messages.
  *
  * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_remote_data_interrupt_t}; {@link #close()} is {@code SCIDisconnectDataInterrupt}.
@@ -25,7 +26,7 @@ public final class RemoteDataInterrupt extends SisciObject {
         super(handle);
     }
 
-    /** Connects to an interrupt. The node must be held. */
+    /** Connects to a data interrupt. The caller must hold the lifetime of the node. */
     static RemoteDataInterrupt connect(NodeHandle node, int peer, int number)
             throws SisciException {
         return new RemoteDataInterrupt(RemoteInterrupt.connect(node, true, peer, number));

@@ -5,7 +5,8 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A connection to an interrupt of another node, or of this node, which triggers it.
+ * A connection to an interrupt of another node, or of this node. The connection is used to trigger
+ * the interrupt.
  *
  * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_remote_interrupt_t}; {@link #close()} is {@code SCIDisconnectInterrupt}.
@@ -16,12 +17,14 @@ public final class RemoteInterrupt extends SisciObject {
         super(handle);
     }
 
-    /** Connects to an interrupt. The node must be held. */
+    /** Connects to an interrupt. The caller must hold the lifetime of the node. */
     static RemoteInterrupt connect(NodeHandle node, int peer, int number) throws SisciException {
         return new RemoteInterrupt(connect(node, false, peer, number));
     }
 
-    /** Connects to an interrupt with or without data. The node must be held. */
+    /**
+     * Connects to an interrupt with or without data. The caller must hold the lifetime of the node.
+     */
     static ObjectHandle connect(NodeHandle node, boolean withData, int peer, int number)
             throws SisciException {
         var functions = node.functions().interrupts();

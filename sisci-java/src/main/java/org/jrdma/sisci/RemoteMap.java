@@ -7,20 +7,26 @@ import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A mapping of a remote segment. Stores into the mapping change the memory of the other node.
+ * A map of a remote segment. Stores into the map change the memory of the other node.
  *
  * <p>Stores do not block. The CPU and the fabric may combine and reorder them, and the CPU may hold
  * some of them in its write buffers. Java's memory fences have no effect on this. {@link
- * #putLongRelease} stores after all earlier stores, and {@link #flush()} drains the write buffers.
- * A {@link Sequence} checks whether stores have arrived. A load waits for the response of the other
- * node, which takes some microseconds, so bulk loads are very slow.
+ * #putLongRelease} stores a value after all earlier stores, and {@link #flush()} drains the write
+ * buffers of the CPU. A {@link Sequence} checks whether stores have arrived. A load waits for the
+ * response of the other node, which takes some microseconds, so bulk loads are very slow.
  */
 public final class RemoteMap extends SegmentMap {
 
-    /** The maximum size of a copy to the other node in one call: 0.1 ms on hardware. */
+    /**
+     * The maximum number of bytes that one library call copies to the other node. On hardware, such
+     * a call takes about 0.1 ms.
+     */
     static final long MAX_WRITE_PIECE = 1 << 20;
 
-    /** The maximum size of a copy from the other node in one call: 0.5 ms on hardware. */
+    /**
+     * The maximum number of bytes that one library call copies from the other node. On hardware,
+     * such a call takes about 0.5 ms.
+     */
     private static final long MAX_READ_PIECE = 4 << 10;
 
     RemoteMap(Mapping mapping) {
@@ -28,7 +34,7 @@ public final class RemoteMap extends SegmentMap {
     }
 
     /**
-     * Flushes earlier stores, then stores a value: a process of the other node that loads this
+     * Flushes earlier stores, and then stores a value. A process of the other node that loads this
      * value also sees the earlier stores. In C: {@code SCIFlush}.
      */
     @Override
@@ -38,7 +44,7 @@ public final class RemoteMap extends SegmentMap {
     }
 
     /**
-     * Flushes earlier stores, then stores a value: a process of the other node that loads this
+     * Flushes earlier stores, and then stores a value. A process of the other node that loads this
      * value also sees the earlier stores. In C: {@code SCIFlush}.
      */
     @Override
@@ -47,7 +53,10 @@ public final class RemoteMap extends SegmentMap {
         super.putLongRelease(offset, value);
     }
 
-    /** Drains the write buffers of this CPU, for all maps. In C: {@code SCIFlush}. */
+    /**
+     * Drains the write buffers of this CPU, which may contain stores into any map. In C: {@code
+     * SCIFlush}.
+     */
     public void flush() {
         flush(0);
     }
@@ -71,10 +80,13 @@ public final class RemoteMap extends SegmentMap {
         }
     }
 
-    /** Registers a last store, which follows all others when the close of this map starts. */
+    /**
+     * Registers a store that is executed when the close of this map begins. It follows all earlier
+     * stores.
+     */
     void putLongAtClose(long offset, long value) {
         var stores = functions().stores();
-        // The callback must not refer to this, so that a leaked map can be detected.
+        // The callback must not refer to this map, so that a leaked map can be detected.
         var memory = segment();
         lifetime()
                 .onClose(() -> {
@@ -103,7 +115,7 @@ public final class RemoteMap extends SegmentMap {
      */
     public void copyTo(MemorySegment target, long offset) throws SisciException {
         if (target.isReadOnly()) {
-            throw new IllegalArgumentException("Cannot copy to read-only memory.");
+            throw new IllegalArgumentException("Cannot copy to read-only memory");
         }
         copy(
                 0,
@@ -114,10 +126,10 @@ public final class RemoteMap extends SegmentMap {
     }
 
     /**
-     * Copies memory in pieces.
+     * Copies memory to or from the other node, in pieces. The flags determine the direction.
      *
      * @param sequence the handle of a sequence that must stay open during the copy, or 0
-     * @param maxPiece the maximum size of a piece
+     * @param maxPiece the maximum size of a piece in bytes
      */
     void copy(long sequence, MemorySegment memory, long offset, int flags, long maxPiece)
             throws SisciException {
@@ -136,7 +148,10 @@ public final class RemoteMap extends SegmentMap {
         }
     }
 
-    /** Copies a piece, which must be small: every close in the process waits for the call guard. */
+    /**
+     * Copies one piece by one library call. The piece must be small, because every close in the
+     * process waits for the call guard of this call.
+     */
     private void copyPiece(long sequence, MemorySegment memory, long offset, int flags)
             throws SisciException {
         var guard = enterGuard();
@@ -151,13 +166,13 @@ public final class RemoteMap extends SegmentMap {
         }
     }
 
-    /** Creates a sequence, which checks whether stores have arrived. */
+    /** Creates a sequence, which checks whether stores into this map have arrived. */
     public Sequence newSequence() throws SisciException {
         return newSequence(false);
     }
 
     /**
-     * Creates a sequence. In C: {@code SCICreateMapSequence}.
+     * Creates a sequence for this map. In C: {@code SCICreateMapSequence}.
      *
      * @param fast true for faster barriers with weaker guarantees; in C: {@code
      *     SCI_FLAG_FAST_BARRIER}

@@ -41,15 +41,18 @@ public final class RemoteSegment extends SisciObject {
 
     /** The state of the link to a remote segment. */
     public enum Link {
-        /** Stores arrive. */
+        /** The link is up, and stores arrive. */
         OPERATIONAL,
-        /** Stores are lost and loads return all ones, perhaps temporarily. */
+        /** The link is down, perhaps temporarily: stores are lost, and loads return all ones. */
         NOT_OPERATIONAL,
         /** The connection is lost permanently: close the segment and connect again. */
         LOST
     }
 
-    /** The state for callbacks. Separate from the segment, so that a leaked one can be detected. */
+    /**
+     * The state that the callbacks need. It does not refer to the segment itself, so that a leaked
+     * segment can be detected.
+     */
     private static final class State {
 
         final EventQueue<SegmentEvent> events;
@@ -71,13 +74,15 @@ public final class RemoteSegment extends SisciObject {
                     failed = true;
                     link = Link.LOST;
                 }
-                case CONNECTED, DISCONNECTED, UNKNOWN -> {} // do not concern the link
+                case CONNECTED, DISCONNECTED, UNKNOWN -> {} // not about the link
             }
             events.put(event);
         }
     }
 
-    /** Connects to a segment or a group. The node must be held. */
+    /**
+     * Connects to a segment or a multicast group. The caller must hold the lifetime of the node.
+     */
     static RemoteSegment connect(NodeHandle node, int peer, int id, boolean isGroup)
             throws SisciException {
         var name =
@@ -104,7 +109,9 @@ public final class RemoteSegment extends SisciObject {
                 });
     }
 
-    /** Connects to memory by its address. The node must be held. */
+    /**
+     * Connects to memory by its physical address. The caller must hold the lifetime of the node.
+     */
     static RemoteSegment connectSpace(NodeHandle node, int peer, long physical, long bytes)
             throws SisciException {
         var name =
@@ -119,7 +126,8 @@ public final class RemoteSegment extends SisciObject {
                 node.functions()
                         .segments()
                         .connectSpace(node.address(), peer, node.adapter(), physical, bytes, name);
-        return of(node, handle, 0, peer, 0, bytes, new State(name)); // there is no callback
+        // The key of the listener is 0, because such a connection reports no events.
+        return of(node, handle, 0, peer, 0, bytes, new State(name));
     }
 
     private static RemoteSegment of(
@@ -146,26 +154,31 @@ public final class RemoteSegment extends SisciObject {
                 state);
     }
 
-    /** The node that owns the segment. In C: {@code SCIGetRemoteSegmentNodeId}. */
+    /**
+     * Returns the id of the node that owns the segment. In C: {@code SCIGetRemoteSegmentNodeId}.
+     */
     public int nodeId() {
         return peer;
     }
 
-    /** The id of the segment; 0 for a physical address. In C: {@code SCIGetRemoteSegmentId}. */
+    /**
+     * Returns the id of the segment; 0 for a connection by physical address. In C: {@code
+     * SCIGetRemoteSegmentId}.
+     */
     public int id() {
         return id;
     }
 
-    /** The size in bytes. In C: {@code SCIGetRemoteSegmentSize}. */
+    /** Returns the size of the segment in bytes. In C: {@code SCIGetRemoteSegmentSize}. */
     public long byteSize() {
         return bytes;
     }
 
     /**
-     * The state of the link, as last reported by the library. If the owner disconnects this side,
-     * the library reports {@link SegmentEvent.Type#DISCONNECTED}. The library reports the same
-     * event if the owner only requests a disconnect, so the link then stays OPERATIONAL even if
-     * stores no longer arrive.
+     * Returns the state of the link, as last reported by the library. The event {@link
+     * SegmentEvent.Type#DISCONNECTED} does not change this state, because it can mean that the
+     * owner has disconnected this side, or only that the owner requests a disconnect. Therefore,
+     * the state can be OPERATIONAL although stores no longer arrive.
      */
     public Link link() {
         return state.link;
@@ -176,7 +189,7 @@ public final class RemoteSegment extends SisciObject {
         return state.failed;
     }
 
-    /** Maps the whole segment. */
+    /** Maps the whole segment for loads and stores. */
     public RemoteMap map() throws SisciException {
         return map(MapOptions.WHOLE);
     }
@@ -191,7 +204,10 @@ public final class RemoteSegment extends SisciObject {
         return inCall(() -> new RemoteMap(SegmentMap.Mapping.of(true, handle(), bytes, options)));
     }
 
-    /** The address on this node's I/O bus. In C: {@code SCI_Q_REMOTE_SEGMENT_IOADDR}. */
+    /**
+     * Returns the address of the segment on the I/O bus of this node. In C: {@code
+     * SCI_Q_REMOTE_SEGMENT_IOADDR}.
+     */
     public long ioAddress() throws SisciException {
         return inCall(() ->
                 functions()
@@ -205,7 +221,8 @@ public final class RemoteSegment extends SisciObject {
     }
 
     /**
-     * Waits for the next event of this connection. Each event goes to one caller or one listener.
+     * Waits for the next event of this connection. Each event is delivered to only one caller or
+     * listener.
      *
      * @throws FabricTimeoutException if no event occurred in time
      * @throws FabricException once, if events were lost because they were not taken in time; the

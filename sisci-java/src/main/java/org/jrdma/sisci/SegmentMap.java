@@ -19,10 +19,11 @@ import org.jrdma.sisci.model.SisciException;
 /**
  * A segment, or a part of it, mapped into the memory of this process.
  *
- * <p>The methods of this class access single values, at offsets that are multiples of the value's
- * size. The compiler never omits a load, so memory that a peer stores into can be polled. If the
- * map is {@linkplain MapOptions.Flag#UNCACHED uncached}, the compiler does not omit, merge or
- * reorder stores either, as registers of a device require. Use {@link #segment()} for bulk access.
+ * <p>The methods of this class access single values, at byte offsets that are multiples of the
+ * value's size. The compiler never omits a load, so memory that a peer stores into can be polled.
+ * If the map is {@linkplain MapOptions.Flag#UNCACHED uncached}, the compiler does not omit, merge
+ * or reorder stores either, as registers of a device require. Use {@link #segment()} for bulk
+ * access.
  *
  * <p>Owned by its segment; safe for use by multiple threads. Closing a map makes its memory
  * inaccessible and then unmaps it. In C: {@code sci_map_t}; {@link #close()} is {@code
@@ -45,15 +46,15 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
     }
 
     /**
-     * The parts of a new map.
+     * The components from which a map is constructed.
      *
-     * @param handle the object of the library
+     * @param handle the handle of the map
      * @param memory the mapped memory
      * @param registers true if the compiler must not omit, merge or reorder stores
      */
     record Mapping(ObjectHandle handle, MemorySegment memory, boolean registers) {
 
-        /** Maps a segment, which must be held. */
+        /** Maps a segment. The caller must hold the lifetime of the segment. */
         static Mapping of(
                 boolean remote, ObjectHandle segment, long segmentBytes, MapOptions options)
                 throws SisciException {
@@ -88,12 +89,15 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         }
     }
 
-    /** The memory, bounded, and accessible until the map is closed. */
+    /**
+     * Returns the mapped memory. It is bounded by the size of this map, and accessible until the
+     * map is closed.
+     */
     public final MemorySegment segment() {
         return segment;
     }
 
-    /** The size in bytes. */
+    /** Returns the size of this map in bytes. */
     public final long byteSize() {
         return segment.byteSize();
     }
@@ -182,28 +186,31 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         return query(sisci_query.SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET) != 0;
     }
 
-    /** The address of this map on the I/O bus. In C: {@code SCI_Q_MAP_IOADDR}. */
+    /** Returns the address of this map on the I/O bus. In C: {@code SCI_Q_MAP_IOADDR}. */
     public final long ioAddress() throws SisciException {
         return query(sisci_query.SCI_Q_MAP_IOADDR);
     }
 
-    /** The address in this machine's physical memory. In C: {@code SCIGetMapPhysAddr}. */
+    /**
+     * Returns the address of this map in the physical memory of this machine. In C: {@code
+     * SCIGetMapPhysAddr}.
+     */
     public final long physicalAddress() {
         return inCall(() -> functions().segments().physicalAddress(address()));
     }
 
     /**
-     * Writes the cached data of a range back to memory. Needed on machines whose adapter does not
-     * access memory coherently with the CPU's caches. In C: {@code SCICacheSync} with {@code
-     * SCI_FLAG_CACHE_FLUSH}.
+     * Writes the cached data of a range back to memory. This is necessary on machines whose adapter
+     * does not access memory coherently with the CPU's caches. In C: {@code SCICacheSync} with
+     * {@code SCI_FLAG_CACHE_FLUSH}.
      */
     public final void flushCache(long offset, long bytes) throws SisciException {
         syncCache(offset, bytes, Constant.SCI_FLAG_CACHE_FLUSH);
     }
 
     /**
-     * Invalidates the cached data of a range, so that the next load reads from memory. Needed on
-     * the same machines as {@link #flushCache}. In C: {@code SCICacheSync} with {@code
+     * Invalidates the cached data of a range, so that the next load reads from memory. This is
+     * necessary on the same machines as {@link #flushCache}. In C: {@code SCICacheSync} with {@code
      * SCI_FLAG_CACHE_INVALIDATE}.
      */
     public final void invalidateCache(long offset, long bytes) throws SisciException {

@@ -9,8 +9,8 @@ import org.jrdma.sisci.internal.Constant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The options of a new segment. Immutable: each method returns modified options. In C: the flags of
- * {@code SCICreateSegment}.
+ * The options of a new segment. Immutable: each instance method returns a modified copy. In C: the
+ * flags of {@code SCICreateSegment}.
  */
 public final class SegmentOptions {
 
@@ -28,10 +28,10 @@ public final class SegmentOptions {
     }
 
     /**
-     * A segment whose memory the library allocates.
+     * Returns options for a segment whose memory the library allocates.
      *
      * @param id the id by which peers connect, unique among all processes of the node
-     * @param bytes the size; drivers may require a multiple of the page size
+     * @param bytes the size in bytes; drivers may require a multiple of the page size
      */
     public static SegmentOptions of(int id, long bytes) {
         if (bytes <= 0) {
@@ -41,23 +41,30 @@ public final class SegmentOptions {
         return new SegmentOptions(id, bytes, EnumSet.noneOf(Constant.class), null);
     }
 
-    /** A segment whose id is the first free id at or above {@code from}. */
+    /**
+     * Returns options for a segment whose id is the first free id at or above {@code from}. In C:
+     * {@code SCI_FLAG_AUTO_ID}.
+     */
     public static SegmentOptions withFreeId(int from, long bytes) {
         return of(from, bytes).with(Constant.SCI_FLAG_AUTO_ID);
     }
 
-    /** A segment in a multicast group, whose id is the id of the segment. */
+    /**
+     * Returns options for a segment in a multicast group. The id of the group is the id of the
+     * segment. In C: {@code SCI_FLAG_BROADCAST}.
+     */
     public static SegmentOptions inGroup(int group, long bytes) {
         return of(group, bytes).with(Constant.SCI_FLAG_BROADCAST);
     }
 
     /**
-     * A segment in memory of the caller. In C: {@code SCIRegisterSegmentMemory}.
+     * Returns options for a segment in the caller's memory. In C: {@code SCIRegisterSegmentMemory}.
      *
-     * <p>The caller is responsible for the memory. It must be native and consist of whole pages. It
-     * must stay allocated until the segment is closed, because peers may write to it. If peers are
-     * still connected when the timeout of that close expires, a warning is logged. These peers may
-     * write to the memory until the {@link Node} is closed, which disconnects them.
+     * <p>The caller is responsible for the memory. It must be native, start at a page boundary, and
+     * consist of whole pages. It must stay allocated until the segment is closed, because peers may
+     * write to it. If peers are still connected when the timeout of that close expires, a warning
+     * is logged. These peers may write to the memory until the {@link Node} is closed, which
+     * disconnects them.
      */
     public static SegmentOptions onForeignMemory(int id, MemorySegment memory) {
         if (!memory.isNative()) {
@@ -68,22 +75,34 @@ public final class SegmentOptions {
         return new SegmentOptions(id, empty.bytes, empty.flags, memory);
     }
 
-    /** Rejects all peers, for example for the local side of DMA. In C: {@code SCI_FLAG_PRIVATE}. */
+    /**
+     * Returns a copy of these options for a segment to which no peer can connect, such as the local
+     * side of DMA transfers. In C: {@code SCI_FLAG_PRIVATE}.
+     */
     public SegmentOptions asPrivate() {
         return with(Constant.SCI_FLAG_PRIVATE);
     }
 
-    /** Allows peers to connect to a group's member alone. In C: {@code SCI_FLAG_ALLOW_UNICAST}. */
+    /**
+     * Returns a copy of these options that allows peers to connect to this member of a multicast
+     * group alone. In C: {@code SCI_FLAG_ALLOW_UNICAST}.
+     */
     public SegmentOptions allowUnicast() {
         return with(Constant.SCI_FLAG_ALLOW_UNICAST);
     }
 
-    /** Allows peers to access it by DMA without a map. In C: {@code SCI_FLAG_DMA_GLOBAL}. */
+    /**
+     * Returns a copy of these options that allows peers to access the segment by DMA without a map.
+     * In C: {@code SCI_FLAG_DMA_GLOBAL}.
+     */
     public SegmentOptions forGlobalDma() {
         return with(Constant.SCI_FLAG_DMA_GLOBAL);
     }
 
-    /** A segment without memory, to attach memory later. In C: {@code SCI_FLAG_EMPTY}. */
+    /**
+     * Returns a copy of these options for a segment without memory. Memory is attached to the
+     * segment later. In C: {@code SCI_FLAG_EMPTY}.
+     */
     public SegmentOptions empty() {
         return with(Constant.SCI_FLAG_EMPTY);
     }
@@ -106,12 +125,15 @@ public final class SegmentOptions {
         return flags.stream();
     }
 
-    /** Returns true if the library chooses the id. */
+    /** Returns true if the library chooses the id of the segment. */
     boolean hasFreeId() {
         return flags.contains(Constant.SCI_FLAG_AUTO_ID);
     }
 
-    /** Returns true if peers can connect. The library rejects a callback for a private segment. */
+    /**
+     * Returns true if peers can connect to the segment. If they cannot, no callback may be
+     * registered, because the library rejects a callback for a private segment.
+     */
     boolean hasPeers() {
         return !flags.contains(Constant.SCI_FLAG_PRIVATE);
     }

@@ -14,13 +14,14 @@ import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * Checks whether stores into a {@link RemoteMap} have arrived.
+ * A sequence of stores into a {@link RemoteMap}, which checks whether the stores have arrived.
  *
- * <p>{@link #tryWrite} starts the sequence if necessary, stores, and checks. {@link #write} repeats
- * this until the data has arrived. Neither allocates memory.
+ * <p>{@link #tryWrite} starts the sequence if necessary, stores the data, and checks whether it has
+ * arrived. {@link #write} repeats these steps until the data has arrived. Neither method allocates
+ * memory.
  *
- * <p>Owned by its map. Used by one thread at a time, except for {@link #close()}, which any thread
- * may call. In C: {@code sci_sequence_t}; {@link #close()} is {@code SCIRemoveSequence}.
+ * <p>Owned by its map. Only one thread at a time may use a sequence. However, any thread may call
+ * {@link #close()}. In C: {@code sci_sequence_t}; {@link #close()} is {@code SCIRemoveSequence}.
  */
 public final class Sequence extends SisciObject {
 
@@ -40,7 +41,7 @@ public final class Sequence extends SisciObject {
         this.handle = handle.address().address();
     }
 
-    /** Creates a sequence of a map, which must be held. */
+    /** Creates a sequence for a map. The caller must hold the lifetime of the map. */
     static Sequence create(RemoteMap map, boolean fast) throws SisciException {
         var functions = map.functions();
         var flags = fast ? functions.library().number(Constant.SCI_FLAG_FAST_BARRIER) : 0;
@@ -57,7 +58,8 @@ public final class Sequence extends SisciObject {
     }
 
     /**
-     * Starts this sequence; stores may follow if the result is OK. In C: {@code SCIStartSequence}.
+     * Starts this sequence. If the result is OK, the program may store data. In C: {@code
+     * SCIStartSequence}.
      */
     public SequenceStatus start() throws SisciException {
         var guard = enterGuard();
@@ -69,8 +71,8 @@ public final class Sequence extends SisciObject {
     }
 
     /**
-     * Flushes the stores since the last check or start, waits for them, and returns whether they
-     * have arrived. In C: {@code SCICheckSequence}.
+     * Flushes the stores since the last check or start, waits for them, and returns a status that
+     * indicates whether they have arrived. In C: {@code SCICheckSequence}.
      */
     public SequenceStatus check() throws SisciException {
         var guard = enterGuard();
@@ -91,7 +93,9 @@ public final class Sequence extends SisciObject {
         }
     }
 
-    /** Flushes, and waits until the stores have left this node. In C: {@code SCIStoreBarrier}. */
+    /**
+     * Flushes the stores, and waits until they have left this node. In C: {@code SCIStoreBarrier}.
+     */
     public void storeBarrier() {
         var guard = enterGuard();
         try {
@@ -102,8 +106,9 @@ public final class Sequence extends SisciObject {
     }
 
     /**
-     * Stores once and returns the status. If the sequence cannot be started, nothing is stored.
-     * Makes one library call if there was no error, {@code SCICheckSequence}.
+     * Stores data once, and returns a status that indicates whether the data has arrived. If the
+     * sequence must be started and the start is not successful, this method stores nothing. If
+     * there was no error, it makes one library call, {@code SCICheckSequence}.
      *
      * @param offset the offset in the map
      */
@@ -115,19 +120,19 @@ public final class Sequence extends SisciObject {
             }
         }
         MemorySegment.copy(source, 0, map.segment(), offset, source.byteSize());
-        mustStart = true; // remains true if the check throws
+        mustStart = true; // in case the check throws an exception
         var status = check();
         mustStart = status == SequenceStatus.NOT_RETRIABLE || status == SequenceStatus.PENDING;
         return status;
     }
 
     /**
-     * Stores repeatedly until the data has arrived, even if the link fails temporarily.
+     * Stores data repeatedly until the data has arrived, even if the link fails temporarily.
      *
      * @param offset the offset in the map
      * @return the number of attempts: 1 if there was no error
-     * @throws FabricTimeoutException if the data did not arrive in time; the message has the last
-     *     status. Parts of the data may have arrived
+     * @throws FabricTimeoutException if the data did not arrive in time; the message contains the
+     *     last status. Parts of the data may have arrived
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public int write(long offset, MemorySegment source, Duration timeout)
@@ -175,7 +180,7 @@ public final class Sequence extends SisciObject {
         whileOpen(() -> map.copy(handle, source, offset, flags, RemoteMap.MAX_WRITE_PIECE));
     }
 
-    /** The map whose stores this sequence checks. */
+    /** Returns the map whose stores this sequence checks. */
     public RemoteMap map() {
         return map;
     }

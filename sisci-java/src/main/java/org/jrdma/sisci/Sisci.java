@@ -13,7 +13,7 @@ import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A SISCI library (libsisci), which opens nodes.
+ * A SISCI library (libsisci). It opens nodes.
  *
  * <p>The library stays loaded until the JVM exits. It is initialized when the first node is opened,
  * and terminated when the last node is closed. Safe for use by multiple threads.
@@ -23,7 +23,10 @@ public final class Sisci {
     private static @Nullable Sisci system;
     private static @Nullable Sisci software;
 
-    /** The open nodes by library identity: a library that is loaded twice is initialized once. */
+    /**
+     * The number of open nodes of each library, by the identity of the library. Two objects for the
+     * same library share the number, so that the library is initialized only once.
+     */
     private static final Map<Long, Users> USERS = new ConcurrentHashMap<>();
 
     private final SisciFunctions functions;
@@ -39,10 +42,10 @@ public final class Sisci {
     }
 
     /**
-     * The libsisci that is installed on this machine.
+     * Returns the libsisci that is installed on this machine.
      *
-     * @throws LibraryNotFoundException if it is not installed; the message lists the places
-     *     searched
+     * @throws LibraryNotFoundException if no libsisci is installed; the message lists the places
+     *     that were searched
      */
     public static synchronized Sisci system() throws LibraryNotFoundException {
         if (system == null) {
@@ -52,7 +55,7 @@ public final class Sisci {
     }
 
     /**
-     * The software fabric: a libsisci written in Java, which needs no adapter, driver or
+     * Returns the software fabric: a libsisci written in Java, which needs no adapter, driver or
      * privileges. Each call returns the same object.
      *
      * @throws LibraryNotFoundException if the software fabric is not on the class path or module
@@ -73,8 +76,8 @@ public final class Sisci {
     }
 
     /**
-     * The library that the system property {@code jrdma.fabric} selects: {@link #system()} for
-     * {@code system} or if the property is not set, {@link #software()} for {@code software}.
+     * Returns the library that the system property {@code jrdma.fabric} selects: {@link #system()}
+     * for {@code system} or if the property is not set, {@link #software()} for {@code software}.
      *
      * @throws LibraryNotFoundException if the selected library is not found
      * @throws IllegalArgumentException if the property has another value
@@ -89,14 +92,14 @@ public final class Sisci {
     /**
      * Loads a libsisci from a file.
      *
-     * @throws LibraryNotFoundException if the file is not a libsisci, or is version 1 of it
+     * @throws LibraryNotFoundException if the file is not a libsisci, or is a libsisci of version 1
      */
     public static Sisci load(Path file) throws LibraryNotFoundException {
         return new Sisci(NativeLibrary.open(file));
     }
 
     /**
-     * A libsisci whose symbols a provider supplies.
+     * Returns a libsisci whose symbols come from a provider.
      *
      * @throws LibraryNotFoundException if a function that every version has is missing, or if the
      *     library is version 1
@@ -132,12 +135,12 @@ public final class Sisci {
         }
     }
 
-    /** The version of the API that the library implements. In C: {@code SCI_Q_API}. */
+    /** Returns the version of the API that the library implements. In C: {@code SCI_Q_API}. */
     public String version() throws SisciException {
         return text(functions.nodes()::version);
     }
 
-    /** The vendor of the library. In C: {@code SCI_Q_VENDORID}. */
+    /** Returns the vendor of the library. In C: {@code SCI_Q_VENDORID}. */
     public String vendor() throws SisciException {
         return text(functions.nodes()::vendor);
     }
@@ -151,7 +154,7 @@ public final class Sisci {
         }
     }
 
-    /** The location of the library. */
+    /** Returns the file of the library, or the name of its provider. */
     @Override
     public String toString() {
         return functions.library().toString();

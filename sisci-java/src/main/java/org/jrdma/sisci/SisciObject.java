@@ -16,8 +16,9 @@ import org.jrdma.sisci.internal.SisciFunctions;
  * <p>The library does not remove an object that is in use, for example by a peer. {@link #close()}
  * therefore closes the dependent objects first, and then retries for up to five seconds while the
  * library reports that the object is busy; {@link #close(Duration)} takes another timeout. If the
- * object is still in use after that, a warning is logged, and the object is removed when the {@link
- * Node} is closed. Segments, which SISCI can remove by force, are removed by force then.
+ * object is still in use when the timeout expires, a warning is logged, and the removal is retried
+ * when the {@link Node} is closed. At that time, a segment that is still in use is removed by
+ * force.
  */
 public abstract class SisciObject extends NativeObject {
 
@@ -29,8 +30,9 @@ public abstract class SisciObject extends NativeObject {
     }
 
     /**
-     * Closes this object, and retries until the timeout while the library reports that the object
-     * is busy. Dependent objects have their own timeouts.
+     * Closes this object like {@link #close()}, but retries for at most {@code busyTimeout} while
+     * the library reports that the object is busy. The timeout does not apply to the dependent
+     * objects, which have their own timeouts.
      */
     public final void close(Duration busyTimeout) {
         handle.retry().timeout(busyTimeout);
@@ -49,12 +51,20 @@ public abstract class SisciObject extends NativeObject {
         void run() throws E;
     }
 
-    /** Runs a call during which this object must stay open. */
+    /**
+     * Runs a call while holding the lifetime of this object, so that the object stays open.
+     *
+     * @throws IllegalStateException if this object is closed
+     */
     final <T, E extends Exception> T inCall(Call<T, E> call) throws E {
         return inCall(lifetime(), call);
     }
 
-    /** Runs a call during which an object must stay open. */
+    /**
+     * Runs a call while holding a lifetime, so that the object stays open.
+     *
+     * @throws IllegalStateException if the object is closed
+     */
     static <T, E extends Exception> T inCall(Lifetime lifetime, Call<T, E> call) throws E {
         lifetime.hold();
         try {
@@ -64,12 +74,20 @@ public abstract class SisciObject extends NativeObject {
         }
     }
 
-    /** Runs a call during which this object must stay open. */
+    /**
+     * Runs a call while holding the lifetime of this object, so that the object stays open.
+     *
+     * @throws IllegalStateException if this object is closed
+     */
     final <E extends Exception> void whileOpen(VoidCall<E> call) throws E {
         whileOpen(lifetime(), call);
     }
 
-    /** Runs a call during which an object must stay open. */
+    /**
+     * Runs a call while holding a lifetime, so that the object stays open.
+     *
+     * @throws IllegalStateException if the object is closed
+     */
     static <E extends Exception> void whileOpen(Lifetime lifetime, VoidCall<E> call) throws E {
         lifetime.hold();
         try {
@@ -79,7 +97,12 @@ public abstract class SisciObject extends NativeObject {
         }
     }
 
-    /** Enters the current thread's call guard, which the caller must exit. */
+    /**
+     * Enters the call guard of the current thread. The caller must exit the guard.
+     *
+     * @throws IllegalStateException if this object is closed; the caller must then not exit the
+     *     guard
+     */
     final CallGuard enterGuard() {
         var guard = CallGuard.ofCurrentThread();
         guard.enter();
@@ -90,7 +113,7 @@ public abstract class SisciObject extends NativeObject {
         return guard;
     }
 
-    /** Pauses between two attempts. */
+    /** Parks between two attempts. */
     static void pause(long nanos, Object awaited) throws InterruptedIOException {
         LockSupport.parkNanos(nanos);
         if (Thread.currentThread().isInterrupted()) {
@@ -98,11 +121,11 @@ public abstract class SisciObject extends NativeObject {
         }
     }
 
-    /** Checks that this object and another belong to the same library. */
+    /** Checks that this object and another object belong to the same library. */
     final void checkLibrary(SisciFunctions others, Object other) {
         if (functions().library().identity() != others.library().identity()) {
             throw new IllegalArgumentException(
-                    "Cannot use %s (library %s) with %s (library %s): both objects must belong to the same library."
+                    "Cannot use %s (library %s) with %s (library %s): both objects must belong to the same library"
                             .formatted(this, functions().library(), other, others.library()));
         }
     }

@@ -3,8 +3,8 @@ package org.jrdma.sisci;
 import java.lang.reflect.Method;
 
 /**
- * The allocations of the current thread. Uses reflection, because the module under test does not
- * read the management module.
+ * The number of bytes that the current thread allocates. It is read by reflection, because the
+ * tested module does not read the module java.management.
  */
 final class AllocatedBytes {
 
@@ -33,8 +33,8 @@ final class AllocatedBytes {
     }
 
     /**
-     * The number of bytes that a round allocates. Returns the minimum of several rounds, because a
-     * round allocates more before it is compiled.
+     * Returns the number of bytes that one round allocates: the minimum of several rounds, because
+     * the first rounds allocate more until they are compiled.
      */
     static long ofCompiled(Round round) throws Exception {
         var least = Long.MAX_VALUE;

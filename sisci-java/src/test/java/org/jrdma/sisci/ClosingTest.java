@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests of a close while other threads use the objects: their calls fail with an exception, and the
- * JVM does not crash.
+ * Tests that a close while other threads use the objects does not crash the JVM. The calls of these
+ * threads fail with an exception.
  */
 @Timeout(60)
 class ClosingTest {
@@ -73,7 +73,10 @@ class ClosingTest {
         assertThat(library.calls("SCITerminate")).isEqualTo(ROUNDS);
     }
 
-    /** Repeats a call until it throws. */
+    /**
+     * Repeats a call on another thread until the call throws an exception, with which the returned
+     * future completes.
+     */
     private static CompletableFuture<Void> repeat(Use use, CountDownLatch started) {
         var ended = new CompletableFuture<Void>();
         Thread.ofPlatform()

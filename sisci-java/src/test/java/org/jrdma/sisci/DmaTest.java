@@ -143,7 +143,7 @@ class DmaTest {
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT))
                 .withMessage(
-                        "The push of 8 bytes to segment 2 of node 4 from node 4 failed: TRANSFER_FAILED (0x40000A06).")
+                        "The push of 8 bytes to segment 2 of node 4 from node 4 failed: TRANSFER_FAILED (0x40000A06)")
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.TRANSFER_FAILED));
         assertThat(queue.state()).isEqualTo(DmaState.ERROR);
 
@@ -170,10 +170,10 @@ class DmaTest {
     }
 
     @Test
-    void shouldStartTheNextTransferAfterTheCallbackOfTheLast() throws Exception {
+    void shouldStartTheNextTransferAfterTheFutureOfThePreviousCompleted() throws Exception {
         for (var i = 0; i < 1_000; i++) {
-            var last = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
-            last.get(5, TimeUnit.SECONDS);
+            var previous = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+            previous.get(5, TimeUnit.SECONDS);
         }
         assertThat(library.calls("SCIStartDmaTransfer")).isEqualTo(1_000);
     }
@@ -315,26 +315,26 @@ class DmaTest {
         var newer = node.newSegment(SegmentOptions.of(3, 4096).asPrivate());
         newer.prepare();
         queue.post(DmaTransfer.push(newer, 0, remote, 0, 8));
-        var abortsWhenItIsRemoved = new AtomicInteger();
+        var abortsBeforeSegmentClose = new AtomicInteger();
         newer.ownLifetime()
-                .onClose(() -> abortsWhenItIsRemoved.set(library.calls("SCIAbortDMAQueue")));
+                .onClose(() -> abortsBeforeSegmentClose.set(library.calls("SCIAbortDMAQueue")));
 
         node.close();
 
-        assertThat(abortsWhenItIsRemoved).hasValue(1);
+        assertThat(abortsBeforeSegmentClose).hasValue(1);
     }
 
     @Test
     void shouldRejectAnObjectOfAnotherLibrary() throws Exception {
-        var other = new TestLibrary(Kind.WITH_CONSTANTS);
-        try (var otherNode = other.sisci.open();
+        var otherLibrary = new TestLibrary(Kind.WITH_CONSTANTS);
+        try (var otherNode = otherLibrary.sisci.open();
                 var otherQueue = otherNode.newDmaQueue(1);
                 var channel = otherNode.requestDmaChannel(DmaChannel.Engine.ANY)) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> otherQueue.start(DmaTransfer.push(local, 0, remote, 0, 8)))
                     .withMessageContaining("Cannot use segment 2 of node 4 from node 4 (library ")
                     .withMessageContaining(library.file.toString())
-                    .withMessageContaining(other.file.toString());
+                    .withMessageContaining(otherLibrary.file.toString());
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> otherQueue.post(DmaTransfer.push(local, 0, remote, 0, 8)));
             assertThatIllegalArgumentException().isThrownBy(() -> channel.assign(queue));

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests that objects that a program does not close are detected and reported. Nothing that the SDK
- * retains, such as destructors and callbacks, may refer to these objects.
+ * Tests that the leak of each kind of object is detected and reported. An object is detected only
+ * if nothing that the SDK retains refers to it, such as destructors and callbacks.
  */
 @Timeout(30)
 class LeakedObjectsTest {
@@ -39,7 +39,7 @@ class LeakedObjectsTest {
                     " - data interrupt 17 of node 4 from node 4 was never closed",
                     " - device 3b:02.1 as requester of node 4 was never closed");
 
-    private final PrintStream errors = System.err;
+    private final PrintStream originalErr = System.err;
     private final ByteArrayOutputStream log = new ByteArrayOutputStream();
 
     @BeforeEach
@@ -49,22 +49,22 @@ class LeakedObjectsTest {
 
     @AfterEach
     void releaseLog() {
-        System.setErr(errors);
+        System.setErr(originalErr);
     }
 
     @Test
     void shouldDetectEveryKindOfLeakedObject() throws Exception {
-        make();
+        leakObjects();
 
         for (var i = 0; i < 100 && !ALL.stream().allMatch(log.toString(UTF_8)::contains); i++) {
             System.gc();
-            Thread.sleep(10); // there is no way to wait for the cleaner thread
+            Thread.sleep(10); // time for the cleaner thread, which a test cannot await
         }
 
         assertThat(log.toString(UTF_8)).contains(ALL);
     }
 
-    private static void make() throws Exception {
+    private static void leakObjects() throws Exception {
         var node = new TestLibrary(Kind.WITH_CONSTANTS).sisci.open();
         var segment = node.newSegment(7, 4096);
         segment.offer();

@@ -64,11 +64,11 @@ class MessageQueueTest {
     }
 
     /**
-     * Sends messages of various lengths through a small ring buffer, so that all wrap-around cases
-     * occur.
+     * Sends messages of random lengths through a small ring buffer, so that all cases of
+     * wrap-around occur.
      */
     @Test
-    void shouldNotLoseTearOrReorderMessagesBetweenTwoThreads() throws Exception {
+    void shouldNotLoseTruncateOrReorderMessagesBetweenTwoThreads() throws Exception {
         var sending =
                 CompletableFuture.runAsync(() -> {
                     var random = new Random(1);
@@ -129,7 +129,7 @@ class MessageQueueTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> sender.trySend(message))
-                .withMessage("Cannot send a message of 121 bytes: the maximum is 120.");
+                .withMessage("Cannot send a message of 121 bytes: the maximum is 120");
     }
 
     @Test
@@ -137,18 +137,18 @@ class MessageQueueTest {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> MessageSender.connect(node, 4, 7, TIMEOUT))
                 .withMessage(
-                        "The message queue in segment 7 of node 4 from node 4 already has a sender.");
+                        "The message queue in segment 7 of node 4 from node 4 already has a sender");
         assertThat(library.calls("SCIDisconnectSegment")).isOne();
     }
 
     @Test
     void shouldRejectASegmentThatIsNotAMessageQueue() throws Exception {
-        var other = node.newSegment(8, 4096);
-        other.offer();
+        var segment = node.newSegment(8, 4096);
+        segment.offer();
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> MessageSender.connect(node, 4, 8, TIMEOUT))
-                .withMessageEndingWith("the segment is not a message queue.");
+                .withMessageEndingWith("the segment is not a message queue");
     }
 
     @Test
@@ -186,7 +186,7 @@ class MessageQueueTest {
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> {
-                    while (true) { // until the library has reported the failure
+                    while (true) { // until a send fails, after the library has reported the failure
                         sender.trySend(message(""));
                         receiver.receive(TIMEOUT);
                     }
@@ -198,14 +198,15 @@ class MessageQueueTest {
     void shouldReportThatTheSenderIsGone() throws Exception {
         sender.send(message("one"), TIMEOUT);
         receiver.receive(TIMEOUT);
-        receiver.tryReceive(
-                (_, _, _) -> {}); // connects to the sender, to report that the queue is empty
+        // Connects to the sender, to report that all messages were consumed.
+        receiver.tryReceive((_, _, _) -> {});
 
         library.notifyRemote(sisci_h.SCI_CB_LOST());
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> receiver.receive(TIMEOUT))
-                .withMessage("The sender of the message queue in segment 7 of node 4 has ended.");
+                .withMessage(
+                        "The sender of the message queue in segment 7 of node 4 has closed or is lost");
     }
 
     @Test
@@ -220,7 +221,8 @@ class MessageQueueTest {
         }
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> receiver.receive(TIMEOUT))
-                .withMessage("The sender of the message queue in segment 7 of node 4 has ended.");
+                .withMessage(
+                        "The sender of the message queue in segment 7 of node 4 has closed or is lost");
     }
 
     @Test
@@ -232,7 +234,7 @@ class MessageQueueTest {
 
         assertThat(receiver.receive(TIMEOUT)).hasSize(sender.maxMessageBytes());
         assertThat(receiver.receive(TIMEOUT)).hasSize(sender.maxMessageBytes());
-        assertThat(sender.trySend(large)).as("the sender has no report yet").isFalse();
+        assertThat(sender.trySend(large)).as("before the report to the sender").isFalse();
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> receiver.receive(Duration.ofMillis(5)))
                 .satisfies(e -> assertThat(e.getSuppressed()[0]).hasMessageContaining("NO_LINK"));
@@ -261,7 +263,7 @@ class MessageQueueTest {
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> MessageSender.connect(node, 4, 7, TIMEOUT))
-                .withMessageContaining("cannot be used again: its sender has closed.");
+                .withMessageContaining("cannot be used again: its sender has closed");
     }
 
     @Test

@@ -72,7 +72,7 @@ class SegmentTest {
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> node.connect(4, 7, Duration.ZERO));
         segment.close();
-        assertThat(library.calls("SCISetSegmentUnavailable")).as("number of removals").isOne();
+        assertThat(library.calls("SCISetSegmentUnavailable")).isOne();
     }
 
     @Test
@@ -169,7 +169,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldHaveAnIoAddress() throws Exception {
+    void shouldReturnTheIoAddressesOfSegments() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();
 
@@ -200,7 +200,7 @@ class SegmentTest {
             assertThat(targetMap.getLongAcquire(24)).isEqualTo(6);
             assertThat(library.calls("SCIFlush")).as("before each release").isEqualTo(2);
         }
-        targetMap.putLongRelease(0, 1); // a local map, so there is nothing to flush
+        targetMap.putLongRelease(0, 1); // stores into a local map are not flushed
         targetMap.putIntRelease(0, 1);
         assertThat(library.calls("SCIFlush")).isEqualTo(2);
     }
@@ -343,7 +343,7 @@ class SegmentTest {
         segment.close(Duration.ofSeconds(1));
 
         assertThat(System.nanoTime() - begin).isLessThan(1_900_000_000L);
-        assertThat(library.calls("SCIRemoveSegment")).as("removed nevertheless").isOne();
+        assertThat(library.calls("SCIRemoveSegment")).as("number of removals").isOne();
     }
 
     @Test
@@ -480,14 +480,14 @@ class SegmentTest {
         var segment = node.newSegment(7, 4096);
         segment.offer();
         var remote = node.connect(4, 7, TIMEOUT);
-        var other = node.connect(4, 7, TIMEOUT);
+        var openRemote = node.connect(4, 7, TIMEOUT);
         library.hold(true);
         library.notifyRemote(sisci_h.SCI_CB_LOST());
         remote.close();
         library.hold(false);
 
-        assertThat(other.nextEvent(TIMEOUT).type())
-                .isEqualTo(SegmentEvent.Type.LOST); // after the dropped one
+        assertThat(openRemote.nextEvent(TIMEOUT).type())
+                .isEqualTo(SegmentEvent.Type.LOST); // follows the event of the closed segment
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(() -> remote.nextEvent(TIMEOUT));
     }

@@ -82,7 +82,7 @@ class SequenceTest {
 
     @Test
     void shouldRestartBeforeItRetriesANotRetriableWrite() throws Exception {
-        library.sequence("0" + "23", "2"); // OK; then NOT_RETRIABLE and PENDING until it is OK
+        library.sequence("0" + "23", "2"); // OK, then NOT_RETRIABLE and PENDING, then OK
 
         assertThat(sequence.write(0, message, TIMEOUT)).isEqualTo(4);
         assertThat(library.calls("SCIStartSequence")).isEqualTo(4);
@@ -163,32 +163,31 @@ class SequenceTest {
         assertThat(targetMap.getLong(512)).isOne();
     }
 
-    /** Each call holds the call guard, for which every close in the process waits. */
     @Test
-    void shouldSplitALargeCopy() throws Exception {
+    void shouldSplitALargeCopySoThatNoCallDelaysACloseForLong() throws Exception {
         var bytes = (2 << 20) + 8;
-        var large = node.newSegment(8, 4 << 20);
-        large.offer();
-        var sourceMap = large.map();
+        var largeSegment = node.newSegment(8, 4 << 20);
+        largeSegment.offer();
+        var sourceMap = largeSegment.map();
         try (var remote = node.connect(4, 8, TIMEOUT);
-                var wide = remote.map();
-                var checked = wide.newSequence()) {
+                var largeMap = remote.map();
+                var largeSequence = largeMap.newSequence()) {
             var source = arena.allocate(bytes, 8);
             for (var i = 0L; i < bytes; i += 8) {
                 source.set(ValueLayout.JAVA_LONG, i, i);
             }
 
-            wide.copyFrom(source, 0);
+            largeMap.copyFrom(source, 0);
             assertThat(library.calls("SCIMemCpy")).isEqualTo(3);
             assertThat(sourceMap.segment().asSlice(0, bytes).mismatch(source)).isEqualTo(-1);
 
             sourceMap.segment().fill((byte) 0);
-            checked.copyFrom(source, 0);
+            largeSequence.copyFrom(source, 0);
             assertThat(library.calls("SCIMemCpy")).isEqualTo(6);
             assertThat(sourceMap.segment().asSlice(0, bytes).mismatch(source)).isEqualTo(-1);
 
             var target = arena.allocate(8200, 8);
-            wide.copyTo(target, 16);
+            largeMap.copyTo(target, 16);
             assertThat(library.calls("SCIMemCpy")).isEqualTo(9);
             assertThat(target.mismatch(sourceMap.segment().asSlice(16, 8200))).isEqualTo(-1);
         }

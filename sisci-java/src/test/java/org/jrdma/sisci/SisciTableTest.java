@@ -16,8 +16,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Generates and checks docs/sisci.md, which maps every function of the project's SISCI header to
- * Java. The sources are the list that jextract reads and the Javadoc of this module.
+ * Checks that docs/reference/sisci.md is up to date, and generates it on request. The file lists
+ * the Java equivalent of every function of the project's SISCI header. Its sources are the list of
+ * functions that jextract reads, and the Javadoc of this module.
  */
 class SisciTableTest {
 
@@ -31,7 +32,7 @@ class SisciTableTest {
             "not needed: waits use callbacks, so that a close can end them";
     private static final String SMARTIO = "not yet: SmartIO";
 
-    /** The functions without a Java equivalent, and the reasons. */
+    /** The functions without a Java equivalent, and the texts for the table. */
     private static final Map<String, String> WITHOUT =
             Map.ofEntries(
                     Map.entry("SCIGetErrorString", "the messages of `SisciException`"),

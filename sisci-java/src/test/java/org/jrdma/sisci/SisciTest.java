@@ -54,10 +54,10 @@ class SisciTest {
         var library = new TestLibrary(Kind.WITH_CONSTANTS);
 
         try (var node = library.sisci.open()) {
-            assertThat(library.sisci.version()).isEqualTo("tiny");
+            assertThat(library.sisci.version()).isEqualTo("test");
             assertThat(node.adapter().query(Adapter.Query.SERIAL_NUMBER)).isEqualTo(1234);
-            // the library's number of AUTO_ID differs from the header's, with which the id would be
-            // in use
+            // The library's number of AUTO_ID differs from the number in the header. With the
+            // number of the header, the second segment would fail because its id is in use.
             try (var first = node.newSegment(SegmentOptions.withFreeId(7, 4096));
                     var second = node.newSegment(SegmentOptions.withFreeId(7, 4096))) {
                 assertThat(first.id()).isEqualTo(7);
@@ -74,7 +74,7 @@ class SisciTest {
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> node.adapter().query(Adapter.Query.SERIAL_NUMBER))
                     .withMessage(
-                            "%s does not export _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER, and its number is not publicly documented.",
+                            "%s does not export _SISCI_PUBLIC_CONST_SCI_Q_ADAPTER, and its number is not publicly documented",
                             library.file);
         }
     }
@@ -86,7 +86,7 @@ class SisciTest {
         try (var node = library.sisci.open()) {
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> node.requestDmaChannel(DmaChannel.Engine.ANY))
-                    .withMessage("%s has no function SCIRequestDMAChannel.", library.file);
+                    .withMessage("%s has no function SCIRequestDMAChannel", library.file);
         }
     }
 
@@ -102,12 +102,12 @@ class SisciTest {
     @Test
     void shouldRejectAnotherLibrary() {
         assertThatExceptionOfType(LibraryNotFoundException.class)
-                .isThrownBy(() -> Sisci.from(new Nothing()))
+                .isThrownBy(() -> Sisci.from(new EmptyProvider()))
                 .withMessage(
-                        "nothing has neither the function _SISCI_PUBLIC_FUNC_MT_SCIInitialize nor _SISCI_PUBLIC_FUNC_ST_SCIInitialize: it is not a libsisci.");
+                        "nothing has neither the function _SISCI_PUBLIC_FUNC_MT_SCIInitialize nor _SISCI_PUBLIC_FUNC_ST_SCIInitialize: it is not a libsisci");
     }
 
-    private static final class Nothing implements LibraryProvider {
+    private static final class EmptyProvider implements LibraryProvider {
         @Override
         public String name() {
             return "nothing";

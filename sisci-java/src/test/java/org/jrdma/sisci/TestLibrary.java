@@ -20,25 +20,29 @@ import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.NativeLibrary;
 
 /**
- * A fake libsisci for one test, which counts calls and can be made to fail. Compiled from
- * src/test/c/test_sisci.c by the C compiler of this machine.
+ * A fake libsisci for one test. It counts the calls of its functions, and can be set to fail. The C
+ * compiler of this machine compiles it from src/test/c/test_sisci.c.
  */
 final class TestLibrary {
 
-    /** The kind of exports. */
+    /** The symbols that the library exports. */
     enum Kind {
         /**
-         * Functions for single-threaded programs, and no constants, so that those of the header are
-         * used.
+         * Functions for single-threaded programs, and no constants, so that Java uses the numbers
+         * of the header.
          */
         SINGLE_THREADED("-DPREFIX=_SISCI_PUBLIC_FUNC_ST_"),
         /**
-         * Functions for multithreaded programs, and constants whose numbers differ from the header.
+         * Functions for multithreaded programs, and constants whose numbers differ from those of
+         * the header.
          */
         WITH_CONSTANTS("-DPREFIX=_SISCI_PUBLIC_FUNC_MT_ -DCONSTANTS"),
         /** Functions without a prefix. */
         PLAIN("-DPREFIX="),
-        /** Functions that only version 1 of the library has. */
+        /**
+         * Functions as in version 1 of the library: SCIEnqueueDMATransfer instead of
+         * SCIStartDmaTransfer.
+         */
         VERSION_1("-DPREFIX=_SISCI_PUBLIC_FUNC_MT_ -DVERSION_1");
 
         private final String options;
@@ -48,7 +52,7 @@ final class TestLibrary {
         }
     }
 
-    /** The id of the node. */
+    /** The id of the only node. */
     static final int NODE = 4;
 
     private static final MethodHandle OF_TEXT =
@@ -68,14 +72,16 @@ final class TestLibrary {
     final Path file;
     final Sisci sisci;
 
-    /** Loads a new copy of the library, because a library keeps its state. */
+    /**
+     * Loads a new copy of the library, because the state of a library persists from test to test.
+     */
     TestLibrary(Kind kind) throws IOException {
         file = copy(kind);
         library = NativeLibrary.open(file);
         sisci = Sisci.load(file);
     }
 
-    /** The file of this copy. */
+    /** Creates a copy of the compiled library, and returns its file. */
     static Path copy(Kind kind) throws IOException {
         var compiled = COMPILED.computeIfAbsent(kind, TestLibrary::compile);
         var copy = Files.createTempFile("libsisci", ".so");
@@ -85,9 +91,9 @@ final class TestLibrary {
     }
 
     private static Path compile(Kind kind) {
-        var chosen = System.getenv("CC");
+        var compiler = System.getenv("CC");
         var command = new ArrayList<String>();
-        command.add(chosen == null ? "cc" : chosen);
+        command.add(compiler == null ? "cc" : compiler);
         command.addAll(List.of("-shared", "-fPIC", "-I../headers/sisci"));
         command.addAll(List.of(kind.options.split(" ")));
         try {
@@ -95,75 +101,79 @@ final class TestLibrary {
             result.toFile().deleteOnExit();
             command.addAll(
                     List.of("-o", result.toString(), "src/test/c/test_sisci.c", "-lpthread"));
-            var said = Command.run(Map.of(), command.toArray(String[]::new));
-            if (said.exitCode() != 0) {
-                throw new AssertionError(said.output());
+            var compilation = Command.run(Map.of(), command.toArray(String[]::new));
+            if (compilation.exitCode() != 0) {
+                throw new AssertionError(compilation.output());
             }
             return result;
         } catch (IOException e) {
-            throw missing("no C compiler: install one, or set CC");
+            throw missing("No C compiler was found. Install one, or set CC.");
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
     }
 
-    /** The number of calls of a function. */
+    /** Returns the number of calls of a function. */
     int calls(String function) {
         try (var arena = Arena.ofConfined()) {
             var name = arena.allocateFrom(function);
-            return Downcalls.call(() -> (int) OF_TEXT.invokeExact(address("tiny_calls"), name));
+            return Downcalls.call(() -> (int) OF_TEXT.invokeExact(address("test_calls"), name));
         }
     }
 
-    /** Makes the next calls of a function fail. */
+    /** Makes the next {@code times} calls of a function fail with an error code. */
     void fail(String function, int code, int times) {
         try (var arena = Arena.ofConfined()) {
             var name = arena.allocateFrom(function);
             Downcalls.run(() -> {
-                OF_TEXT_AND_NUMBERS.invokeExact(address("tiny_fail"), name, code, times);
+                OF_TEXT_AND_NUMBERS.invokeExact(address("test_fail"), name, code, times);
             });
         }
     }
 
     /**
-     * Sets the results of the next starts and checks of sequences, with one digit for each; then
-     * OK.
+     * Sets the results of the next starts and checks of sequences. Each digit is the C number of
+     * one result. Further starts and checks return OK.
      */
     void sequence(String starts, String checks) {
         try (var arena = Arena.ofConfined()) {
             var first = arena.allocateFrom(starts);
             var second = arena.allocateFrom(checks);
             Downcalls.run(() -> {
-                OF_TEXTS.invokeExact(address("tiny_sequence"), first, second);
+                OF_TEXTS.invokeExact(address("test_sequence"), first, second);
             });
         }
     }
 
-    /** Suspends or resumes callbacks and DMA transfers. */
+    /** Suspends or resumes the thread that runs callbacks and DMA transfers. */
     void hold(boolean hold) {
         Downcalls.run(() -> {
-            OF_NUMBER.invokeExact(address("tiny_hold"), hold ? 1 : 0);
+            OF_NUMBER.invokeExact(address("test_suspend"), hold ? 1 : 0);
         });
     }
 
     /**
-     * Sets whether an aborted transfer continues until the suspension ends, and has no callback.
+     * Sets whether an aborted transfer stays POSTED while the thread is suspended. Such a transfer
+     * has no callback.
      */
     void slowAbort(boolean slow) {
         Downcalls.run(() -> {
-            OF_NUMBER.invokeExact(address("tiny_slow_abort"), slow ? 1 : 0);
+            OF_NUMBER.invokeExact(address("test_slow_abort"), slow ? 1 : 0);
         });
     }
 
-    /** The state of the DMA channel: its uses, flags, type and id, one byte each. */
+    /**
+     * Returns four bytes that describe the DMA channel, from the highest: a bit for each use, and
+     * the requested flags, type and id.
+     */
     int channel() {
-        return Downcalls.call(() -> (int) NUMBER.invokeExact(address("tiny_channel")));
+        return Downcalls.call(() -> (int) NUMBER.invokeExact(address("test_channel")));
     }
 
-    /** Reports an event to all remote segments. */
+    /** Reports an event with the given reason to all connected remote segments. */
     void notifyRemote(int reason) {
         Downcalls.run(() -> {
-            OF_NUMBER.invokeExact(address("tiny_tell_remote"), reason);
+            OF_NUMBER.invokeExact(address("test_notify_remote"), reason);
         });
     }
 

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 /** Checks of the network path between this machine and its peers. */
 public final class ConnectionChecks {
 
-    /** The UDP port of RoCE v2, in the format of the kernel's tables. */
+    /** The UDP port 4791 of RoCE v2 in hexadecimal, as in /proc/net/udp. */
     private static final String ROCE_PORT = ":12B7";
 
     private static final String ANY_IPV4 = "00000000";
@@ -17,6 +17,7 @@ public final class ConnectionChecks {
 
     private ConnectionChecks() {}
 
+    /** Makes all checks of this class. */
     public static Stream<Finding> on(Machine machine) {
         return Stream.of(
                         Stream.of(rocePort(machine), firewall(machine), resolver(machine)),
@@ -25,8 +26,8 @@ public final class ConnectionChecks {
     }
 
     /**
-     * Checks UDP port 4791, which the kernel's rdma_rxe occupies at all addresses and a software
-     * device at its own address.
+     * Checks which sockets use UDP port 4791. The kernel driver rdma_rxe uses the port at all
+     * addresses, and a device of the software fabric at its own address.
      */
     private static Finding rocePort(Machine machine) {
         var holders =
@@ -75,7 +76,9 @@ public final class ConnectionChecks {
         }
     }
 
-    /** Evaluates the rules that nft lists. */
+    /**
+     * Checks whether firewall rules, as listed by {@code nft list ruleset}, block UDP port 4791.
+     */
     public static Finding firewall(List<String> rules) {
         return new FirewallRules(rules)
                 .blockedBy()
@@ -88,7 +91,7 @@ public final class ConnectionChecks {
                 .orElse(Finding.fine("firewall", "the nft rules do not block UDP port 4791"));
     }
 
-    /** Checks for the address resolver ibacm, which delays connections. */
+    /** Checks whether the address resolver ibacm is running, which delays connections. */
     public static Finding resolver(Machine machine) {
         var runs =
                 machine.names("proc").stream()
@@ -106,7 +109,9 @@ public final class ConnectionChecks {
                 : Finding.fine("ibacm", "not running");
     }
 
-    /** Checks the mode of each interface that carries IP over InfiniBand. */
+    /**
+     * Checks the mode (connected or datagram) of each interface that carries IP over InfiniBand.
+     */
     public static Stream<Finding> ipOverInfiniband(Machine machine) {
         return machine.names("sys/class/net").stream()
                 .filter(name ->

@@ -17,7 +17,10 @@ public final class DeviceChecks {
     private static final String VERBS = "sys/class/infiniband_verbs";
     private static final String NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
 
-    /** The maximum size of RoCE's headers in an Ethernet payload. */
+    /**
+     * The maximum size in bytes of the headers of a RoCE packet, which the MTU of the Ethernet
+     * interface includes.
+     */
     private static final int HEADERS = 100;
 
     private static final int LARGEST_MTU = 4096;
@@ -25,10 +28,12 @@ public final class DeviceChecks {
 
     private DeviceChecks() {}
 
+    /** Returns true if the kernel has an RDMA device. */
     public static boolean hasDevices(Machine machine) {
         return !machine.names(DEVICES).isEmpty();
     }
 
+    /** Makes all checks of this class. */
     public static Stream<Finding> on(Machine machine) {
         if (!hasDevices(machine)) {
             return Stream.of(
@@ -74,20 +79,20 @@ public final class DeviceChecks {
                         "modprobe rdma_ucm");
     }
 
-    private static Finding usable(String subject, String path, String what, Machine machine) {
+    private static Finding usable(String subject, String path, String affected, Machine machine) {
         var file = machine.file(path.substring(1));
         if (!Files.exists(file)) {
             return Finding.broken(
                     subject,
                     path + " is missing",
-                    what + " cannot be opened",
+                    affected + " cannot be opened",
                     "In a container, add the option --device " + path + ".");
         }
         if (!Files.isReadable(file) || !Files.isWritable(file)) {
             return Finding.broken(
                     subject,
                     "this user may not open " + path,
-                    what + " cannot be opened",
+                    affected + " cannot be opened",
                     "chmod a+rw " + path + ", or permanently by a udev rule");
         }
         return Finding.fine(subject, path + " can be opened");
@@ -126,7 +131,7 @@ public final class DeviceChecks {
 
     /**
      * Compares the MTUs of this machine's interfaces. The MTU of a peer cannot be checked, but
-     * different MTUs on one machine suggest that one was not configured.
+     * different MTUs on one machine suggest that an interface was not configured.
      */
     private static Optional<Finding> unequalMtus(Machine machine) {
         var mtus = new TreeMap<String, Integer>();
@@ -158,7 +163,7 @@ public final class DeviceChecks {
                         remedies + "; if the peers and the switches support this MTU"));
     }
 
-    /** The interfaces named by the entries of the GID table. */
+    /** Returns the names of the network interfaces that the port's GID table contains. */
     private static List<String> interfaces(String folder, Machine machine) {
         var table = folder + "/gid_attrs/ndevs";
         return machine.names(table).stream()

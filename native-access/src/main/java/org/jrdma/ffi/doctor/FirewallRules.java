@@ -11,7 +11,10 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The effect of the rules that nft lists on incoming RoCE packets. */
+/**
+ * The firewall rules that {@code nft list ruleset} prints, and their effect on incoming RoCE
+ * packets.
+ */
 final class FirewallRules {
 
     private static final int ROCE_PORT = 4791;
@@ -47,8 +50,8 @@ final class FirewallRules {
     }
 
     /**
-     * The reason why RoCE packets are blocked; empty if no rule that could be interpreted blocks
-     * them.
+     * Returns the reason why RoCE packets are blocked. The result is empty if no rule blocks them,
+     * or if the rules that do could not be interpreted.
      */
     Optional<String> blockedBy() {
         return chains.keySet().stream()
@@ -58,8 +61,8 @@ final class FirewallRules {
     }
 
     /**
-     * The reason why one chain of the hook blocks RoCE packets. A packet must pass all chains of
-     * the hook.
+     * Returns the reason why a base chain with {@code hook input} blocks RoCE packets; empty if it
+     * does not. A packet must pass all chains of this hook.
      */
     private Optional<String> blockedBy(Chain input) {
         var roceRules =
@@ -85,8 +88,8 @@ final class FirewallRules {
     }
 
     /**
-     * The chains that a packet can reach from one chain; only those that every packet reaches, if
-     * {@code byAll}.
+     * Returns the chains that a packet can reach from {@code start}, including {@code start}. If
+     * {@code byAll} is true, returns only the chains that every packet reaches.
      */
     private Set<Chain> called(Chain start, boolean byAll) {
         var reached = new LinkedHashSet<>(Set.of(start));

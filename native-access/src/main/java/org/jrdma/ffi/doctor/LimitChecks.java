@@ -9,7 +9,10 @@ import java.util.stream.Stream;
 /** Checks of the resource limits of this process. */
 public final class LimitChecks {
 
-    /** The number of CAP_IPC_LOCK, which exempts a process from the limit of locked memory. */
+    /**
+     * The bit number of CAP_IPC_LOCK, a capability that exempts a process from the limit of locked
+     * memory.
+     */
     private static final int CAP_IPC_LOCK = 14;
 
     private static final long RECOMMENDED_LOCKED_BYTES = 64L << 20;
@@ -18,11 +21,12 @@ public final class LimitChecks {
 
     private LimitChecks() {}
 
+    /** Makes all checks of this class. */
     public static Stream<Finding> on(Machine machine) {
         return Stream.of(lockedMemory(machine), descriptors(machine), sharedMemory(machine));
     }
 
-    /** Checks the limit of locked memory, which adapters need. */
+    /** Checks the limit of locked memory, because adapters lock the memory that they access. */
     public static Finding lockedMemory(Machine machine) {
         var subject = "locked memory";
         if (mayLock(machine)) {
@@ -33,7 +37,10 @@ public final class LimitChecks {
                 .orElse(Finding.fine(subject, "no limit"));
     }
 
-    /** The software fabrics lock no memory, so a small limit affects only machines with devices. */
+    /**
+     * Evaluates a limit of locked memory. The software fabrics lock no memory, so a small limit
+     * affects only machines with devices.
+     */
     private static Finding lockedMemory(String subject, long bytes, boolean hasDevices) {
         var seen = String.format(Locale.ROOT, "at most %,d bytes", bytes);
         return bytes >= RECOMMENDED_LOCKED_BYTES
@@ -68,7 +75,10 @@ public final class LimitChecks {
                 .orElse(Finding.fine(subject, "no limit"));
     }
 
-    /** The soft limit of a line of /proc/self/limits; empty if unlimited. */
+    /**
+     * Returns the soft limit from the line of /proc/self/limits that begins with {@code name};
+     * empty if unlimited.
+     */
     private static Optional<Long> limit(String name, Machine machine) {
         return machine.lines("proc/self/limits").stream()
                 .filter(line -> line.startsWith(name))
@@ -91,7 +101,7 @@ public final class LimitChecks {
         }
     }
 
-    /** Evaluates the total and free number of bytes. */
+    /** Evaluates the total and free number of bytes of /dev/shm. */
     public static Finding sharedMemory(long total, long free) {
         var seen = String.format(Locale.ROOT, "%,d bytes, %,d of them free", total, free);
         return total <= DEFAULT_CONTAINER_SHARED_BYTES

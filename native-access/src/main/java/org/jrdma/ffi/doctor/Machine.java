@@ -6,7 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The files of a machine below a root folder, which is / for this machine. */
+/**
+ * The files of a machine. They are below a root folder, which is / for the machine on which this
+ * process runs.
+ */
 public final class Machine {
 
     /** The machine on which this process runs. */
@@ -24,16 +27,17 @@ public final class Machine {
         return root.equals(Path.of("/"));
     }
 
-    /** Resolves a path relative to the root, without a leading slash. */
+    /** Resolves a path relative to the root folder. The path has no leading slash. */
     public Path file(String path) {
         return root.resolve(path);
     }
 
+    /** Returns true if a file or folder exists. */
     public boolean has(String path) {
         return Files.exists(file(path));
     }
 
-    /** The lines of a file; empty if it does not exist or cannot be read. */
+    /** Returns the lines of a file; empty if it does not exist or cannot be read. */
     public List<String> lines(String path) {
         try {
             return Files.readAllLines(file(path));
@@ -42,12 +46,15 @@ public final class Machine {
         }
     }
 
-    /** The first line of a file without surrounding white space; empty if there is none. */
+    /**
+     * Returns the first line of a file without surrounding white space; empty if the file has no
+     * line or cannot be read.
+     */
     public Optional<String> line(String path) {
         return lines(path).stream().map(String::strip).findFirst();
     }
 
-    /** The sorted names in a folder; empty if it does not exist. */
+    /** Returns the sorted names in a folder; empty if it does not exist. */
     public List<String> names(String folder) {
         try (var entries = Files.list(file(folder))) {
             return entries.map(entry -> entry.getFileName().toString()).sorted().toList();

@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A full memory barrier in every thread of the process, triggered by one thread.
  *
- * <p>Stores of the calling thread before the call are visible to each thread after that thread's
- * barrier. Stores of each thread before its barrier are visible to the calling thread after the
+ * <p>Let C be the thread that triggers the barrier. Stores by C before the call are visible to each
+ * thread T after the barrier in T. Stores by T before the barrier in T are visible to C after the
  * call.
  */
 public enum Barrier {
@@ -27,8 +27,8 @@ public enum Barrier {
     HANDSHAKE;
 
     /**
-     * The barrier used by this process: {@link #MEMBARRIER} if the kernel supports it, unless
-     * {@code -Djrdma.guard=handshake} is set.
+     * Returns the barrier used by this process: {@link #MEMBARRIER} if the kernel supports it,
+     * unless {@code -Djrdma.guard=handshake} is set.
      */
     public static Barrier ofThisProcess() {
         return Chosen.BARRIER;
@@ -41,8 +41,8 @@ public enum Barrier {
     }
 
     /**
-     * Initialized when the first guard is created, because a process without guards needs no
-     * barrier.
+     * The barrier that this process uses. This class is initialized when the first guard is
+     * created, because a process without guards needs no barrier.
      */
     private static final class Chosen {
 

@@ -9,7 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Marks that the current thread is inside a short native call, at no cost to that thread.
+ * Marks that its thread is inside a short native call. The mark costs this thread neither a lock
+ * nor a full memory barrier.
  *
  * <p>The calling thread runs
  *
@@ -25,16 +26,17 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * and close() sets the closed flag, calls {@link #awaitCallsInFlight()}, and destroys the native
  * object. {@code awaitCallsInFlight()} runs a {@link Barrier} in every thread of the process, and
- * then waits for each guard that it finds odd.
+ * then waits for each guard whose {@code calls} is odd.
  *
  * <p><b>Why this is safe.</b> The calling thread stores {@code calls} and then loads the flag; the
  * closing thread stores the flag and then loads {@code calls}. At least one of them must see the
  * other's store. This requires a full barrier between store and load on both sides. The calling
- * thread has none: the closing thread triggers it there. Let B be the point in the instructions of
- * the calling thread at which that barrier took effect. If the store of {@code calls} is before B,
- * the closing thread sees it after the barrier, and waits. If it is after B, so is the load of the
- * flag, which sees that the object is closed. A thread that was not running at that time executed a
- * full barrier when the kernel switched to another thread.
+ * thread executes no such barrier itself: the closing thread triggers one in it. Let B be the point
+ * in the instructions of the calling thread at which that barrier took effect. If the store of
+ * {@code calls} is before B, the closing thread sees it after the barrier, and waits. If the store
+ * of {@code calls} is after B, the load of the flag is also after B, and sees that the object is
+ * closed. A thread that was not running at that time executed a full barrier when the kernel
+ * switched to another thread.
  *
  * <p><b>Guarantees of the compilers.</b> The argument needs the store before the load in the
  * machine code: {@link Barrier#MEMBARRIER} may interrupt a thread between any two instructions.
@@ -47,12 +49,12 @@ import java.util.concurrent.locks.ReentrantLock;
  *   <li>C2 puts a {@code MemBarCPUOrder} node before and after each opaque access, as {@code
  *       C2Access::needs_cpu_membar} requires for every {@code Unsafe} access that is not plain. The
  *       node takes the whole memory state and produces a new one, so memory accesses are not moved
- *       across it. It is "not matched in the AD file", so no instruction is emitted. The fences of
- *       {@link VarHandle} are nodes of the same kind. They would add nothing except an instruction
- *       on AArch64.
+ *       across it. The comment in HotSpot's source says that it is "not matched in the AD file", so
+ *       no instruction is emitted for it. The fences of {@link VarHandle} are nodes of the same
+ *       kind. Adding such a fence would have no effect except an instruction on AArch64.
  *   <li>Graal surrounds opaque accesses in the same way.
- *   <li>C1 and the interpreter have no opaque accesses: they run {@code Unsafe.putLongOpaque},
- *       which is a volatile store.
+ *   <li>C1 and the interpreter do not implement opaque accesses: they execute {@code
+ *       Unsafe.putLongOpaque}, which makes a volatile store.
  * </ul>
  *
  * Plain accesses have no such nodes, so neither {@code calls} nor the flag may be accessed plainly.
@@ -78,7 +80,7 @@ public final class CallGuard {
     private static final ThreadLocal<CallGuard> CURRENT =
             ThreadLocal.withInitial(CallGuard::register);
 
-    /** Held by the thread that runs a barrier. */
+    /** The lock that a thread holds while it runs a barrier and waits for the calls. */
     private static final ReentrantLock BARRIER_LOCK = new ReentrantLock();
 
     private static final AtomicLong BARRIERS_BEGUN = new AtomicLong();
@@ -91,7 +93,7 @@ public final class CallGuard {
     /** Odd while the thread is inside a call. Written only by that thread. */
     private long calls;
 
-    // Keep the counters of two threads in different cache lines.
+    // Padding that keeps the counters of two threads in different cache lines.
     @SuppressWarnings("unused")
     private long pad1,
             pad2,
@@ -111,7 +113,10 @@ public final class CallGuard {
 
     private CallGuard() {}
 
-    /** The guard of the current thread. Look it up once, when calls are prepared, and keep it. */
+    /**
+     * Returns the guard of the current thread. Callers should look it up once, when they prepare
+     * calls, and reuse it.
+     */
     public static CallGuard ofCurrentThread() {
         return CURRENT.get();
     }
@@ -121,20 +126,22 @@ public final class CallGuard {
      * that the call uses, makes the call, and always calls {@link #exit()}.
      */
     public void enter() {
-        CALLS.setOpaque(this, calls + 1); // opaque: stays before the load of isClosed(), see above
+        CALLS.setOpaque(this, calls + 1); // opaque: stays before the load in isClosed()
     }
 
+    /** Marks the end of a call. */
     public void exit() {
         CALLS.setRelease(this, calls + 1);
     }
 
     /**
-     * Waits until every call has ended that may have begun without seeing the last volatile store
-     * of this thread. The cost is a few microseconds with {@link Barrier#MEMBARRIER}. Threads that
-     * call this method while a barrier runs wait for its end and share the next barrier.
+     * Waits until all guarded calls have ended that may not have seen the latest volatile store of
+     * the current thread. The cost is a few microseconds with {@link Barrier#MEMBARRIER}. Threads
+     * that call this method while another thread runs a barrier wait for its end, and then share
+     * one barrier.
      */
     public static void awaitCallsInFlight() {
-        var next = BARRIERS_BEGUN.get() + 1; // a running barrier may already have passed a thread
+        var next = BARRIERS_BEGUN.get() + 1; // a running barrier may have begun before the store
         BARRIER_LOCK.lock();
         try {
             if (barriersEnded < next) {
@@ -176,9 +183,9 @@ public final class CallGuard {
 
     private static CallGuard register() {
         var guard = new CallGuard();
-        guard.enter(); // initializes both methods, because a later exit() must not fail
+        guard.enter(); // links both methods now, because a later exit() must not fail
         guard.exit();
-        Barrier.ofThisProcess(); // checks the kernel now, because that may take milliseconds
+        Barrier.ofThisProcess(); // chooses the barrier now, because it may take milliseconds
         synchronized (ALL) {
             ALL.add(guard);
         }

@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The membarrier(2) system call. It is linked here because {@code org.jrdma.ffi.linkage} depends on
- * {@code org.jrdma.ffi}, which depends on this package.
+ * The membarrier(2) system call. This class links the function itself, because {@code
+ * org.jrdma.ffi.linkage} depends on {@code org.jrdma.ffi}, which depends on this package.
  */
 final class Membarrier {
 
@@ -38,8 +38,9 @@ final class Membarrier {
     private Membarrier() {}
 
     /**
-     * Registers the process for {@link #run()} and runs a barrier once. The registration takes some
-     * milliseconds if the process has several threads. Registering again has no effect.
+     * Registers the process with the kernel, as {@link #run()} requires, and runs one barrier. The
+     * registration takes some milliseconds if the process has several threads. Registering again
+     * has no effect.
      *
      * @return true if the kernel supports the barrier
      */

@@ -5,8 +5,9 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Waits for a condition that another thread makes true within microseconds. An interrupt does not
- * end the wait; the interrupt status is restored afterwards. If it stayed set during the wait, each
- * park would return at once, and a spinning virtual thread would occupy its carrier.
+ * end the wait. The interrupt status is cleared during the wait and restored afterwards, because a
+ * set status would make each park return immediately: the thread would spin, and a virtual thread
+ * would occupy its carrier.
  */
 public final class ShortWait {
 
@@ -15,7 +16,10 @@ public final class ShortWait {
 
     private ShortWait() {}
 
-    /** Waits until the condition holds: spins at first, then parks between two checks. */
+    /**
+     * Waits until the condition is true: checks 1,000 times while spinning, then parks for 20
+     * microseconds before each check.
+     */
     public static void until(BooleanSupplier done) {
         var interrupted = false;
         for (var spins = 0; !done.getAsBoolean(); spins++) {

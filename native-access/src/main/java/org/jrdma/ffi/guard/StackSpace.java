@@ -14,31 +14,32 @@ import java.lang.invoke.MethodType;
  * operation is {@code close()}, which would otherwise leave an object half closed, and a C function
  * that is implemented in Java, where an overflow terminates the JVM.
  *
- * <p>The check calls a method that does nothing and has very many local variables. The interpreter
- * reserves stack for them. Compiled code does not, but it must be able to continue in the
- * interpreter at each of its calls. Therefore, it touches the stack as far down as the
- * interpreter's frame would reach, with one store for each page.
+ * <p>The check calls a generated method that does nothing and has very many local variables. The
+ * interpreter reserves stack for these variables. Compiled code does not, but the JVM must be able
+ * to continue the method in the interpreter at each call that the method makes. Therefore, the
+ * compiled code touches the stack as far down as the interpreter's frame would reach, with one
+ * store for each page.
  */
 public final class StackSpace {
 
     /**
-     * The number of instructions that prevents inlining: the JIT inlines up to 325 bytes of a
-     * frequently called method.
+     * The number of {@code nop} instructions that prevents inlining of the generated method: the
+     * JIT inlines frequently called methods of up to 325 bytes.
      */
     private static final int NOP_COUNT = 400;
 
     /**
-     * The number of calls that must have processed work before the hot path is assumed to be
-     * compiled.
+     * The number of calls with work after which the hot path is assumed to be compiled. Compiled
+     * code needs less stack than the interpreter.
      */
     private static final int COLD_CALLS = 20_000;
 
-    /** Set once an open library may be written in Java. */
+    /** True after a library was opened that may be written in Java. */
     private static volatile boolean enabled;
 
     /**
-     * The number of calls that processed work. Lost updates are harmless: they only delay the end
-     * of the cold calls.
+     * The number of calls that {@link #recordWork()} has counted, up to {@link #COLD_CALLS}. The
+     * counter is not synchronized: a lost update only delays the switch to the smaller check.
      */
     private static int callsWithWork;
 
@@ -47,7 +48,7 @@ public final class StackSpace {
     /** Enables the check. Called when a library is opened that may be written in Java. */
     public static void enable() {
         enabled = true;
-        ensure(); // generates the methods while enough stack is left
+        ensure(); // generates the methods now, while enough stack is left
     }
 
     /** Checks the stack before an operation that may load classes. */
@@ -76,7 +77,10 @@ public final class StackSpace {
         }
     }
 
-    /** Reports a call on the hot path that processed work. Many polls do not. */
+    /**
+     * Counts a call on the hot path that processed work. Many polls process none, and are therefore
+     * not counted.
+     */
     public static void recordWork() {
         if (callsWithWork < COLD_CALLS) {
             callsWithWork++;
@@ -95,10 +99,13 @@ public final class StackSpace {
 
     private static final class Methods {
 
-        /** Enough for the deepest calls of the JDK, which occur when classes are first used. */
+        /**
+         * A method with a frame of 128 KiB: enough for the deepest calls of the JDK, which occur
+         * when classes are first used.
+         */
         static final MethodHandle COLD = methodWithFrame(128 << 10);
 
-        /** Enough for code that is compiled and has run before. */
+        /** A method with a frame of 16 KiB: enough for code that is compiled and has run before. */
         static final MethodHandle HOT = methodWithFrame(16 << 10);
 
         /** Enough for a few interpreted frames. */

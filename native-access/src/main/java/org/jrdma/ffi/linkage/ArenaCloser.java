@@ -14,8 +14,8 @@ public final class ArenaCloser {
     private ArenaCloser() {}
 
     /**
-     * Closes a shared arena. If a system call of another thread is using its memory, such as a read
-     * from a file, waits up to ten seconds for the call to end.
+     * Closes a shared arena. If a system call of another thread, such as a read from a file, is
+     * using the memory of the arena, this method waits up to ten seconds for the end of the call.
      *
      * @throws FabricException if the memory is still in use after ten seconds
      */

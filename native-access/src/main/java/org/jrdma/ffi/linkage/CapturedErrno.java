@@ -8,9 +8,10 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The errno captured by native calls. There is one segment for each thread, created on first use,
- * so that a call does not allocate. The C library's errno variable is never read, because the JVM
- * itself makes system calls between a native call and such a read.
+ * The errno that native calls capture. Each thread has one memory segment that stores it, created
+ * on first use, so that a call does not allocate memory. The C library's errno variable is never
+ * read, because the JVM makes system calls between a native call and such a read, which may change
+ * errno.
  */
 public final class CapturedErrno {
 
@@ -22,12 +23,18 @@ public final class CapturedErrno {
 
     private CapturedErrno() {}
 
-    /** The current thread's segment, for a handle created by {@link Downcalls#capturingErrno}. */
+    /**
+     * Returns the current thread's segment, to be passed to a handle that {@link
+     * Downcalls#capturingErrno} created.
+     */
     public static MemorySegment segment() {
         return SEGMENT.get();
     }
 
-    /** The errno of the current thread's last captured call. */
+    /**
+     * Returns the errno that the current thread's last call through an errno-capturing handle
+     * stored in {@link #segment()}.
+     */
     public static int value() {
         return (int) ERRNO.get(SEGMENT.get(), 0L);
     }

@@ -16,14 +16,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets any number of Java threads wait on one file descriptor, without entering the kernel.
+ * Lets any number of Java threads wait until one file descriptor is readable or writable, without
+ * blocking in the kernel.
  *
- * <p>A single daemon thread of the process runs {@code epoll_wait} for all readers, and another one
- * for all writers. The waiting threads park in Java. Therefore, a virtual thread releases its
- * carrier, and deadlines, interrupts and wake-ups by close work the same for all threads.
+ * <p>One daemon thread of the process runs {@code epoll_wait} for all descriptors that must become
+ * readable, and a second one for all that must become writable. The waiting threads park in Java.
+ * Therefore, a virtual thread releases its carrier, and deadlines, interrupts and wake-ups by close
+ * work in the same way for platform and virtual threads.
  *
- * <p>Either threads call {@link #await}, or a callback is registered by {@link #watch}. In both
- * cases the descriptor must be non-blocking. Close the waiter before the descriptor.
+ * <p>A waiter either serves threads that call {@link #await}, or calls a callback that was passed
+ * to {@link #watch}. In both cases the descriptor must be non-blocking. The waiter must be closed
+ * before the descriptor.
  */
 public final class DescriptorWaiter implements AutoCloseable {
 
@@ -55,15 +58,17 @@ public final class DescriptorWaiter implements AutoCloseable {
         this.key = poller.add(this);
     }
 
-    /** Creates a waiter for threads that {@link #await} that the descriptor becomes readable. */
+    /**
+     * Creates a waiter for threads that call {@link #await} until the descriptor becomes readable.
+     */
     public static DescriptorWaiter on(int descriptor) throws FabricException {
         return new DescriptorWaiter(descriptor, Readers.POLLER, () -> {});
     }
 
     /**
-     * Creates a waiter for threads that await that the descriptor becomes writable. "Readable" in
-     * the description of the other methods then means writable. A descriptor can have one waiter of
-     * each kind.
+     * Creates a waiter for threads that call {@link #await} until the descriptor becomes writable.
+     * For this waiter, "readable" in the descriptions of the other methods means writable. A
+     * descriptor can have at most one waiter for reading and one for writing.
      */
     public static DescriptorWaiter onWritable(int descriptor) throws FabricException {
         return new DescriptorWaiter(descriptor, Writers.POLLER, () -> {});
@@ -72,17 +77,18 @@ public final class DescriptorWaiter implements AutoCloseable {
     /**
      * Creates a waiter that calls {@code onReady} on the polling thread when the descriptor becomes
      * readable, once for each {@link #arm()}. The callback must neither block nor run code of the
-     * program, because it delays all other waits of the process. A callback divides long work into
-     * pieces by {@link #callAgain()}. A callback that throws a {@link VirtualMachineError}, for
-     * example for lack of memory, is repeated after a short time until it does not.
+     * program, because it delays all other waits of the process. A callback with much work does a
+     * part of it in each call, and requests the next call by {@link #callAgain()}. A callback that
+     * throws a {@link VirtualMachineError}, for example for lack of memory, is repeated after a
+     * short time until it does not.
      */
     public static DescriptorWaiter watch(int descriptor, Runnable onReady) throws FabricException {
         return new DescriptorWaiter(descriptor, Readers.POLLER, onReady);
     }
 
     /**
-     * Requests one call of the callback. If the descriptor is already readable, the call comes at
-     * once.
+     * Requests one call of the callback when the descriptor is readable. If the descriptor is
+     * already readable, the polling thread makes the call immediately.
      */
     public void arm() throws FabricException {
         lock.lock();
@@ -94,8 +100,9 @@ public final class DescriptorWaiter implements AutoCloseable {
     }
 
     /**
-     * Requests another call of the callback, regardless of the descriptor, after the other ready
-     * descriptors have been processed. To be called only by the callback.
+     * Requests another call of the callback even if the descriptor does not become readable again.
+     * The polling thread first processes the other ready descriptors. Only the callback itself may
+     * call this method.
      */
     public void callAgain() {
         callDue = true;
@@ -103,9 +110,9 @@ public final class DescriptorWaiter implements AutoCloseable {
     }
 
     /**
-     * A ticket for {@link #await}: the number of times that the descriptor has been found readable.
-     * Take it before the last check of the awaited condition, so that no event between check and
-     * wait is missed.
+     * Returns a ticket for {@link #await}: the number of times that the descriptor has been found
+     * readable. Callers must take the ticket before they check the awaited condition for the last
+     * time. Otherwise, they would miss an event between the check and the wait.
      */
     public long ticket() {
         lock.lock();
@@ -133,7 +140,7 @@ public final class DescriptorWaiter implements AutoCloseable {
                 }
                 armWhileLocked();
                 if (deadline.equals(Deadline.NEVER)) {
-                    changed.await(); // a timed wait would cost a virtual thread a timer
+                    changed.await(); // a timed wait of a virtual thread would create a timer
                     continue;
                 }
                 var remaining = deadline.remainingNanos();
@@ -152,9 +159,9 @@ public final class DescriptorWaiter implements AutoCloseable {
     }
 
     /**
-     * Ends all waits with tickets taken before this call. To be called by a thread that has
-     * consumed what made the descriptor readable: the event that another thread waits for may have
-     * come and gone unnoticed.
+     * Ends all waits whose tickets were taken before this call. A thread must call this method
+     * after it has read from the descriptor, because the event that another thread waits for may be
+     * among the data read. The descriptor does not become readable for that event again.
      */
     public void wake() {
         lock.lock();
@@ -167,8 +174,8 @@ public final class DescriptorWaiter implements AutoCloseable {
     }
 
     /**
-     * Ends all waits with IllegalStateException. No callback runs after this method returns, unless
-     * the callback itself called it.
+     * Closes this waiter. All waits end with IllegalStateException. No callback runs after this
+     * method returns, unless the callback itself called it.
      */
     @Override
     public void close() {
@@ -193,8 +200,8 @@ public final class DescriptorWaiter implements AutoCloseable {
     }
 
     /**
-     * Called by the polling thread. The lock is held during the callback, so that close() waits for
-     * it.
+     * Wakes up the waiting threads and calls the callback. The polling thread calls this method.
+     * The lock is held during the callback, so that close() waits for the end of the callback.
      */
     private void serve() {
         lock.lock();
@@ -228,20 +235,22 @@ public final class DescriptorWaiter implements AutoCloseable {
         }
     }
 
-    /** Initialized when the first thread waits for a descriptor to become readable. */
+    /**
+     * Holder of the poller for reading. It is initialized when the first such waiter is created.
+     */
     private static final class Readers {
         static final Poller POLLER = new Poller("jrdma-poller", LinuxCalls.EPOLLIN);
     }
 
     /**
-     * Initialized when the first thread waits for a descriptor to become writable. Few programs do,
-     * so the thread is separate.
+     * Holder of the poller for writing. It is initialized when the first such waiter is created,
+     * because few programs need this second thread.
      */
     private static final class Writers {
         static final Poller POLLER = new Poller("jrdma-write-poller", LinuxCalls.EPOLLOUT);
     }
 
-    /** A thread that runs epoll_wait. */
+    /** A polling thread and the epoll descriptor on which it runs epoll_wait. */
     private static final class Poller {
 
         private static final Logger LOG = LoggerFactory.getLogger(DescriptorWaiter.class);
@@ -255,7 +264,7 @@ public final class DescriptorWaiter implements AutoCloseable {
 
         /**
          * The waiters to be served, linked by {@link DescriptorWaiter#next}. Accessed only by the
-         * polling thread. Not a collection, because adding an element must not need memory.
+         * polling thread. Not a collection, because a collection needs memory to add an element.
          */
         private @Nullable DescriptorWaiter first;
 
@@ -267,7 +276,7 @@ public final class DescriptorWaiter implements AutoCloseable {
                 epoll = LinuxCalls.epollCreate();
             } catch (FabricException e) {
                 throw new IllegalStateException(
-                        "Cannot start a thread that waits for descriptors: " + e.getMessage(), e);
+                        "Cannot create an epoll descriptor: " + e.getMessage(), e);
             }
             Thread.ofPlatform().daemon().name(name).start(this::run);
         }

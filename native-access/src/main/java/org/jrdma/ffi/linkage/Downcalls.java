@@ -20,17 +20,18 @@ public final class Downcalls {
     private Downcalls() {}
 
     /**
-     * Returns a handle for a function that reports errors by errno. Its arguments are the address,
-     * {@link CapturedErrno#segment()}, and the function's arguments.
+     * Returns a handle for a function that reports errors by errno. The arguments of the handle are
+     * the address of the function, {@link CapturedErrno#segment()}, and the function's arguments.
      */
     public static MethodHandle capturingErrno(FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(descriptor, CAPTURE_ERRNO);
     }
 
     /**
-     * Returns a handle for a variadic function that reports errors by errno.
+     * Returns a handle for a variadic function that reports errors by errno. Its arguments are
+     * those of {@link #capturingErrno}.
      *
-     * @param named the number of arguments before the variadic ones
+     * @param named the number of named arguments, which precede the variadic arguments
      */
     public static MethodHandle variadicCapturingErrno(FunctionDescriptor descriptor, int named) {
         return LINKER.downcallHandle(
@@ -38,32 +39,39 @@ public final class Downcalls {
     }
 
     /**
-     * Returns a handle for a function that reports errors by its return value. Its arguments are
-     * the address and the function's arguments.
+     * Returns a handle for a function that does not report errors by errno. The arguments of the
+     * handle are the address of the function and the function's arguments.
      */
     public static MethodHandle plain(FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(descriptor);
     }
 
     /**
-     * Returns a handle for a short function that neither blocks nor calls Java. The call costs a
-     * third of a plain call, but garbage collection waits until it returns.
+     * Returns a handle for a short function that neither blocks nor calls Java. A call costs a
+     * third of a {@linkplain #plain plain} call, but the garbage collector waits until the call
+     * returns.
      */
     public static MethodHandle critical(FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(descriptor, Linker.Option.critical(false));
     }
 
-    /** Returns the memory of {@code bytes} bytes at an address returned by C. */
+    /**
+     * Returns a segment for {@code bytes} bytes of memory at an address that a C function returned.
+     * The segment is always accessible.
+     */
     public static MemorySegment memoryAt(MemorySegment address, long bytes) {
         return address.reinterpret(bytes);
     }
 
-    /** Returns the memory at an address returned by C, accessible until an arena is closed. */
+    /**
+     * Returns a segment for {@code bytes} bytes of memory at an address that a C function returned.
+     * The segment is accessible until {@code arena} is closed.
+     */
     public static MemorySegment memoryAt(MemorySegment address, long bytes, Arena arena) {
         return address.reinterpret(bytes, arena, null);
     }
 
-    /** Reads the zero-terminated string at an address returned by C. */
+    /** Reads the zero-terminated UTF-8 string at an address that a C function returned. */
     public static String textAt(MemorySegment address) {
         return address.reinterpret(Integer.MAX_VALUE).getString(0);
     }
@@ -71,16 +79,18 @@ public final class Downcalls {
     /** A call to C, for {@link #call}. */
     @FunctionalInterface
     public interface Call<T> {
+        /** Invokes a method handle by {@code invokeExact}, and returns the result. */
         T invoke() throws Throwable;
     }
 
     /** A call to C without a result, for {@link #run}. */
     @FunctionalInterface
     public interface VoidCall {
+        /** Invokes a method handle by {@code invokeExact}. */
         void invoke() throws Throwable;
     }
 
-    /** Makes a call without a result. Not for hot paths. */
+    /** Makes a call without a result, after a check of the stack. Not for hot paths. */
     public static void run(VoidCall call) {
         StackSpace.ensureForLibraryInJava();
         try {
@@ -91,8 +101,9 @@ public final class Downcalls {
     }
 
     /**
-     * Makes a call. Not for hot paths. A handle declares Throwable, but a downcall throws only
-     * unchecked exceptions.
+     * Makes a call and returns its result, after a check of the stack. Not for hot paths. Method
+     * handles declare Throwable, but downcalls throw only unchecked exceptions and errors, which
+     * this method rethrows.
      */
     public static <T> T call(Call<T> call) {
         StackSpace.ensureForLibraryInJava();
@@ -103,7 +114,10 @@ public final class Downcalls {
         }
     }
 
-    /** Rethrows an error of a downcall, or returns its runtime exception. */
+    /**
+     * Throws {@code thrown} if it is an Error, and returns it if it is a RuntimeException. Callers
+     * throw the returned exception.
+     */
     public static RuntimeException unchecked(Throwable thrown) {
         return switch (thrown) {
             case Error error -> throw error;

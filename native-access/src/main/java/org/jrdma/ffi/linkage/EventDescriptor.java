@@ -14,11 +14,12 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * A file descriptor that is readable while it is raised, for use with poll(2) or epoll(7). Never
- * blocks and does not allocate. Safe for use by multiple threads. In C: {@code eventfd}.
+ * A file descriptor that is readable after {@link #raise()} until {@link #lower()}, for use with
+ * poll(2) or epoll(7). These methods neither block nor allocate memory. Safe for use by multiple
+ * threads. In C: {@code eventfd}.
  *
- * <p>After close, the kernel may reuse the number for another file. Therefore, all other methods
- * then throw {@link IllegalStateException}.
+ * <p>After {@link #close()}, all other methods throw {@link IllegalStateException}, because the
+ * kernel may reuse the number for another file.
  */
 public final class EventDescriptor implements AutoCloseable {
 
@@ -46,7 +47,7 @@ public final class EventDescriptor implements AutoCloseable {
         this.number = number;
     }
 
-    /** Creates a descriptor that is not raised. */
+    /** Creates a descriptor that is not readable. */
     public static EventDescriptor open() throws FabricException {
         int number =
                 LibcCalls.call(() ->
@@ -60,7 +61,7 @@ public final class EventDescriptor implements AutoCloseable {
         return new EventDescriptor(number);
     }
 
-    /** The number of the file descriptor, for use with poll or epoll. */
+    /** Returns the number of the file descriptor, for use with poll or epoll. */
     public synchronized int number() {
         checkOpen();
         return number;

@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 
 /**
  * The symbols of a library written in Java. A stub is created when its symbol is first looked up,
- * because creating all of them would take longer than the start of most programs.
+ * because the creation of all stubs would take longer than the start of most programs.
  */
 public final class FunctionStubs implements SymbolLookup {
 
@@ -18,8 +18,8 @@ public final class FunctionStubs implements SymbolLookup {
     private final Map<String, MemorySegment> stubs = new ConcurrentHashMap<>();
 
     /**
-     * Creates stubs for functions by name. The functions must not throw, and their parameters and
-     * results must be primitive numbers.
+     * Defines the functions of the library by name. The functions must not throw exceptions, and
+     * their parameters and results must be primitive numbers.
      */
     public FunctionStubs(Map<String, Supplier<MethodHandle>> functions) {
         this.functions = Map.copyOf(functions);

@@ -4,8 +4,9 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Calls of the machine's C library, which is never written in Java. They skip the stack check of
- * {@link Downcalls}. A software library, whose callers have already made the check, uses them.
+ * Calls of the machine's C library. They skip the stack check of {@link Downcalls}, because this
+ * library is never written in Java. Software libraries also use these calls: the stack was checked
+ * when the software library was called.
  */
 public final class LibcCalls {
 

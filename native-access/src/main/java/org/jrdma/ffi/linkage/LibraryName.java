@@ -7,7 +7,7 @@ import java.util.List;
  * The name and installation instructions of a shared library.
  *
  * @param soname the name with its version, such as {@code libibverbs.so.1}
- * @param folders the installation folders outside the dynamic linker's search path
+ * @param folders the installation folders that are not in the dynamic linker's search path
  * @param advice the installation instructions, in sentences
  */
 public record LibraryName(String soname, List<Path> folders, String advice) {

@@ -20,8 +20,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * The system calls that the SDK makes: file descriptors and memory. Each returns -1 and sets errno
- * on failure.
+ * The system calls that the SDK makes for file descriptors and memory. If a C function returns -1,
+ * the method throws a {@link FabricException} with errno as its code.
  */
 public final class LinuxCalls {
 
@@ -31,18 +31,27 @@ public final class LinuxCalls {
     /** From epoll(7): data can be written. */
     public static final int EPOLLOUT = 0x004;
 
-    /** From epoll(7): the descriptor failed. Always reported. */
+    /**
+     * From epoll(7): the descriptor failed. The kernel reports this event even if it was not
+     * requested.
+     */
     public static final int EPOLLERR = 0x008;
 
-    /** From epoll(7): the connection is closed in both directions. Always reported. */
+    /**
+     * From epoll(7): the connection is closed in both directions. The kernel reports this event
+     * even if it was not requested.
+     */
     public static final int EPOLLHUP = 0x010;
 
     static final int EPOLLONESHOT = 1 << 30;
 
+    /** From epoll_ctl(2): adds the registration of a descriptor. */
     public static final int EPOLL_CTL_ADD = 1;
 
+    /** From epoll_ctl(2): deletes the registration of a descriptor. */
     public static final int EPOLL_CTL_DEL = 2;
 
+    /** From epoll_ctl(2): changes the requested events of a descriptor. */
     public static final int EPOLL_CTL_MOD = 3;
 
     /** From open(2): creates the file if it does not exist. */
@@ -93,13 +102,19 @@ public final class LinuxCalls {
 
     private LinuxCalls() {}
 
+    /**
+     * Creates an epoll descriptor. Child processes do not inherit it. In C: {@code epoll_create1}.
+     */
     public static int epollCreate() throws FabricException {
         return check(
                 "epoll_create1",
                 call(() -> (int) INT_OF_INT.invokeExact(EPOLL_CREATE1, segment(), EPOLL_CLOEXEC)));
     }
 
-    /** Adds, modifies or deletes the registration of a descriptor with an epoll descriptor. */
+    /**
+     * Adds, modifies or deletes the registration of a descriptor with an epoll descriptor. In C:
+     * {@code epoll_ctl}.
+     */
     public static void epollControl(int epoll, int operation, int descriptor, MemorySegment event)
             throws FabricException {
         check(
@@ -116,8 +131,10 @@ public final class LinuxCalls {
     }
 
     /**
-     * Waits for events; a timeout of -1 waits forever. Returns 0 if the timeout passed or a signal
-     * arrived.
+     * Waits for events and stores them in {@code events}. In C: {@code epoll_wait}.
+     *
+     * @param milliseconds the timeout; -1 for no timeout
+     * @return the number of events; 0 if the timeout expired or a signal arrived
      */
     public static int epollWait(int epoll, MemorySegment events, int capacity, int milliseconds)
             throws FabricException {
@@ -134,6 +151,10 @@ public final class LinuxCalls {
         return count < 0 && CapturedErrno.value() == Errno.EINTR ? 0 : check("epoll_wait", count);
     }
 
+    /**
+     * Makes a descriptor non-blocking: its calls return instead of waiting. In C: {@code fcntl}
+     * with {@code O_NONBLOCK}.
+     */
     public static void setNonBlocking(int descriptor) throws FabricException {
         var flags =
                 check(
@@ -154,7 +175,10 @@ public final class LinuxCalls {
                                         flags | O_NONBLOCK)));
     }
 
-    /** Duplicates a descriptor. Child processes do not inherit the duplicate. */
+    /**
+     * Duplicates a descriptor. Child processes do not inherit the duplicate. In C: {@code fcntl}
+     * with {@code F_DUPFD_CLOEXEC}.
+     */
     public static int duplicate(int descriptor) throws FabricException {
         return check(
                 "fcntl to duplicate descriptor " + descriptor,
@@ -164,22 +188,23 @@ public final class LinuxCalls {
                                         FCNTL, segment(), descriptor, F_DUPFD_CLOEXEC, 0)));
     }
 
+    /** Returns the normal size of a memory page in bytes. In C: {@code getpagesize}. */
     public static long pageBytes() {
         return call(() -> (int) PAGE_SIZE.invokeExact(GETPAGESIZE));
     }
 
     /**
-     * Maps zeroed memory in pages of the normal size, which is unmapped when the arena closes.
-     * Physical pages are allocated on first access. The memory does not count towards the JVM's
-     * limit of direct memory.
+     * Maps zeroed memory in pages of the normal size. The memory is unmapped when the arena is
+     * closed. The kernel allocates each physical page on first access. The memory does not count
+     * towards the JVM's limit of direct memory. In C: {@code mmap}.
      */
     public static MemorySegment mapPages(long bytes, Arena arena) throws FabricException {
         return map(bytes, pageBytes(), 0, arena);
     }
 
     /**
-     * Maps zeroed memory in huge pages of the default size, which is unmapped when the arena
-     * closes.
+     * Maps zeroed memory in huge pages of the default size. The memory is unmapped when the arena
+     * is closed. In C: {@code mmap} with {@code MAP_HUGETLB}.
      */
     public static MemorySegment mapHugePages(long bytes, Arena arena) throws FabricException {
         return map(bytes, hugePageBytes(), MAP_HUGETLB, arena);
@@ -242,7 +267,7 @@ public final class LinuxCalls {
     public static final class EpollEvent {
         private static final long DATA = System.getProperty("os.arch").equals("amd64") ? 4 : 8;
 
-        /** The size of an array element. */
+        /** The size of a {@code struct epoll_event} in bytes. */
         public static final long BYTES = DATA + 8;
 
         private EpollEvent() {}
@@ -253,14 +278,14 @@ public final class LinuxCalls {
             event.set(ValueLayout.JAVA_LONG_UNALIGNED, DATA, data);
         }
 
-        /** The reported events of the element at {@code index}. */
+        /** Returns the reported events of the array element at {@code index}. */
         public static int events(MemorySegment events, int index) {
             return events.get(ValueLayout.JAVA_INT_UNALIGNED, index * BYTES);
         }
 
         /**
-         * Returns the number with which the descriptor of the event at {@code index} was
-         * registered.
+         * Returns the number that identifies the registration, for the array element at {@code
+         * index}.
          */
         public static long data(MemorySegment events, int index) {
             return events.get(ValueLayout.JAVA_LONG_UNALIGNED, index * BYTES + DATA);

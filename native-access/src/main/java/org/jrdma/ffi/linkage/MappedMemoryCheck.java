@@ -7,8 +7,9 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 
 /**
- * Checks which memory of the process is mapped. A driver of an adapter finds out by pinning the
- * pages; in a software library, an access to unmapped memory would crash the JVM.
+ * Checks that memory is mapped into the process. The software libraries check the memory that a
+ * program passes to them, because an access to unmapped memory would crash the JVM. The driver of
+ * an adapter detects unmapped memory when it pins the pages.
  */
 public final class MappedMemoryCheck {
 
@@ -21,7 +22,7 @@ public final class MappedMemoryCheck {
         var next = address;
         var end = address + length;
         try (var lines = Files.newBufferedReader(MAPS)) {
-            // "start-end rwxp ...", in ascending order
+            // Each line is "start-end rwxp ...", in ascending order of addresses.
             for (var line = lines.readLine(); line != null && next < end; line = lines.readLine()) {
                 var dash = line.indexOf('-');
                 var space = line.indexOf(' ', dash);

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
 /**
  * An open native library, from which symbols are looked up.
  *
- * <p>A library stays open as long as the JVM runs, because a thread of the library might still
- * execute its code. Safe for use by multiple threads.
+ * <p>A library stays open until the JVM exits, because a thread of the library might still execute
+ * its code. Safe for use by multiple threads.
  */
 public final class NativeLibrary {
 
@@ -71,11 +71,14 @@ public final class NativeLibrary {
     }
 
     /**
-     * Opens a library written in Java that implements the ABI of a C library, found as a service.
+     * Opens a library written in Java that implements the ABI of a C library. The library is a
+     * service of type {@link SoftwareLibrary}.
      *
      * @param soname the name of the C library
-     * @param artifact the artifact to add to a build that lacks the library
-     * @param module the module to add on the module path
+     * @param artifact the name of the artifact with the library, for the message if the library is
+     *     missing
+     * @param module the name of the module with the library, for the message if the library is
+     *     missing
      * @throws LibraryNotFoundException if the library is neither on the class path nor on the
      *     module path
      * @throws IllegalArgumentException if a system property of the library is invalid
@@ -125,7 +128,10 @@ public final class NativeLibrary {
         return new NativeLibrary(provider.name(), provider, provider.symbols());
     }
 
-    /** Looks up a symbol. Empty if the library is too old to have it. */
+    /**
+     * Looks up a symbol. The result is empty if the library does not contain the symbol, for
+     * example because the library is too old.
+     */
     public Optional<MemorySegment> find(String symbol) {
         return symbols.find(symbol);
     }
@@ -147,27 +153,31 @@ public final class NativeLibrary {
     }
 
     /**
-     * Returns true if the symbols come from a {@link LibraryProvider}. Its functions may be Java
-     * code, so they must not be called through a critical handle, which would abort the JVM.
+     * Returns true if the symbols come from a {@link LibraryProvider}. The functions of a provider
+     * may be Java code. They must not be called through a {@linkplain Downcalls#critical critical}
+     * handle, because a critical call that enters Java aborts the JVM.
      */
     public boolean isProvided() {
         return provider != null;
     }
 
-    /** The provider's explanation of the current thread's last failure; empty if there is none. */
+    /**
+     * Returns the provider's explanation of the current thread's last failed call; empty if there
+     * is no provider or no explanation.
+     */
     public String explanation() {
         return provider == null ? "" : provider.explanation();
     }
 
-    /** The file that the library was opened from, or the name of the provider. */
+    /** Returns the file that the library was opened from, or the name of the provider. */
     @Override
     public String toString() {
         return description;
     }
 
     /**
-     * Checks that native access is enabled. To be called before functions are linked, because
-     * linking fails with a message that does not explain the remedy.
+     * Checks that native access is enabled. Bindings call this method before they link functions,
+     * because the exception of a failed link does not name the remedy.
      *
      * @throws IllegalCallerException if this JVM denies native access; the message names the option
      */
@@ -193,7 +203,7 @@ public final class NativeLibrary {
     }
 
     /**
-     * Returns the path of a mapped file whose name begins with {@code soname}, which shows the user
+     * Returns the path of the mapped file whose name begins with {@code soname}. The path shows
      * which of several installed libraries was opened. The dynamic linker maps {@code libx.so.1} as
      * {@code libx.so.1.14.44}.
      */
@@ -204,7 +214,7 @@ public final class NativeLibrary {
                     .filter(path -> path.substring(path.lastIndexOf('/') + 1).startsWith(soname))
                     .findFirst();
         } catch (IOException e) {
-            return Optional.empty(); // needed for a log line only; /proc may be hidden
+            return Optional.empty(); // the path is only informative, and /proc may be hidden
         }
     }
 }

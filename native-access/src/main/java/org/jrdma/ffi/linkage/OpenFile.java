@@ -40,7 +40,8 @@ public final class OpenFile implements AutoCloseable {
     }
 
     /**
-     * Opens an existing file without blocking, even if it is a FIFO without a writer.
+     * Opens an existing file for reading. The call does not block even if the file is a FIFO
+     * without a writer.
      *
      * @throws FabricException if the file cannot be opened
      */
@@ -63,7 +64,7 @@ public final class OpenFile implements AutoCloseable {
     }
 
     /**
-     * The number of the file descriptor.
+     * Returns the number of the file descriptor.
      *
      * @throws IllegalStateException if the descriptor is closed
      */

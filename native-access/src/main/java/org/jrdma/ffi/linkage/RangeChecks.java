@@ -1,6 +1,9 @@
 package org.jrdma.ffi.linkage;
 
-/** Range checks of values for fields of C structures, which would be truncated otherwise. */
+/**
+ * Range checks of values that are stored in fields of C structures. Without a check, a value that
+ * is too large for its field would be truncated.
+ */
 public final class RangeChecks {
 
     private RangeChecks() {}
@@ -18,7 +21,7 @@ public final class RangeChecks {
         }
     }
 
-    /** Checks an int against the inclusive bounds of its field, and returns it. */
+    /** Checks a value against the inclusive bounds of its field, and returns the value. */
     public static int check(String name, int value, int least, int most) {
         check(name, (long) value, least, most);
         return value;

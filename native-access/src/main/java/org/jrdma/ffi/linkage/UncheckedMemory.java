@@ -6,9 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Unchecked access to the memory of the process by address. It is for values that are read and
- * written for every transfer, because the checks of a non-constant segment cost as much as a native
- * call. Each access must be within memory that the caller keeps reachable until afterwards.
+ * Unchecked access to the memory of the process by address. Use it only for values that are read
+ * and written for every transfer: the bounds and lifetime checks of a non-constant segment cost as
+ * much as a native call. The caller must keep the accessed memory reachable until the access has
+ * ended.
  */
 public final class UncheckedMemory {
 
@@ -36,7 +37,7 @@ public final class UncheckedMemory {
         WHOLE.set(JAVA_LONG, address, value);
     }
 
-    /** Copies bytes of a segment to an address. */
+    /** Copies bytes from a segment to an address. */
     public static void copy(MemorySegment source, long offset, long address, long bytes) {
         MemorySegment.copy(source, offset, WHOLE, address, bytes);
     }

@@ -15,7 +15,10 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodType;
 import java.util.stream.Stream;
 
-/** C functions implemented in Java, for a {@link org.jrdma.ffi.LibraryProvider}. */
+/**
+ * Support for C functions that are implemented in Java, for use by a {@link
+ * org.jrdma.ffi.LibraryProvider}.
+ */
 public final class Upcalls {
 
     private static final Linker LINKER = Linker.nativeLinker();
@@ -29,7 +32,8 @@ public final class Upcalls {
 
     /**
      * Creates a function pointer that stays valid as long as the JVM runs, because C code may keep
-     * it. Pointers in C are longs in Java, so that calls do not allocate objects for them.
+     * it. A pointer in C is a {@code long} in Java, so that a call does not allocate an object for
+     * it.
      *
      * @param function the implementation, which must not throw, because an exception would
      *     terminate the JVM
@@ -38,7 +42,9 @@ public final class Upcalls {
         return LINKER.upcallStub(function, descriptor(function.type()), Arena.global());
     }
 
-    /** The C signature of a Java method whose parameters and result are primitive numbers. */
+    /**
+     * Returns the C signature of a Java method whose parameters and result are primitive numbers.
+     */
     public static FunctionDescriptor descriptor(MethodType type) {
         var arguments =
                 type.parameterList().stream().map(Upcalls::layout).toArray(MemoryLayout[]::new);
@@ -56,8 +62,8 @@ public final class Upcalls {
     }
 
     /**
-     * Sets errno for the caller. This must be the last action of a stub, because the JVM makes
-     * calls that change errno.
+     * Sets errno for the C code that called the stub. This must be the last action of a stub,
+     * because the JVM makes calls that may change errno.
      */
     public static void errno(int number) {
         try {

@@ -11,7 +11,7 @@ class FirewallRulesTest {
     private static final String BLOCKS_BY_DEFAULT =
             "the rules block all ports by default and do not allow 4791";
 
-    /** Rules as written by firewalld. ALLOWED is the placeholder of the allowed ports. */
+    /** Rules as written by firewalld. ALLOWED is a placeholder, which tests replace with a rule. */
     private static final String FIREWALLD =
             """
             table inet firewalld {
@@ -57,7 +57,7 @@ class FirewallRulesTest {
     }
 
     @Test
-    void shouldDetectAFinalRuleThatBlocksEverythingElse() {
+    void shouldDetectAFinalRuleThatBlocksAllOtherPackets() {
         assertThat(blockedBy(FIREWALLD.replace("ALLOWED", "tcp dport 4791 accept")))
                 .isEqualTo(BLOCKS_BY_DEFAULT);
         assertThat(blockedBy(input("counter packets 47912 bytes 4791 drop")))

@@ -31,13 +31,13 @@ class LimitChecksTest {
 
     @Test
     void shouldFormatNumbersIndependentlyOfTheLocale() {
-        var here = Locale.getDefault();
+        var originalLocale = Locale.getDefault();
         Locale.setDefault(Locale.forLanguageTag("ar-EG"));
         try {
             assertThat(LimitChecks.sharedMemory(64 << 20, 1 << 20).seen())
                     .isEqualTo("67,108,864 bytes, 1,048,576 of them free");
         } finally {
-            Locale.setDefault(here);
+            Locale.setDefault(originalLocale);
         }
     }
 }

@@ -15,14 +15,14 @@ class CallGuardTest {
 
     @Test
     void shouldHaveOneGuardForEachThread() throws Exception {
-        var mine = CallGuard.ofCurrentThread();
+        var guard = CallGuard.ofCurrentThread();
 
-        assertThat(CallGuard.ofCurrentThread()).isSameAs(mine);
-        assertThat(Threads.start(CallGuard::ofCurrentThread).result()).isNotSameAs(mine);
+        assertThat(CallGuard.ofCurrentThread()).isSameAs(guard);
+        assertThat(Threads.start(CallGuard::ofCurrentThread).result()).isNotSameAs(guard);
     }
 
     @Test
-    void shouldNotWaitIfNoThreadIsInside() {
+    void shouldNotWaitIfNoCallIsInProgress() {
         CallGuard.ofCurrentThread().enter();
         CallGuard.ofCurrentThread().exit();
 
@@ -30,14 +30,14 @@ class CallGuardTest {
     }
 
     @Test
-    void shouldWaitForACallThatIsInside() throws Exception {
+    void shouldWaitForACallInProgress() throws Exception {
         var inside = new CountDownLatch(1);
-        var goOn = new CountDownLatch(1);
+        var proceed = new CountDownLatch(1);
         var caller =
                 Threads.start(() -> {
                     CallGuard.ofCurrentThread().enter();
                     inside.countDown();
-                    goOn.await();
+                    proceed.await();
                     CallGuard.ofCurrentThread().exit();
                 });
         inside.await();
@@ -45,7 +45,7 @@ class CallGuardTest {
         var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
 
         assertThat(waiter.task().isDone()).isFalse();
-        goOn.countDown();
+        proceed.countDown();
         assertThat(waiter.result()).isTrue();
         assertThat(caller.result()).isTrue();
     }
@@ -61,7 +61,7 @@ class CallGuardTest {
                     steps.arriveAndAwaitAdvance(); // the other thread waits for this call
                     guard.exit();
                     guard.enter();
-                    steps.arriveAndAwaitAdvance(); // the wait is over
+                    steps.arriveAndAwaitAdvance(); // the wait of the other thread has ended
                     guard.exit();
                 });
         steps.arriveAndAwaitAdvance();
@@ -75,7 +75,7 @@ class CallGuardTest {
     }
 
     @Test
-    void shouldNotStarveIfAThreadCallsPermanently() throws Exception {
+    void shouldReturnWhileAThreadMakesCallsPermanently() throws Exception {
         var stop = new AtomicBoolean();
         var started = new CountDownLatch(1);
         var caller =
@@ -99,11 +99,11 @@ class CallGuardTest {
 
     @Test
     void shouldNotWaitForATerminatedThread() throws Exception {
-        var dying = Threads.start(() -> CallGuard.ofCurrentThread().enter());
-        assertThat(dying.result()).isTrue();
-        dying.thread().join();
+        var terminated = Threads.start(() -> CallGuard.ofCurrentThread().enter());
+        assertThat(terminated.result()).isTrue();
+        terminated.thread().join();
 
-        CallGuard.awaitCallsInFlight(); // would block forever otherwise
+        CallGuard.awaitCallsInFlight(); // would block forever if it waited for the thread
     }
 
     @Test
@@ -116,36 +116,36 @@ class CallGuardTest {
     @Test
     void shouldWaitForACallThatBeganDuringAnotherWait() throws Exception {
         var inside = new CountDownLatch(1);
-        var goOnFirst = new CountDownLatch(1);
-        var insideToo = new CountDownLatch(1);
-        var goOnSecond = new CountDownLatch(1);
-        var first = Threads.start(() -> beInside(inside, goOnFirst));
+        var proceedFirst = new CountDownLatch(1);
+        var insideSecond = new CountDownLatch(1);
+        var proceedSecond = new CountDownLatch(1);
+        var first = Threads.start(() -> callUntil(inside, proceedFirst));
         inside.await();
         var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
-        var second = Threads.start(() -> beInside(insideToo, goOnSecond));
-        insideToo.await();
-        var late = new ArrayList<Threads.Started<Boolean>>();
+        var second = Threads.start(() -> callUntil(insideSecond, proceedSecond));
+        insideSecond.await();
+        var lateWaiters = new ArrayList<Threads.Started<Boolean>>();
         for (var i = 0; i < 10; i++) {
-            late.add(Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting());
+            lateWaiters.add(Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting());
         }
 
-        goOnFirst.countDown();
+        proceedFirst.countDown();
 
         assertThat(waiter.result()).isTrue();
         assertThat(first.result()).isTrue();
         Thread.sleep(50);
-        assertThat(late).noneMatch(each -> each.task().isDone());
-        goOnSecond.countDown();
+        assertThat(lateWaiters).noneMatch(lateWaiter -> lateWaiter.task().isDone());
+        proceedSecond.countDown();
         assertThat(second.result()).isTrue();
-        for (var each : late) {
-            assertThat(each.result()).isTrue();
+        for (var lateWaiter : lateWaiters) {
+            assertThat(lateWaiter.result()).isTrue();
         }
     }
 
-    private static void beInside(CountDownLatch inside, CountDownLatch goOn) throws Exception {
+    private static void callUntil(CountDownLatch inside, CountDownLatch proceed) throws Exception {
         CallGuard.ofCurrentThread().enter();
         inside.countDown();
-        goOn.await();
+        proceed.await();
         CallGuard.ofCurrentThread().exit();
     }
 }

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * At the depth at which a check fails, enough stack is left for many more frames, before and after
- * the check is compiled.
+ * Tests that a failing check leaves enough stack for many more frames. The rounds of a test run the
+ * check both interpreted and compiled.
  */
 @Timeout(60)
 class StackSpaceTest {
@@ -18,7 +18,9 @@ class StackSpaceTest {
     private static final int COLD_CALLS = 20_000;
     private static final long STACK_BYTES = 512 << 10;
 
-    /** The size of the largest frame of {@link #fillStack}, which is an interpreted one. */
+    /**
+     * The maximum size in bytes of a frame of {@link #recurse}. Interpreted frames are the largest.
+     */
     private static final int FRAME_BYTES = 160;
 
     private int remainingFrames;
@@ -40,7 +42,10 @@ class StackSpaceTest {
         assertThat(stackLeftAtRejection(StackSpace::ensureForHotPath)).isGreaterThan(16 << 10);
     }
 
-    /** Returns the minimum over many rounds, assuming frames of the maximum size. */
+    /**
+     * Returns the number of bytes of stack that are left when the check fails: the minimum of many
+     * rounds, computed from the number of further frames of the maximum size.
+     */
     private long stackLeftAtRejection(Runnable ensure) throws Exception {
         var least = new CompletableFuture<Long>();
         new Thread(
@@ -64,7 +69,7 @@ class StackSpaceTest {
         return least.get(50, TimeUnit.SECONDS);
     }
 
-    /** Overflows by itself if the check does not fail earlier. */
+    /** Recurses until the check fails, and then measures the remaining stack. */
     @SuppressWarnings("InfiniteRecursion") // until the check fails
     private void descend(Runnable ensure) {
         try {

@@ -3,8 +3,8 @@ package org.jrdma.ffi.linkage;
 import java.lang.reflect.Method;
 
 /**
- * The number of bytes that a thread has allocated. Uses reflection, because the module under test
- * does not read the management module.
+ * The number of bytes that the current thread has allocated. It is read by reflection, because the
+ * tested module does not read the module java.management.
  */
 final class AllocatedBytes {
 

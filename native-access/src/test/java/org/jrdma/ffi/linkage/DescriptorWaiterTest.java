@@ -45,7 +45,7 @@ class DescriptorWaiterTest {
         Descriptors.signal(descriptor);
 
         try (var waiter = DescriptorWaiter.on(descriptor)) {
-            assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
+            assertThat(waiter.await(waiter.ticket(), deadlineIn(20))).isTrue();
         }
     }
 
@@ -70,12 +70,12 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldHaveAWaiterOfEachKindOnOneDescriptor() throws Exception {
+    void shouldAllowAReadWaiterAndAWriteWaiterOnOneDescriptor() throws Exception {
         Descriptors.signal(descriptor);
         try (var readable = DescriptorWaiter.on(descriptor);
                 var writable = DescriptorWaiter.onWritable(descriptor)) {
-            assertThat(readable.await(readable.ticket(), in(20))).isTrue();
-            assertThat(writable.await(writable.ticket(), in(20))).isTrue();
+            assertThat(readable.await(readable.ticket(), deadlineIn(20))).isTrue();
+            assertThat(writable.await(writable.ticket(), deadlineIn(20))).isTrue();
         }
     }
 
@@ -97,8 +97,8 @@ class DescriptorWaiterTest {
         Descriptors.signal(descriptor);
 
         try (var waiter = DescriptorWaiter.on(descriptor)) {
-            assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
-            assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
+            assertThat(waiter.await(waiter.ticket(), deadlineIn(20))).isTrue();
+            assertThat(waiter.await(waiter.ticket(), deadlineIn(20))).isTrue();
             assertThat(Descriptors.drain(descriptor)).isTrue();
             assertThat(waiter.await(waiter.ticket(), Deadline.after(Duration.ofMillis(20))))
                     .as("readable after the descriptor was drained")
@@ -120,7 +120,7 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldReturnFalseAtOnceIfTheDeadlineHasPassed() throws Exception {
+    void shouldReturnFalseImmediatelyIfTheDeadlineHasPassed() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             assertThat(waiter.await(waiter.ticket(), Deadline.after(Duration.ZERO))).isFalse();
         }
@@ -131,7 +131,7 @@ class DescriptorWaiterTest {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             var ticket = waiter.ticket();
             Descriptors.signal(descriptor);
-            assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
+            assertThat(waiter.await(waiter.ticket(), deadlineIn(20))).isTrue();
             Descriptors.drain(descriptor);
 
             assertThat(waiter.await(ticket, Deadline.after(Duration.ZERO))).isTrue();
@@ -223,11 +223,13 @@ class DescriptorWaiterTest {
         var other = Descriptors.event();
         try (var waiter = DescriptorWaiter.on(descriptor);
                 var otherWaiter = DescriptorWaiter.on(other)) {
-            var waiting = Threads.start(() -> waiter.await(waiter.ticket(), in(20))).awaitWaiting();
+            var waiting =
+                    Threads.start(() -> waiter.await(waiter.ticket(), deadlineIn(20)))
+                            .awaitWaiting();
 
             Descriptors.signal(other);
 
-            assertThat(otherWaiter.await(otherWaiter.ticket(), in(20))).isTrue();
+            assertThat(otherWaiter.await(otherWaiter.ticket(), deadlineIn(20))).isTrue();
             assertThat(waiting.task().isDone()).isFalse();
             Descriptors.signal(descriptor);
             assertThat(waiting.result()).isTrue();
@@ -240,12 +242,12 @@ class DescriptorWaiterTest {
         var calls = new Semaphore(0);
         try (var waiter = DescriptorWaiter.watch(descriptor, calls::release)) {
             Descriptors.signal(descriptor);
-            settle();
+            awaitPollingThread();
             assertThat(calls.availablePermits()).as("not armed yet").isZero();
 
             waiter.arm();
             calls.acquire();
-            settle();
+            awaitPollingThread();
             assertThat(calls.availablePermits()).as("still readable, but not armed").isZero();
 
             waiter.arm();
@@ -261,8 +263,8 @@ class DescriptorWaiterTest {
             waiter.arm();
 
             Descriptors.signal(descriptor);
-            settle();
-            settle();
+            awaitPollingThread();
+            awaitPollingThread();
 
             assertThat(calls).hasValue(1);
         }
@@ -270,13 +272,13 @@ class DescriptorWaiterTest {
 
     @Test
     void shouldAllowTheCallbackToArm() throws Exception {
-        var left = new CountDownLatch(3);
+        var remainingCalls = new CountDownLatch(3);
         var waiter = new DescriptorWaiter[1];
         waiter[0] =
                 DescriptorWaiter.watch(
                         descriptor,
                         () -> {
-                            left.countDown();
+                            remainingCalls.countDown();
                             try {
                                 waiter[0].arm();
                             } catch (FabricException e) {
@@ -286,7 +288,7 @@ class DescriptorWaiterTest {
         Descriptors.signal(descriptor);
         waiter[0].arm();
 
-        assertThat(left.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(remainingCalls.await(20, TimeUnit.SECONDS)).isTrue();
         waiter[0].close();
     }
 
@@ -298,7 +300,7 @@ class DescriptorWaiterTest {
         try (var waiter = DescriptorWaiter.watch(ends[0], calls::release)) {
             Descriptors.close(ends[1]); // epoll always reports a hang-up
 
-            settle();
+            awaitPollingThread();
             assertThat(calls.availablePermits()).as("calls before it is armed").isZero();
 
             waiter.arm();
@@ -308,17 +310,17 @@ class DescriptorWaiterTest {
     }
 
     @Test
-    void shouldWaitForARunningCallbackInClose() throws Exception {
+    void shouldWaitForTheEndOfARunningCallbackInClose() throws Exception {
         var inside = new CountDownLatch(1);
-        var goOn = new CountDownLatch(1);
-        var over = new AtomicBoolean();
+        var proceed = new CountDownLatch(1);
+        var ended = new AtomicBoolean();
         var waiter =
                 DescriptorWaiter.watch(
                         descriptor,
                         () -> {
                             inside.countDown();
-                            awaitUninterrupted(goOn);
-                            over.set(true);
+                            awaitUninterrupted(proceed);
+                            ended.set(true);
                         });
         Descriptors.signal(descriptor);
         waiter.arm();
@@ -328,13 +330,13 @@ class DescriptorWaiterTest {
                 Threads.start(
                                 () -> {
                                     waiter.close();
-                                    return over.get();
+                                    return ended.get();
                                 })
                         .awaitWaiting();
 
         assertThat(closing.task().isDone()).isFalse();
-        goOn.countDown();
-        assertThat(closing.result()).as("the callback was over").isTrue();
+        proceed.countDown();
+        assertThat(closing.result()).as("the callback had ended before close() returned").isTrue();
     }
 
     @Test
@@ -354,8 +356,8 @@ class DescriptorWaiterTest {
         waiter[0].arm();
 
         assertThat(closed.await(20, TimeUnit.SECONDS)).isTrue();
-        waiter[0].arm(); // without effect
-        settle();
+        waiter[0].arm(); // has no effect, because the waiter is closed
+        awaitPollingThread();
         assertThat(calls).hasValue(1);
     }
 
@@ -371,7 +373,7 @@ class DescriptorWaiterTest {
             Descriptors.signal(descriptor);
             faulty.arm();
 
-            settle();
+            awaitPollingThread();
 
             assertThat(log.toString()).contains("ERROR", "a mistake");
         }
@@ -380,17 +382,17 @@ class DescriptorWaiterTest {
     @Test
     void shouldRunTheOtherCallbacksOfABatchIfACallbackFails() throws Exception {
         var others = new int[20];
-        var told = new CountDownLatch(others.length);
+        var called = new CountDownLatch(others.length);
         var waiters = new ArrayList<DescriptorWaiter>();
         var inside = new CountDownLatch(1);
-        var goOn = new CountDownLatch(1);
+        var proceed = new CountDownLatch(1);
         try (var log = new CapturedLog();
                 var blocking =
                         DescriptorWaiter.watch(
                                 descriptor,
                                 () -> {
                                     inside.countDown();
-                                    awaitUninterrupted(goOn);
+                                    awaitUninterrupted(proceed);
                                 })) {
             Descriptors.signal(descriptor);
             blocking.arm();
@@ -402,16 +404,16 @@ class DescriptorWaiterTest {
                         DescriptorWaiter.watch(
                                 others[i],
                                 () -> {
-                                    told.countDown();
+                                    called.countDown();
                                     throw new IllegalArgumentException("a mistake");
                                 });
                 waiters.add(waiter);
                 waiter.arm();
             }
-            goOn.countDown();
+            proceed.countDown();
 
-            assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
-            settle();
+            assertThat(called.await(20, TimeUnit.SECONDS)).isTrue();
+            awaitPollingThread();
             assertThat(log.toString()).contains("a mistake");
         }
         waiters.forEach(DescriptorWaiter::close);
@@ -421,7 +423,7 @@ class DescriptorWaiterTest {
     @Test
     void shouldRunOtherCallbacksBetweenTheRepeatedCallsOfACallback() throws Exception {
         var other = Descriptors.event();
-        var told = new CountDownLatch(1);
+        var called = new CountDownLatch(1);
         var calls = new CountDownLatch(100);
         var busy = new DescriptorWaiter[1];
         busy[0] =
@@ -432,7 +434,7 @@ class DescriptorWaiterTest {
                             calls.countDown();
                             busy[0].callAgain();
                         });
-        try (var waiter = DescriptorWaiter.watch(other, told::countDown)) {
+        try (var waiter = DescriptorWaiter.watch(other, called::countDown)) {
             Descriptors.signal(descriptor);
             busy[0].arm();
             assertThat(calls.await(20, TimeUnit.SECONDS)).as("called without an event").isTrue();
@@ -440,7 +442,7 @@ class DescriptorWaiterTest {
             Descriptors.signal(other);
             waiter.arm();
 
-            assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(called.await(20, TimeUnit.SECONDS)).isTrue();
         }
         busy[0].close();
         Descriptors.close(other);
@@ -458,7 +460,7 @@ class DescriptorWaiterTest {
             Descriptors.signal(descriptor);
             faulty.arm();
 
-            settle();
+            awaitPollingThread();
 
             assertThat(log.toString()).contains("ERROR", "an error");
         }
@@ -499,9 +501,9 @@ class DescriptorWaiterTest {
 
     @Test
     void shouldLogThatADescriptorWasClosedBeforeItsWaiter() throws Exception {
-        var early = Descriptors.event();
-        var waiter = DescriptorWaiter.on(early);
-        Descriptors.close(early);
+        var closedEarly = Descriptors.event();
+        var waiter = DescriptorWaiter.on(closedEarly);
+        Descriptors.close(closedEarly);
 
         try (var log = new CapturedLog()) {
             waiter.close();
@@ -523,21 +525,23 @@ class DescriptorWaiterTest {
         assertThat(child.exitCode()).isZero();
     }
 
-    /** Waits until the polling thread has processed everything that was readable before. */
-    private static void settle() throws Exception {
+    /**
+     * Waits until the polling thread has processed all descriptors that were readable before this
+     * call.
+     */
+    private static void awaitPollingThread() throws Exception {
         var marker = Descriptors.event();
         Descriptors.signal(marker);
-        for (var i = 0;
-                i < 3;
-                i++) { // events after the marker in one batch precede the marker in the next batch
+        // In one batch, the marker may precede other events. They precede it in the next batch.
+        for (var i = 0; i < 3; i++) {
             try (var waiter = DescriptorWaiter.on(marker)) {
-                assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
+                assertThat(waiter.await(waiter.ticket(), deadlineIn(20))).isTrue();
             }
         }
         Descriptors.close(marker);
     }
 
-    private static Deadline in(int seconds) {
+    private static Deadline deadlineIn(int seconds) {
         return Deadline.after(Duration.ofSeconds(seconds));
     }
 

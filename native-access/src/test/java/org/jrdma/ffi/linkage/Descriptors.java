@@ -51,7 +51,10 @@ final class Descriptors {
         }
     }
 
-    /** Makes an event descriptor unreadable. Returns false if it was not readable. */
+    /**
+     * Reads from an event descriptor, which makes it unreadable. Returns false if the descriptor
+     * was not readable.
+     */
     static boolean drain(int descriptor) {
         try (var arena = Arena.ofConfined()) {
             return transfer(READ_ADDRESS, descriptor, arena.allocate(JAVA_LONG)) == Long.BYTES;

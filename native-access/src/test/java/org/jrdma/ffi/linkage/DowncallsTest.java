@@ -54,7 +54,7 @@ class DowncallsTest {
     @Test
     void shouldCaptureTheErrnoOfEachThreadSeparately() throws Exception {
         var steps = new Phaser(2);
-        var other =
+        var otherThread =
                 Threads.start(() -> {
                     steps.arriveAndAwaitAdvance();
                     seekInAPipe();
@@ -66,7 +66,7 @@ class DowncallsTest {
         steps.arriveAndAwaitAdvance();
 
         assertThat(CapturedErrno.value()).isEqualTo(Errno.EBADF);
-        assertThat(other.result()).isEqualTo(ESPIPE);
+        assertThat(otherThread.result()).isEqualTo(ESPIPE);
     }
 
     @Test
@@ -75,7 +75,7 @@ class DowncallsTest {
         var bytes = Long.MAX_VALUE;
         for (var round = 0; round < 500 && bytes >= calls; round++) {
             var before = AllocatedBytes.ofCurrentThread();
-            var failures = closeNothing(calls);
+            var failures = closeAnInvalidDescriptor(calls);
             bytes = AllocatedBytes.ofCurrentThread() - before;
             assertThat(failures).isEqualTo(calls);
         }
@@ -94,10 +94,10 @@ class DowncallsTest {
         try (var arena = Arena.ofConfined()) {
             var memory = arena.allocateFrom("Saluton");
 
-            var seen = Downcalls.memoryAt(MemorySegment.ofAddress(memory.address()), 8);
+            var reinterpreted = Downcalls.memoryAt(MemorySegment.ofAddress(memory.address()), 8);
 
-            assertThat(seen.getString(0)).isEqualTo("Saluton");
-            assertThatThrownBy(() -> seen.get(JAVA_INT, 8))
+            assertThat(reinterpreted.getString(0)).isEqualTo("Saluton");
+            assertThatThrownBy(() -> reinterpreted.get(JAVA_INT, 8))
                     .isInstanceOf(IndexOutOfBoundsException.class);
         }
     }
@@ -137,7 +137,7 @@ class DowncallsTest {
         assertThat(result).isEqualTo(-1);
     }
 
-    private static int closeNothing(int times) throws Throwable {
+    private static int closeAnInvalidDescriptor(int times) throws Throwable {
         var failures = 0;
         for (var i = 0; i < times; i++) {
             if ((int)

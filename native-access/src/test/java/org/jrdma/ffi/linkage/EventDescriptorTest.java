@@ -38,12 +38,12 @@ class EventDescriptorTest {
     @Test
     void shouldNotCloseALaterDescriptorWithTheSameNumber() throws Exception {
         while (true) {
-            var former = EventDescriptor.open();
-            var number = former.number();
-            former.close();
+            var closedDescriptor = EventDescriptor.open();
+            var number = closedDescriptor.number();
+            closedDescriptor.close();
             try (var later = EventDescriptor.open()) {
-                if (later.number() == number) { // otherwise another thread reused the number
-                    former.close();
+                if (later.number() == number) { // otherwise another thread took the number
+                    closedDescriptor.close();
                     later.raise();
                     assertThat(Descriptors.drain(number)).isTrue();
                     return;

@@ -42,7 +42,7 @@ class LinuxCallsTest {
                 }
             }
 
-            var said =
+            var valuesInC =
                     CProgram.evaluate(
                             folder,
                             List.of("fcntl.h", "sys/epoll.h", "sys/eventfd.h", "sys/mman.h"),
@@ -50,7 +50,7 @@ class LinuxCallsTest {
 
             assertThat(constants)
                     .containsKeys("EPOLLIN", "O_NONBLOCK", "MAP_HUGETLB", "PROT_READ | PROT_WRITE")
-                    .isEqualTo(said);
+                    .isEqualTo(valuesInC);
         }
 
         @Test
@@ -58,7 +58,7 @@ class LinuxCallsTest {
             var size = "sizeof(struct epoll_event)";
             var events = "offsetof(struct epoll_event, events)";
             var data = "offsetof(struct epoll_event, data)";
-            var said =
+            var valuesInC =
                     CProgram.evaluate(
                             folder,
                             List.of("stddef.h", "sys/epoll.h"),
@@ -68,10 +68,10 @@ class LinuxCallsTest {
                 var event = arena.allocate(LinuxCalls.EpollEvent.BYTES);
                 LinuxCalls.EpollEvent.set(event, 0x1122_3344, 0x5566_7788_99aa_bbccL);
 
-                assertThat(event.byteSize()).isEqualTo(said.get(size));
-                assertThat(event.get(ValueLayout.JAVA_INT_UNALIGNED, said.get(events)))
+                assertThat(event.byteSize()).isEqualTo(valuesInC.get(size));
+                assertThat(event.get(ValueLayout.JAVA_INT_UNALIGNED, valuesInC.get(events)))
                         .isEqualTo(0x1122_3344);
-                assertThat(event.get(ValueLayout.JAVA_LONG_UNALIGNED, said.get(data)))
+                assertThat(event.get(ValueLayout.JAVA_LONG_UNALIGNED, valuesInC.get(data)))
                         .isEqualTo(0x5566_7788_99aa_bbccL);
             }
         }

@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 
 /**
- * Main program of a separate JVM with two carriers: thousands of virtual threads wait, while two
- * others must make progress. If a waiting thread occupied its carrier, most threads could not even
- * start to wait.
+ * Main program of a separate JVM with two carrier threads. Thousands of virtual threads wait for
+ * descriptors, while two further virtual threads must make progress. If a waiting thread occupied
+ * its carrier, most of the threads could not start.
  */
 final class ManyVirtualThreads {
 

@@ -18,12 +18,12 @@ import org.junit.jupiter.api.io.TempDir;
 
 class NativeLibraryTest {
 
-    /** A library that is open in every JVM, so that the dynamic linker finds it by name. */
+    /** A library that every JVM has already opened, so that the dynamic linker finds it by name. */
     private static final LibraryName PRESENT = name("libjava.so");
 
     private static final Path PRESENT_FILE =
             Path.of(System.getProperty("java.home"), "lib", "libjava.so");
-    private static final String ITS_SYMBOL = "JNI_OnLoad";
+    private static final String PRESENT_SYMBOL = "JNI_OnLoad";
 
     private static LibraryName name(String soname) {
         return new LibraryName(soname, "libfabled1 fabled-providers", "fabled", "libfabled-1");
@@ -110,8 +110,8 @@ class NativeLibraryTest {
 
         assertThat(library).hasToString(PRESENT_FILE.toString());
         assertThat(library.isProvided()).isFalse();
-        assertThat(library.require(ITS_SYMBOL).address()).isNotZero();
-        assertThat(library.find(ITS_SYMBOL)).contains(library.require(ITS_SYMBOL));
+        assertThat(library.require(PRESENT_SYMBOL).address()).isNotZero();
+        assertThat(library.find(PRESENT_SYMBOL)).contains(library.require(PRESENT_SYMBOL));
     }
 
     @Test

@@ -20,14 +20,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The functions that libsisci calls on a thread of its own to report events.
+ * The functions that libsisci calls on its own threads to report events.
  *
- * <p>There is one function pointer of each kind, which lasts as long as the JVM. It finds the
- * listener by the argument that C passes back. A callback that arrives after its object was removed
- * finds no listener and does nothing.
+ * <p>There is one function pointer for each kind of callback, which stays valid until the JVM
+ * exits. The called function finds the listener by a key, which the library passes back as an
+ * argument. A callback that arrives after its object was removed finds no listener and does
+ * nothing.
  *
- * <p>Listeners must neither wait nor run application code, and must not refer to a {@link
- * org.jrdma.ffi.NativeObject}, so that a leaked one can be detected.
+ * <p>Listeners must neither block nor run code of the program, because they run on threads of the
+ * library. They must not refer to a {@link org.jrdma.ffi.NativeObject}, because a leaked object
+ * could then not be detected.
  */
 public final class Callbacks {
 
@@ -50,23 +52,28 @@ public final class Callbacks {
         /**
          * Creates the object.
          *
-         * @param listener the key of the listener, which C passes back as an argument; 0 for none
+         * @param listener the key of the listener, which the library passes back as an argument; 0
+         *     for no listener
          */
         T create(long listener) throws SisciException;
     }
 
     /**
-     * Registers a listener: of {@link SegmentEvent} for segments, of the message for interrupts
-     * with data, of the status otherwise.
+     * Registers a listener and returns its key. The type of the events depends on the object:
+     * {@link SegmentEvent} for segments, {@code byte[]} (the message) for data interrupts, and
+     * otherwise Integer (the status).
      */
-    @SuppressWarnings("unchecked") // what C calls with the key passes what the listener expects
+    @SuppressWarnings("unchecked") // the type of the events matches the kind of object
     public static <E> long register(Consumer<E> listener) {
         var key = LAST_KEY.incrementAndGet();
         LISTENERS.put(key, (Consumer<Object>) listener);
         return key;
     }
 
-    /** Creates an object with a registered listener, unless it is null. */
+    /**
+     * Registers a listener, unless it is null, and creates an object that reports events to it.
+     * Removes the listener if the creation fails.
+     */
     public static <E, T> T create(@Nullable Consumer<E> listener, Creation<T> creation)
             throws SisciException {
         var key = listener == null ? 0 : register(listener);
@@ -78,12 +85,15 @@ public final class Callbacks {
         }
     }
 
-    /** Removes a listener. A callback that is running continues. */
+    /** Removes a listener. A running call of the listener continues. */
     public static void forget(long key) {
         LISTENERS.remove(key);
     }
 
-    /** A function pointer; NULL if there is no listener. */
+    /**
+     * Returns {@code function}, or NULL if {@code listener} is 0, which means that there is no
+     * listener.
+     */
     static MemorySegment orNull(MemorySegment function, long listener) {
         return listener == 0 ? MemorySegment.NULL : function;
     }
@@ -146,7 +156,10 @@ public final class Callbacks {
         return TYPES.getOrDefault(reason, SegmentEvent.Type.UNKNOWN);
     }
 
-    /** Calls the listener. Throws nothing, because an exception would terminate the JVM. */
+    /**
+     * Calls the listener. This method must not throw, because an exception in an upcall would
+     * terminate the JVM.
+     */
     private static int dispatch(long key, Supplier<?> event) {
         try {
             var listener = LISTENERS.get(key);
@@ -160,7 +173,10 @@ public final class Callbacks {
         return sisci_h.SCI_CALLBACK_CONTINUE();
     }
 
-    /** Created when the first object registers a callback. */
+    /**
+     * Holder of the function pointers. It is initialized when the first object registers a
+     * callback.
+     */
     private static final class Stubs {
 
         static final MemorySegment LOCAL_SEGMENT =

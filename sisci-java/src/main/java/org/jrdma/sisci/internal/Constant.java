@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The constants that libsisci may export as data, except the queries ({@link
- * org.jrdma.abi.sisci.sisci_query}). A constant has the publicly documented number, if there is
+ * org.jrdma.abi.sisci.sisci_query}). A constant contains its publicly documented number, if it has
  * one.
  */
 public enum Constant {
@@ -75,7 +75,7 @@ public enum Constant {
         this.known = known;
     }
 
-    /** The publicly documented number, which is the same in every known release. */
+    /** Returns the publicly documented number, which is the same in every known release. */
     Optional<Integer> known() {
         return Optional.ofNullable(known);
     }

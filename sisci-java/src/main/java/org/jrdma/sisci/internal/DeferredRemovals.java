@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removals of objects of a node that failed because a peer still used the object. The library
- * cannot close a node that has objects, so the close of the node retries them. Safe for use by
- * multiple threads.
+ * The failed removals of the objects of one node. A removal fails, for example, because a peer
+ * still uses the object. The close of the node retries these removals, because the library cannot
+ * close a node that has objects. Safe for use by multiple threads.
  */
 public final class DeferredRemovals {
 
@@ -26,7 +26,10 @@ public final class DeferredRemovals {
         newestFirst.addFirst(new Deferred(removal, forced));
     }
 
-    /** Runs all removals, the newest first. Removes an object by force if it is still busy. */
+    /**
+     * Runs all removals, the newest first. An object that is still busy is removed by force, with
+     * retries until the deadline.
+     */
     public void run(Deadline deadline) {
         for (var deferred : drain()) {
             try {

@@ -62,7 +62,7 @@ public final class DmaFunctions {
         library.run("SCIAbortDMAQueue", queue, 0, subject);
     }
 
-    /** The state of the last transfer, without blocking. */
+    /** Returns the state of the last transfer, without blocking. */
     public DmaState state(MemorySegment queue) {
         var function = library.require("SCIDMAQueueState");
         int code = Downcalls.call(() -> (int) QUEUE_STATE.invokeExact(function, queue));
@@ -116,7 +116,7 @@ public final class DmaFunctions {
                 });
     }
 
-    /** Starts a transfer between memory of this process and a segment; as {@link #start}. */
+    /** Starts a transfer between memory of this process and a segment, like {@link #start}. */
     public void startMemory(
             MemorySegment queue,
             MemorySegment memory,
@@ -149,7 +149,7 @@ public final class DmaFunctions {
                 });
     }
 
-    /** Starts several transfers between the same segments; as {@link #start}. */
+    /** Starts a transfer of several pieces between two segments, like {@link #start}. */
     public void startVector(
             MemorySegment queue,
             MemorySegment local,
@@ -224,7 +224,10 @@ public final class DmaFunctions {
         }
     }
 
-    /** Performs an operation, whose C function has the same signature as the others. */
+    /**
+     * Performs an operation on a channel and a queue or segment. The C functions of all operations
+     * have the same signature.
+     */
     public void use(MemorySegment channel, ChannelUse use, MemorySegment object, Object subject)
             throws SisciException {
         library.run(

@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The events that the library reported for one object, until they are taken or passed to a
- * listener. The library's thread only adds events. Safe for use by multiple threads.
+ * A queue of the events that the library reports for one object. The library's thread only adds
+ * events. Threads of the program take them, or a listener is called for them on a virtual thread.
+ * Safe for use by multiple threads.
  */
 public final class EventQueue<E> {
 
@@ -28,7 +29,7 @@ public final class EventQueue<E> {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    /** The events. Consecutive equal events share an entry, which counts them. */
+    /** The queued events. Consecutive equal events share an entry, which counts them. */
     private final ArrayDeque<Queued<E>> events = new ArrayDeque<>();
 
     private long queuedWeight;
@@ -36,7 +37,7 @@ public final class EventQueue<E> {
     private boolean closed;
     private boolean overflowed;
 
-    /** Thrown if events were lost before the next one. */
+    /** Thrown once instead of the next event if events were lost because the queue was full. */
     private static final class LossException extends FabricException {
 
         private static final long serialVersionUID = 1L;
@@ -45,7 +46,7 @@ public final class EventQueue<E> {
             super(
                     String.format(
                             Locale.ROOT,
-                            "%,d events of %s were lost: they were not taken in time.",
+                            "%,d events of %s were lost: they were not taken in time",
                             number,
                             name));
         }
@@ -62,20 +63,21 @@ public final class EventQueue<E> {
     }
 
     /**
-     * A queue of up to 65,536 different events.
+     * Creates a queue with a capacity of 65,536 entries.
      *
-     * @param name the name of the object
+     * @param name the name of the object for messages
      */
     public EventQueue(String name) {
         this(name, _ -> 1, CAPACITY);
     }
 
     /**
-     * A queue of a given capacity.
+     * Creates a queue with a given capacity.
      *
-     * @param name the name of the object
-     * @param weight the weight of an event
-     * @param capacity the total weight of queued events; beyond it the oldest are lost
+     * @param name the name of the object for messages
+     * @param weight the function that returns the weight of an event
+     * @param capacity the maximum total weight of the queued events; if it is exceeded, the oldest
+     *     events are lost
      */
     public EventQueue(String name, ToIntFunction<? super E> weight, long capacity) {
         this.name = name;
@@ -123,8 +125,8 @@ public final class EventQueue<E> {
     /**
      * Waits for an event and removes it.
      *
-     * @param missed the start of the message if the deadline passes
-     * @throws FabricException once, in place of events that were lost because the queue was full
+     * @param missed the start of the exception message if the deadline passes
+     * @throws FabricException once, if events were lost because the queue was full
      * @throws IllegalStateException if the object is closed, before or during the wait
      */
     public E take(Deadline deadline, String missed) throws FabricException, InterruptedIOException {
@@ -186,7 +188,7 @@ public final class EventQueue<E> {
 
     private void notify(Consumer<? super E> listener, E event) {
         if (isClosed()) {
-            return; // the event was taken just before the close
+            return; // the object was closed after the event had been taken
         }
         try {
             listener.accept(event);
@@ -204,7 +206,10 @@ public final class EventQueue<E> {
         }
     }
 
-    /** Ends all waits and drops queued events. A running call of a listener continues. */
+    /**
+     * Closes the queue: ends all waits with IllegalStateException, and drops the queued events. A
+     * running call of a listener continues.
+     */
     public void close() {
         lock.lock();
         try {

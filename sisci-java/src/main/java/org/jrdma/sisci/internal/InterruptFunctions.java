@@ -13,7 +13,7 @@ import org.jrdma.sisci.model.SisciException;
 /** The functions for interrupts, with and without data. */
 public final class InterruptFunctions {
 
-    /** The functions for interrupts with and without data have the same signatures. */
+    /** The handle for interrupts with and without data, whose functions have the same signature. */
     private static final MethodHandle CREATE =
             capturingErrno(sisci_h.SCICreateInterrupt$descriptor());
 
@@ -32,13 +32,14 @@ public final class InterruptFunctions {
         this.library = library;
     }
 
-    /** A new interrupt, and the number by which peers connect. */
+    /** A new interrupt, and the number by which peers connect to it. */
     public record Created(MemorySegment handle, int number) {}
 
     /**
      * Creates an interrupt.
      *
-     * @param number the number of the interrupt if the flags have {@code SCI_FLAG_FIXED_INTNO}
+     * @param number the number of the interrupt if the flags contain {@code SCI_FLAG_FIXED_INTNO};
+     *     otherwise, the library chooses the number
      * @param listener the key of a listener in {@link Callbacks}
      */
     public Created create(
@@ -80,7 +81,10 @@ public final class InterruptFunctions {
         ofInterrupt(withData ? "SCIRemoveDataInterrupt" : "SCIRemoveInterrupt", interrupt, subject);
     }
 
-    /** Connects to an interrupt without waiting: no release implements the timeout. */
+    /**
+     * Connects to an interrupt without waiting, because no release of the library implements the
+     * timeout.
+     */
     public MemorySegment connect(
             boolean withData, MemorySegment node, int peer, int adapter, int number, Object subject)
             throws SisciException {
@@ -109,7 +113,7 @@ public final class InterruptFunctions {
         ofInterrupt("SCITriggerInterrupt", interrupt, subject);
     }
 
-    /** Triggers a data interrupt. Fails with NOSPC if the queue of the peer is full. */
+    /** Triggers a data interrupt. Fails with NOSPC if the receive queue of the peer is full. */
     public void trigger(MemorySegment interrupt, byte[] message, Object subject)
             throws SisciException {
         library.run(

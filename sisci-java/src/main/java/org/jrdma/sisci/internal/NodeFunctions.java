@@ -53,7 +53,10 @@ public final class NodeFunctions {
     private static final MethodHandle UNREGISTER_REQUESTER =
             capturingErrno(sisci_h.SCIUnregisterPCIeRequester$descriptor());
 
-    /** The capacity for a list of nodes, whose limit is not documented. */
+    /**
+     * The capacity of the array for a list of node ids. The maximum length of such a list is not
+     * documented.
+     */
     private static final int NODE_LIST = 4_096;
 
     private static final int TEXT_BYTES = 1_024;
@@ -64,7 +67,7 @@ public final class NodeFunctions {
         this.library = library;
     }
 
-    /** Initializes the library, before any other call. */
+    /** Initializes the library. This must be the first call. */
     public void initialize() throws SisciException {
         library.run(
                 "SCIInitialize",
@@ -74,7 +77,9 @@ public final class NodeFunctions {
                 });
     }
 
-    /** Terminates the library, after all other calls. Reports no error. */
+    /**
+     * Terminates the library. This must be the last call. The C function does not report errors.
+     */
     public void terminate() {
         library.find("SCITerminate")
                 .ifPresent(function ->
@@ -94,12 +99,15 @@ public final class NodeFunctions {
                 });
     }
 
-    /** Closes a descriptor. Fails with BUSY while it has objects. */
+    /** Closes a node. Fails with BUSY while objects of the node exist. */
     public void close(MemorySegment node, Object subject) throws SisciException {
         library.run("SCIClose", node, 0, subject);
     }
 
-    /** Returns true if a node responds. May throw an exception if it does not. */
+    /**
+     * Returns true if a node responds. If it does not respond, the library returns false or reports
+     * an error.
+     */
     public boolean probe(MemorySegment node, int adapter, int peer, Object subject)
             throws SisciException {
         return library.call(
@@ -280,7 +288,7 @@ public final class NodeFunctions {
     /**
      * Queries a property of an object.
      *
-     * @param structure the type of the query, which contains the handle and the result
+     * @param structure the C structure for the query, which contains the handle and the result
      */
     public long query(
             sisci_query command,

@@ -5,15 +5,15 @@ import java.util.List;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * The state of an open node that its objects need. Does not refer to the API object of the node, so
- * that a leaked node can be detected.
+ * The state of an open node that the objects of the node need. It does not refer to the {@code
+ * Node} object, so that a leaked node can be detected.
  *
  * @param functions the functions of the library
- * @param address the handle by which the library knows the node
- * @param adapter the number of the adapter by which the node was opened
- * @param id the id that the adapter gives the node
+ * @param address the handle by which the library identifies the node
+ * @param adapter the number of the adapter through which the node was opened
+ * @param id the id of the node, which depends on the adapter
  * @param lifetime the lifetime of the node
- * @param deferred removals to run when the node is closed
+ * @param deferred the removals to retry when the node is closed
  */
 public record NodeHandle(
         SisciFunctions functions,
@@ -24,17 +24,21 @@ public record NodeHandle(
         DeferredRemovals deferred) {
 
     /**
-     * The handle of an object that was created from this node. The node must be held.
+     * Starts the lifetime of a new object of the library, which this node owns, and returns the
+     * object. The caller must hold the lifetime of the node.
      *
-     * @param name the name of the object in messages
-     * @param handle the object's handle
-     * @param removal removes the object
+     * @param name the name of the object for messages
+     * @param handle the handle by which the library identifies the object
+     * @param removal the action that removes the object, which is retried while the object is busy
      */
     public ObjectHandle own(String name, MemorySegment handle, RemovalRetry.Removal removal) {
         return own(name, handle, lifetime, removal);
     }
 
-    /** Like the previous method, for an object whose owner is another object of the node. */
+    /**
+     * Starts the lifetime of a new object that another object of this node owns. Otherwise like the
+     * method without the parameter {@code owner}.
+     */
     public ObjectHandle own(
             String name, MemorySegment handle, Lifetime owner, RemovalRetry.Removal removal) {
         var retry = new RemovalRetry(deferred);
@@ -43,10 +47,11 @@ public record NodeHandle(
     }
 
     /**
-     * Like the previous method, for an object that reports events.
+     * Starts the lifetime of a new object that reports events. Otherwise like the method without
+     * {@code listener} and {@code events}.
      *
      * @param listener the key of the object's listener, which is removed with the object
-     * @param events the event queue, which is closed when the close of the object starts
+     * @param events the event queue, which is closed when the close of the object begins
      */
     public ObjectHandle own(
             String name,
@@ -59,7 +64,13 @@ public record NodeHandle(
         return own(name, handle, owner, listener, events, retry, () -> retry.remove(removal));
     }
 
-    /** Like the previous method, with a removal that uses a given retry itself. */
+    /**
+     * Starts the lifetime of a new object whose removal consists of several steps. Otherwise like
+     * the method without the parameter {@code retry}.
+     *
+     * @param retry the retry for {@code close(Duration)}, which {@code retriedRemoval} itself uses
+     * @param retriedRemoval the action that removes the object, including all retries
+     */
     public ObjectHandle own(
             String name,
             MemorySegment handle,

@@ -4,12 +4,12 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * An object of the library.
+ * An object of the library, with the state that the API object needs.
  *
- * @param node the node from which it was created
- * @param address the handle by which the library knows it
- * @param lifetime its lifetime
- * @param retry the retry of its removal
+ * @param node the node from which the object was created
+ * @param address the handle by which the library identifies the object
+ * @param lifetime the lifetime of the object
+ * @param retry retries the removal of the object
  */
 public record ObjectHandle(
         NodeHandle node, MemorySegment address, Lifetime lifetime, RemovalRetry retry) {}

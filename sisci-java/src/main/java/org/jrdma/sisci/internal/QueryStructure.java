@@ -6,7 +6,10 @@ import org.jrdma.abi.sisci.sci_query_local_segment_t;
 import org.jrdma.abi.sisci.sci_query_map_t;
 import org.jrdma.abi.sisci.sci_query_remote_segment_t;
 
-/** The C structures that contain the arguments and the result of a query about an object. */
+/**
+ * The C structures for queries about an object. A structure contains the arguments and the result
+ * of the query.
+ */
 public enum QueryStructure {
     LOCAL_SEGMENT {
         @Override

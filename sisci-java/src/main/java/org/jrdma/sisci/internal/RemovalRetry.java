@@ -7,9 +7,10 @@ import org.jrdma.sisci.model.SisciException;
 
 /**
  * Retries a removal until a deadline while the library reports the object as busy, for example
- * because a peer is about to disconnect. A removal that fails is deferred until the node is closed.
+ * because a peer is about to disconnect. A removal that fails is deferred: the close of the node
+ * retries it.
  *
- * <p>Does not refer to the API object, so that a leaked object can be detected.
+ * <p>An instance does not refer to the API object, so that a leaked object can be detected.
  */
 public final class RemovalRetry {
 
@@ -19,7 +20,7 @@ public final class RemovalRetry {
     private final DeferredRemovals deferred;
     private volatile Duration timeout = Duration.ofSeconds(5);
 
-    /** A retry with a timeout of five seconds. */
+    /** Creates an instance with a timeout of five seconds. */
     public RemovalRetry(DeferredRemovals deferred) {
         this.deferred = deferred;
     }
@@ -37,15 +38,22 @@ public final class RemovalRetry {
         return Deadline.after(timeout);
     }
 
-    /** Removes the object, now or when the node is closed. */
+    /**
+     * Removes the object, with retries until the timeout expires. If this fails, defers the removal
+     * until the node is closed.
+     *
+     * @throws SisciException if the removal was deferred
+     */
     public void remove(Removal removal) throws SisciException {
         remove(start(), removal, removal);
     }
 
     /**
-     * Removes the object, now or when the node is closed.
+     * Removes the object, with retries until the deadline passes. If this fails, defers the removal
+     * until the node is closed.
      *
      * @param forced the removal that is used if the object is still busy when the node is closed
+     * @throws SisciException if the removal was deferred
      */
     public void remove(Deadline deadline, Removal removal, Removal forced) throws SisciException {
         try {
@@ -56,7 +64,10 @@ public final class RemovalRetry {
         }
     }
 
-    /** Retries until the deadline. An interrupt does not end the retries, and stays set. */
+    /**
+     * Runs a removal, and retries it until the deadline while the library reports that the object
+     * is busy. An interrupt does not end the retries; the interrupt status is restored afterwards.
+     */
     public static void retry(Deadline deadline, Removal removal) throws SisciException {
         var interrupted = false;
         try {

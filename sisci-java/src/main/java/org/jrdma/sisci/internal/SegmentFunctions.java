@@ -35,7 +35,7 @@ public final class SegmentFunctions {
     private static final MethodHandle REMOTE_SEGMENT_SIZE =
             Downcalls.plain(sisci_h.SCIGetRemoteSegmentSize$descriptor());
 
-    /** The functions for local and remote segments have the same signature. */
+    /** The handle for local and remote segments, whose functions have the same signature. */
     private static final MethodHandle MAP_SEGMENT =
             capturingErrno(sisci_h.SCIMapLocalSegment$descriptor());
 
@@ -55,7 +55,7 @@ public final class SegmentFunctions {
     /**
      * Creates a segment.
      *
-     * @param listener the key of a listener in {@link Callbacks}, or 0
+     * @param listener the key of a listener in {@link Callbacks}, or 0 for no listener
      */
     public MemorySegment create(
             MemorySegment node, int id, long bytes, long listener, int flags, Object subject)
@@ -82,7 +82,7 @@ public final class SegmentFunctions {
 
     public record Attached(MemorySegment handle, long bytes) {}
 
-    /** Attaches to a shared segment, with arguments like {@link #create}. */
+    /** Attaches to a shared segment. The arguments are those of {@link #create}. */
     public Attached attach(MemorySegment node, int id, long listener, Object subject)
             throws SisciException {
         return library.call(
@@ -106,7 +106,9 @@ public final class SegmentFunctions {
                 });
     }
 
-    /** Removes a segment. Fails with BUSY while it is mapped or connected. */
+    /**
+     * Removes a segment. Fails with BUSY while the segment is mapped or peers are connected to it.
+     */
     public void remove(MemorySegment segment, int flags, Object subject) throws SisciException {
         library.run("SCIRemoveSegment", segment, flags, subject);
     }
@@ -121,7 +123,7 @@ public final class SegmentFunctions {
         onAdapter("SCISetSegmentAvailable", segment, adapter, 0, subject);
     }
 
-    /** Makes a segment unavailable to further peers. May fail with BUSY. */
+    /** Makes a segment unavailable to further peers. The function may fail with BUSY. */
     public void setUnavailable(MemorySegment segment, int adapter, int flags, Object subject)
             throws SisciException {
         onAdapter("SCISetSegmentUnavailable", segment, adapter, flags, subject);
@@ -138,7 +140,7 @@ public final class SegmentFunctions {
                 });
     }
 
-    /** The id of a segment, which the library may have chosen. */
+    /** Returns the id of a segment, which the library may have chosen. */
     public int id(MemorySegment segment) {
         var function = library.require("SCIGetLocalSegmentId");
         return Downcalls.call(() -> (int) LOCAL_SEGMENT_ID.invokeExact(function, segment));
@@ -188,7 +190,8 @@ public final class SegmentFunctions {
     }
 
     /**
-     * Connects to a segment of a node without waiting: no release implements the timeout.
+     * Connects to a segment of a node without waiting, because no release of the library implements
+     * the timeout.
      *
      * @param listener the key of a listener in {@link Callbacks}
      */
@@ -256,7 +259,7 @@ public final class SegmentFunctions {
                 });
     }
 
-    /** Disconnects from a segment. Fails with BUSY while it is mapped. */
+    /** Disconnects from a segment. Fails with BUSY while the segment is mapped. */
     public void disconnect(MemorySegment segment, Object subject) throws SisciException {
         library.run("SCIDisconnectSegment", segment, 0, subject);
     }
@@ -266,7 +269,10 @@ public final class SegmentFunctions {
         return Downcalls.call(() -> (long) REMOTE_SEGMENT_SIZE.invokeExact(function, segment));
     }
 
-    /** A map and its memory, of which only the address is valid. */
+    /**
+     * The handle of a map and its memory. The segment {@code memory} has the address of the memory,
+     * but not its size.
+     */
     public record Mapped(MemorySegment handle, MemorySegment memory) {}
 
     public Mapped map(
@@ -297,7 +303,7 @@ public final class SegmentFunctions {
                                             error);
                     if (memory.address() == 0 && error.get(JAVA_INT, 0) == 0) {
                         throw new IllegalStateException(
-                                name + " returned neither an address nor an error.");
+                                name + " returned neither an address nor an error");
                     }
                     return new Mapped(handle.get(ADDRESS, 0), memory);
                 });
@@ -320,7 +326,7 @@ public final class SegmentFunctions {
                 });
     }
 
-    /** Removes a map. Fails with BUSY while it has a sequence. */
+    /** Removes a map. Fails with BUSY while a sequence of the map exists. */
     public void unmap(MemorySegment map, Object subject) throws SisciException {
         library.run("SCIUnmapSegment", map, 0, subject);
     }

@@ -25,14 +25,17 @@ import org.jrdma.sisci.model.SisciException;
 /** An open libsisci: its symbols, its constants, and its convention for errors. */
 public final class SisciLibrary {
 
-    /** The name of the library, and the directory of its installer. */
+    /** The name of the library, and the directory where its installer places it. */
     public static final LibraryName NAME =
             new LibraryName(
                     "libsisci.so",
                     List.of(Path.of("/opt/DIS/lib64")),
                     "The library comes with the driver of Dolphin's adapters (eXpressWare, DIS 5 or newer), not with a Linux distribution. To use another file, call Sisci.load. To use the software fabric, call Sisci.software(), or Sisci.configured() with -Djrdma.fabric=software.");
 
-    /** The prefixes of exported functions: multithreaded, single-threaded, none. */
+    /**
+     * The prefixes of exported functions, in order of preference: multithreaded, single-threaded,
+     * and no prefix.
+     */
     private static final List<String> PREFIXES =
             List.of("_SISCI_PUBLIC_FUNC_MT_", "_SISCI_PUBLIC_FUNC_ST_", "");
 
@@ -49,9 +52,10 @@ public final class SisciLibrary {
     private final Map<sisci_query, Integer> queries = new EnumMap<>(sisci_query.class);
 
     /**
-     * Reads the constants that the library exports.
+     * Checks the version of a library, and reads the constants that it exports.
      *
-     * @throws LibraryNotFoundException if this is another library, or version 1 of this one
+     * @throws LibraryNotFoundException if the library is not a libsisci, or is a libsisci of
+     *     version 1
      */
     public SisciLibrary(NativeLibrary library) throws LibraryNotFoundException {
         this.library = library;
@@ -63,7 +67,7 @@ public final class SisciLibrary {
         for (var name : List.of("SCIInitialize", "SCIOpen", "SCIClose")) {
             if (find(name).isEmpty()) {
                 throw new LibraryNotFoundException(
-                        "%s has neither the function %s nor %s: it is not a libsisci."
+                        "%s has neither the function %s nor %s: it is not a libsisci"
                                 .formatted(
                                         library, PREFIXES.get(0) + name, PREFIXES.get(1) + name));
             }
@@ -104,8 +108,8 @@ public final class SisciLibrary {
     }
 
     /**
-     * Calls a function that reports an error in its last argument. Runs on a platform thread,
-     * because all these functions enter the driver.
+     * Calls a function that reports an error in its last argument. The call runs on a platform
+     * thread, because all these functions enter the driver and may block.
      *
      * @param function the C name of the function, without prefix
      * @param subject the object of the call, such as {@code segment 7}, for the exception
@@ -159,7 +163,7 @@ public final class SisciLibrary {
                 explanation.isEmpty() ? text(code) : explanation);
     }
 
-    /** The library's text for an error code; empty if there is none. */
+    /** Returns the library's text for an error code; empty if there is none. */
     private String text(int code) {
         return find("SCIGetErrorString")
                 .map(function ->
@@ -171,7 +175,7 @@ public final class SisciLibrary {
     }
 
     /**
-     * The address of a function.
+     * Returns the address of a function.
      *
      * @throws UnsupportedOperationException if this library has no such function
      */
@@ -179,10 +183,13 @@ public final class SisciLibrary {
         return find(function)
                 .orElseThrow(() ->
                         new UnsupportedOperationException(
-                                "%s has no function %s.".formatted(library, function)));
+                                "%s has no function %s".formatted(library, function)));
     }
 
-    /** The address of a function, with the first exported prefix. */
+    /**
+     * Returns the address of a function, exported with the first of the prefixes that the library
+     * uses; empty if the library has no such function.
+     */
     Optional<MemorySegment> find(String function) {
         return functions.computeIfAbsent(
                 function,
@@ -194,9 +201,11 @@ public final class SisciLibrary {
     }
 
     /**
-     * The number of a constant: the exported number, otherwise the publicly documented one.
+     * Returns the number of a constant: the number that the library exports, or otherwise the
+     * publicly documented number.
      *
-     * @throws UnsupportedOperationException if there is neither
+     * @throws UnsupportedOperationException if the library does not export the number, and it is
+     *     not publicly documented
      */
     public int number(Constant constant) {
         var number = constants.get(constant);
@@ -207,8 +216,8 @@ public final class SisciLibrary {
     }
 
     /**
-     * The number of a query, as exported by the library. No number of a query is publicly
-     * documented.
+     * Returns the number of a query, which the library exports. The numbers of queries are not
+     * publicly documented.
      *
      * @throws UnsupportedOperationException if the library does not export the number
      */
@@ -222,7 +231,7 @@ public final class SisciLibrary {
 
     private UnsupportedOperationException unknown(String name) {
         return new UnsupportedOperationException(
-                "%s does not export %s%s, and its number is not publicly documented."
+                "%s does not export %s%s, and its number is not publicly documented"
                         .formatted(library, DATA_PREFIX, name));
     }
 
@@ -230,17 +239,20 @@ public final class SisciLibrary {
         return flags.mapToInt(this::number).reduce(0, (left, right) -> left | right);
     }
 
-    /** The flag for a callback; 0 if there is no listener. */
+    /** Returns the flag for a function that registers a callback; 0 if {@code listener} is 0. */
     int callbackFlag(long listener) {
         return listener == 0 ? 0 : number(Constant.SCI_FLAG_USE_CALLBACK);
     }
 
-    /** An identifier of the library, which is the same if the library was loaded several times. */
+    /**
+     * Returns an identifier of the library, which is the same if the library was loaded several
+     * times.
+     */
     public long identity() {
         return require("SCIInitialize").address();
     }
 
-    /** Returns true if the functions may be implemented in Java. */
+    /** Returns true if the functions of the library may be implemented in Java. */
     public boolean isProvided() {
         return library.isProvided();
     }

@@ -15,8 +15,8 @@ import org.jrdma.sisci.model.SisciException;
 
 /**
  * The functions of the hot path, which allocate no memory. Handles are passed as {@code long}:
- * passing a segment of a shared arena would cost an atomic instruction for each call. The caller's
- * call guard keeps the objects alive.
+ * passing a segment of a shared arena would cost an atomic instruction for each call. The callers
+ * enter a call guard, so that the objects cannot be destroyed during a call.
  */
 public final class StoreFunctions {
 
@@ -32,7 +32,7 @@ public final class StoreFunctions {
 
     private static final SequenceStatus[] STATUSES = SequenceStatus.values();
 
-    /** The memory for the error code of the current thread's calls. */
+    /** The memory in which the library stores the error code of a call. Each thread has its own. */
     private static final ThreadLocal<MemorySegment> ERROR =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(JAVA_INT));
 
@@ -86,7 +86,8 @@ public final class StoreFunctions {
      * Copies between memory and a map of a remote segment.
      *
      * @param sequence the handle of a sequence; 0 for none
-     * @param memory the caller's memory, passed as a segment because nothing else keeps it alive
+     * @param memory the memory of the program, passed as a segment so that the memory cannot be
+     *     freed during the call
      * @return the error code; 0 for success
      */
     public int copy(long sequence, MemorySegment memory, long map, long offset, int flags) {
@@ -140,7 +141,10 @@ public final class StoreFunctions {
         return statusOf(status);
     }
 
-    /** The status of a C number. The ordinals are the numbers 0 to 3, which a test checks. */
+    /**
+     * Returns the status with a given C number. The C numbers 0 to 3 are the ordinals of the enum,
+     * as a test checks.
+     */
     static SequenceStatus statusOf(int code) {
         if (code < 0 || code >= STATUSES.length) {
             throw new IllegalStateException("Unknown sequence status " + code);
@@ -149,8 +153,10 @@ public final class StoreFunctions {
     }
 
     /**
-     * Ensures that the stack is large enough for a library that is implemented in Java: a {@link
-     * StackOverflowError} in an upcall would terminate the JVM.
+     * Checks that the function exists, and that enough stack is left if the library is implemented
+     * in Java. Otherwise, a {@link StackOverflowError} in an upcall would terminate the JVM.
+     *
+     * @throws UnsupportedOperationException if the library has no such function
      */
     private void ensureStack(MemorySegment function, String name) {
         if (function.address() == 0) {

@@ -6,8 +6,8 @@ import java.util.OptionalInt;
  * An event of a segment.
  *
  * @param type the kind of event
- * @param node the peer, for CONNECTED and DISCONNECTED of a local segment
- * @param adapter the adapter, for events of a local segment
+ * @param node the node id of the peer, for CONNECTED and DISCONNECTED of a local segment
+ * @param adapter the number of the adapter, for events of a local segment
  * @param code the library's error code; 0 for no error
  */
 public record SegmentEvent(Type type, OptionalInt node, OptionalInt adapter, int code) {
@@ -16,7 +16,10 @@ public record SegmentEvent(Type type, OptionalInt node, OptionalInt adapter, int
     public enum Type {
         /** A peer has connected. */
         CONNECTED,
-        /** A peer has disconnected; for a remote segment, the owner requests a disconnect. */
+        /**
+         * For a local segment: a peer has disconnected. For a remote segment: the owner has
+         * disconnected this side, or requests a disconnect.
+         */
         DISCONNECTED,
         /** The link is down, perhaps temporarily. Stores are lost, and loads return all ones. */
         NOT_OPERATIONAL,
@@ -24,7 +27,7 @@ public record SegmentEvent(Type type, OptionalInt node, OptionalInt adapter, int
         OPERATIONAL,
         /** The connection is lost permanently: close the segment and connect again. */
         LOST,
-        /** A reason that has no publicly known meaning. */
+        /** The library reported a reason that has no publicly known meaning. */
         UNKNOWN
     }
 }

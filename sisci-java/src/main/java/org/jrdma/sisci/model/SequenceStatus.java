@@ -7,11 +7,11 @@ package org.jrdma.sisci.model;
 public enum SequenceStatus {
     /** All stores have arrived. */
     OK,
-    /** Some stores are lost: store again. */
+    /** Some stores are lost: store the data again. */
     RETRIABLE,
     /**
-     * Some stores are lost: store again after {@link org.jrdma.sisci.Sequence#start()} has returned
-     * OK.
+     * Some stores are lost: store the data again after {@link org.jrdma.sisci.Sequence#start()} has
+     * returned OK.
      */
     NOT_RETRIABLE,
     /** The status is not known yet: call {@link org.jrdma.sisci.Sequence#start()}. */

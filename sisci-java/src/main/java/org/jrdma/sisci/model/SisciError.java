@@ -17,7 +17,7 @@ public enum SisciError {
     FLAG_NOT_IMPLEMENTED(sisci_h.SCI_ERR_FLAG_NOT_IMPLEMENTED()),
     /** The function does not accept the flag. */
     ILLEGAL_FLAG(sisci_h.SCI_ERR_ILLEGAL_FLAG()),
-    /** No free resources; for a data interrupt, the receive queue of the peer is full. */
+    /** There are no free resources. For a data interrupt, the receive queue of the peer is full. */
     NO_SPACE(sisci_h.SCI_ERR_NOSPC()),
     /** The library has no free resources. */
     LIBRARY_FULL(sisci_h.SCI_ERR_API_NOSPC()),
@@ -29,7 +29,7 @@ public enum SisciError {
     NOT_IMPLEMENTED(sisci_h.SCI_ERR_NOT_IMPLEMENTED()),
     /** The number is not a valid adapter number. */
     ILLEGAL_ADAPTER(sisci_h.SCI_ERR_ILLEGAL_ADAPTERNO()),
-    /** No adapter has that number. */
+    /** No adapter has this number. */
     NO_SUCH_ADAPTER(
             sisci_h.SCI_ERR_NO_SUCH_ADAPTERNO(),
             "Adapters are numbered from 0. Check that the driver is loaded and has found the adapter."),
@@ -37,9 +37,12 @@ public enum SisciError {
     TIMEOUT(sisci_h.SCI_ERR_TIMEOUT(), true),
     /** The offset or size exceeds the segment. */
     OUT_OF_RANGE(sisci_h.SCI_ERR_OUT_OF_RANGE()),
-    /** The node has no available segment of that id. */
+    /** The node has no available segment with this id. */
     NO_SUCH_SEGMENT(sisci_h.SCI_ERR_NO_SUCH_SEGMENT(), true),
-    /** The node has no interrupt of that number. Has the same code as {@link #NO_SUCH_SEGMENT}. */
+    /**
+     * The node has no interrupt with this number. This error has the same code as {@link
+     * #NO_SUCH_SEGMENT}.
+     */
     NO_SUCH_INTERRUPT(sisci_h.SCI_ERR_NO_SUCH_INTNO(), true),
     /** The id is not a valid node id. */
     ILLEGAL_NODE(
@@ -64,16 +67,17 @@ public enum SisciError {
     /** The operation is not valid in the current state of the object. */
     ILLEGAL_OPERATION(
             sisci_h.SCI_ERR_ILLEGAL_OPERATION(),
-            "The object is in the wrong state: the operation was already done, or another one must come first."),
+            "The object is in the wrong state: the operation was already performed, or requires another operation first."),
     /** The query is invalid. */
     ILLEGAL_QUERY(sisci_h.SCI_ERR_ILLEGAL_QUERY()),
-    /** Another segment of this node has that id. */
+    /** Another segment of this node has this id. */
     SEGMENT_ID_USED(
             sisci_h.SCI_ERR_SEGMENTID_USED(),
             "Segment ids are unique among all processes of a node."),
     /**
-     * Another interrupt has that number. Assumed to have the same code as {@link #SEGMENT_ID_USED},
-     * as the oldest public header suggests; no public source confirms it for current releases.
+     * Another interrupt has this number. This error is assumed to have the same code as {@link
+     * #SEGMENT_ID_USED}, as in the oldest public header. No public source confirms the code for
+     * current releases.
      */
     INTERRUPT_NUMBER_USED(sisci_h.SCI_ERR_SEGMENTID_USED()),
     /** A call of the operating system failed. */
@@ -108,7 +112,7 @@ public enum SisciError {
     TRANSFER_FAILED(sisci_h.SCI_ERR_TRANSFER_FAILED()),
     /** The peer is busy. */
     REMOTE_BUSY(sisci_h.SCI_ERR_REMOTE_BUSY(), true),
-    /** A number that has no publicly known meaning. */
+    /** The library reported a code that has no publicly known meaning. */
     UNKNOWN(-1);
 
     private static final Map<Integer, SisciError> BY_CODE =
@@ -151,7 +155,8 @@ public enum SisciError {
     }
 
     /**
-     * Returns true if an attempt to connect that failed with this error may succeed when retried.
+     * Returns true if a connection attempt that failed with this error may succeed when it is
+     * retried.
      */
     public boolean isTransient() {
         return isTransient;

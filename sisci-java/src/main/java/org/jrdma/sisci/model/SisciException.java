@@ -4,8 +4,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * A failure of a function of libsisci. The message has the name of the function, the object of the
- * call, the error, and advice if there is any. {@link #code()} is the library's error code.
+ * Thrown if a function of libsisci fails. The message contains the name of the function, the object
+ * of the call, the error, and advice if available. {@link #code()} is the library's error code.
  */
 public final class SisciException extends FabricException {
 
@@ -15,13 +15,14 @@ public final class SisciException extends FabricException {
     private final SisciError error;
 
     /**
-     * A function that failed.
+     * Creates an exception for a function that failed.
      *
-     * @param function the C function's name
-     * @param subject the object of the call, such as {@code segment 7}; or empty
+     * @param function the name of the C function
+     * @param subject the object of the call, such as {@code segment 7}, or an empty string
      * @param code the library's error code
-     * @param errno the error of the operating system, which is used for {@code SCI_ERR_SYSTEM}
-     * @param text the library's text for the code; or empty
+     * @param errno the errno after the call, which the message contains only for {@code
+     *     SCI_ERR_SYSTEM}
+     * @param text the library's text for the code, or an empty string
      */
     public SisciException(String function, String subject, int code, int errno, String text) {
         super(message(function, subject, code, errno, text), code, null);
@@ -30,9 +31,9 @@ public final class SisciException extends FabricException {
     }
 
     /**
-     * The failure of an operation that the library had accepted.
+     * Creates an exception for an operation that failed after the library had accepted it.
      *
-     * @param function the C function's name
+     * @param function the name of the C function
      * @param message the whole message
      * @param code the library's error code
      */
@@ -64,7 +65,10 @@ public final class SisciException extends FabricException {
         return message.toString();
     }
 
-    /** The name and the number of an error of a function. */
+    /**
+     * Formats an error code of a function with its name, such as {@code NO_SUCH_SEGMENT
+     * (0x4000090C)}, or {@code error 0x40000999} if its name is unknown.
+     */
     public static String describe(String function, int code) {
         var error = SisciError.of(function, code);
         return error == SisciError.UNKNOWN
@@ -72,12 +76,12 @@ public final class SisciException extends FabricException {
                 : "%s (0x%08X)".formatted(error, code);
     }
 
-    /** The C function's name. */
+    /** Returns the name of the C function that failed. */
     public String function() {
         return function;
     }
 
-    /** The meaning of the code. */
+    /** Returns the error that the code means for the function. */
     public SisciError error() {
         return error;
     }

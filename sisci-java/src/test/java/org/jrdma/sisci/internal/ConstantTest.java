@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Test;
 
 class ConstantTest {
 
-    /** A misspelled name would never be found in a library. */
+    /**
+     * Compares all names with those in the header. Otherwise, a misspelled name would remain
+     * unnoticed, because a library may lack any constant.
+     */
     @Test
     void shouldHaveTheExportedConstantsOfTheHeader() throws Exception {
         var exported =
@@ -19,7 +22,7 @@ class ConstantTest {
                         .matcher(Files.readString(Path.of("../headers/sisci/sisci.h")))
                         .results()
                         .map(match -> match.group(1))
-                        .filter(name -> !name.startsWith("SCI_Q_")) // sisci_query is generated
+                        .filter(name -> !name.startsWith("SCI_Q_")) // these are in sisci_query
                         .toList();
 
         assertThat(Arrays.stream(Constant.values()).map(Enum::name)).isEqualTo(exported);

@@ -143,7 +143,7 @@ class InterruptTest extends NodesTest {
             } catch (FabricException e) {
                 assertThat(e)
                         .hasMessageEndingWith(
-                                "events of %s were lost: they were not taken in time.", interrupt);
+                                "events of %s were lost: they were not taken in time", interrupt);
                 var more = Integer.parseInt(e.getMessage().split(" ", 2)[0].replaceAll("\\D", ""));
                 lost += more;
                 next += more;

@@ -188,7 +188,7 @@ class MessageQueueTest extends NodesTest {
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT))
-                .withMessageContaining("already has a sender.");
+                .withMessageContaining("already has a sender");
 
         sender.send(message("Saluton"), TIMEOUT);
         peerReceives("Saluton");
