@@ -283,10 +283,7 @@ public final class Lifetime {
             try {
                 ScopedValue.where(IN_CALLBACK, this).run(callback);
             } catch (Throwable e) {
-                LOG.error(
-                        "A close callback of {} failed. The close continues.",
-                        name,
-                        e);
+                LOG.error("A close callback of {} failed. The close continues.", name, e);
             }
         }
     }

@@ -145,7 +145,6 @@ public final class Adapter {
      * Reads a control register of an adapter in another node. In C: {@code SCIGetCSRRegister}.
      *
      * @param peer the id of the other node
-     *
      * @throws UnsupportedOperationException if the library does not have the function
      */
     public int readRemoteRegister(int peer, int offset) throws SisciException {
@@ -158,7 +157,6 @@ public final class Adapter {
      * Writes a control register of an adapter in another node. In C: {@code SCISetCSRRegister}.
      *
      * @param peer the id of the other node
-     *
      * @throws UnsupportedOperationException if the library does not have the function
      */
     public void writeRemoteRegister(int peer, int offset, int value) throws SisciException {
