@@ -10,7 +10,10 @@ import org.jrdma.soft.sisci.fabric.SciException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Error codes, which a function stores at the address in its last argument. */
+/**
+ * The error reporting of exported functions. A function stores its error code at the address that
+ * the program passes as the last argument.
+ */
 final class ErrorReport {
 
     private static final Logger LOG = LoggerFactory.getLogger(ErrorReport.class);
@@ -87,12 +90,15 @@ final class ErrorReport {
         try {
             LOG.error("A function of the software fabric failed", thrown);
         } catch (Throwable unloggable) {
-            // an exception in a function that C called would terminate the JVM
+            // C called this function, so an exception that left it would terminate the JVM
         }
         return thrown instanceof OutOfMemoryError ? SCI_ERR_API_NOSPC() : SCI_ERR_SYSTEM();
     }
 
-    /** The explanation of the current thread's last failure, in addition to its code. */
+    /**
+     * Returns the explanation of the last failure on the current thread, which supplements the
+     * error code.
+     */
     static String explanation() {
         return EXPLANATION.get();
     }
