@@ -290,7 +290,7 @@ class DoctorTest {
 
     @Test
     void shouldReportThatThereIsNoNtbAdapter() throws IOException {
-        assertFinding("NTB adapter", ABSENT, "none of Dolphin's", "-Djrdma.fabric=software");
+        assertFinding("NTB adapter", ABSENT, "no adapter of Dolphin found", "-Djrdma.fabric=software");
     }
 
     /**
