@@ -42,7 +42,7 @@ class ExampleListTest {
 
     @ParameterizedTest
     @MethodSource("entries")
-    void shouldNameAProgramThatDescribesItselfLikeTheList(Entry entry) throws Exception {
+    void shouldHaveTheNameAndTheDescriptionOfTheProgram(Entry entry) throws Exception {
         var program = Class.forName("org.jrdma." + entry.packageName() + "." + entry.className);
         var command = program.getAnnotation(Command.class);
 
