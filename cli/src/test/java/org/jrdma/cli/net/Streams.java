@@ -48,7 +48,8 @@ final class Streams {
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                         List.of(accepting))) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
-            var client = FabricSockets.connect("127.0.0.1", port, List.of(connecting), ofSeconds(60));
+            var client =
+                    FabricSockets.connect("127.0.0.1", port, List.of(connecting), ofSeconds(60));
             var server = listener.accept();
             client.write(ByteBuffer.allocate(BYTES));
             for (var received = ByteBuffer.allocate(BYTES); received.hasRemaining(); ) {
