@@ -168,7 +168,7 @@ public final class SoftwareLoopback {
                     receive.tryPost();
                     Thread.sleep(50); // waits until the echo thread listens
                     var micros = 0.0;
-                    for (var part = 0; part < 2; part++) { // the first round is a warm-up
+                    for (var part = 0; part < 2; part++) { // the first part is a warm-up
                         var turns = 20_000;
                         var start = System.nanoTime();
                         for (var turn = 0; turn < turns; turn++) {
@@ -298,7 +298,7 @@ public final class SoftwareLoopback {
                                 try {
                                     var buffer = ByteBuffer.allocateDirect(LARGE_BYTES);
                                     while (other.read(buffer.clear()) >= 0) {
-                                        // discards the message
+                                        // discards the data
                                     }
                                 } catch (IOException e) {
                                     throw new UncheckedIOException(e);

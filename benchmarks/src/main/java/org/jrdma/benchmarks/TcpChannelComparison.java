@@ -172,7 +172,7 @@ public final class TcpChannelComparison {
                     try (var ready = mode.open(channel, SelectionKey.OP_READ)) {
                         var buffer = ByteBuffer.allocateDirect(SMALL_BYTES);
                         var micros = 0.0;
-                        for (var part = 0; part < 2; part++) { // the first turn is a warm-up
+                        for (var part = 0; part < 2; part++) { // the first part is a warm-up
                             var start = System.nanoTime();
                             for (var turn = 0; turn < TURNS; turn++) {
                                 channel.write(buffer.clear());

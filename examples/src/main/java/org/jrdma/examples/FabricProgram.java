@@ -143,7 +143,7 @@ public abstract class FabricProgram implements Callable<Integer> {
                         })
                         .setExecutionExceptionHandler((e, _, _) -> {
                             if (e instanceof IOException || e instanceof IllegalArgumentException) {
-                                System.err.println(e.getMessage()); // contains the remedy
+                                System.err.println(e.getMessage()); // includes the remedy
                                 return CommandLine.ExitCode.SOFTWARE;
                             }
                             throw e;

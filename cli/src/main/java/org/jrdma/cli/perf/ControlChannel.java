@@ -27,7 +27,9 @@ final class ControlChannel implements AutoCloseable {
     private static final Duration FAILURE_TIMEOUT = Duration.ofMillis(200);
 
     private static final String FAILURE = "failed ";
-    private static final int MAX_FAILURE = MAX_LINE / 3 - FAILURE.length(); // UTF-8, 3 per char
+
+    /** The maximum number of characters of a reported reason, with up to 3 bytes each in UTF-8. */
+    private static final int MAX_FAILURE = MAX_LINE / 3 - FAILURE.length();
 
     private final Socket socket;
     private final InputStream input;

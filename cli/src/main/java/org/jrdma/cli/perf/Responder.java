@@ -83,7 +83,7 @@ final class Responder {
                 return number;
             }
         } catch (NumberFormatException _) {
-            // thrown below
+            // reported by the exception below
         }
         throw unknownRequest(word);
     }

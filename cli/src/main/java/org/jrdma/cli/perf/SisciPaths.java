@@ -140,7 +140,7 @@ final class SisciPaths {
         }
 
         static Link open(Sisci sisci, ControlChannel peer, int largest) throws IOException {
-            var flagOffset = Math.ceilDiv(largest, 64) * 64L; // a separate cache line
+            var flagOffset = Math.ceilDiv(largest, 64) * 64L; // the flag has a separate cache line
             var segments = Segments.exchange(sisci, peer, flagOffset + 64);
             try {
                 var payload = Arena.ofAuto().allocate(flagOffset, 64);

@@ -148,7 +148,7 @@ final class SocketPaths {
         var table = Files.createTempFile("jrdma", ".hosts");
         try {
             var transport = Transports.sisci(sisci.sisci(), Files.writeString(table, hosts));
-            var reason = transport.whyNot(); // reads the host table
+            var reason = transport.whyNot(); // reads the host table, which is deleted below
             if (reason.isPresent()) {
                 throw new IOException(reason.get());
             }

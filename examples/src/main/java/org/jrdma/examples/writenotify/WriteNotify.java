@@ -63,7 +63,7 @@ public final class WriteNotify extends FabricProgram {
                 var poller = device.newCompletionDispatcher(16)) {
             var options =
                     ConnectionOptions.of(reliable(poller))
-                            .privateData(memory.remote().toBytes()) // where the client can write
+                            .privateData(memory.remote().toBytes()) // the target of the writes
                             // Posted before the accept, because the client may write immediately.
                             .prepared(qp -> received.set(qp.receive(memory.slice(TEXT, 1))));
             try (var connection = request.accept(domain, options, TIMEOUT)) {
@@ -109,7 +109,7 @@ public final class WriteNotify extends FabricProgram {
                         queuePair.writeWithImmediate(memory.slice(0, TEXT), remote, number);
                     } else {
                         queuePair.write(memory.slice(0, TEXT), remote);
-                        queuePair.send(memory.slice(TEXT, 1)); // cannot overtake the write
+                        queuePair.send(memory.slice(TEXT, 1)); // arrives after the write
                     }
                     answer.await(TIMEOUT); // the server has read the text
                 }

@@ -227,7 +227,8 @@ class RealKernelTest {
                     assertThat(sender.await()).as(sender.output()).isZero();
                     assertThat(sender.output()).contains("data transfers complete");
                 }
-                Thread.sleep(500); // the receivers continue with the next datagrams if one was lost
+                // A member that lost a datagram waits for the datagrams of the next attempt.
+                Thread.sleep(500);
             }
             for (var member : List.of(first, second)) {
                 assertThat(member.await()).as(member.output()).isZero();

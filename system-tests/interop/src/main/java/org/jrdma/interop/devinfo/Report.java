@@ -74,7 +74,7 @@ final class Report {
         deviceField("vendor_part_id", attributes.vendorPartId());
         deviceField("hw_ver", "0x%X".formatted(attributes.hardwareVersion()));
         var board = Path.of("/sys/class/infiniband", device.name(), "board_id");
-        if (Files.exists(board)) { // from sysfs, because libibverbs does not report it
+        if (Files.exists(board)) { // libibverbs does not report the board ID
             deviceField("board_id", Files.readString(board).strip());
         }
         deviceField("phys_port_cnt", attributes.ports());

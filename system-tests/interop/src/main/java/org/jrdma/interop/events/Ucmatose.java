@@ -183,7 +183,7 @@ public final class Ucmatose extends EventProgram {
     private void handle(ConnectionEvent event) throws IOException {
         switch (event) {
             case AddressResolved(var identifier) -> {
-                setAcknowledgeTimeout(identifier); // before the route is resolved
+                setAcknowledgeTimeout(identifier); // must precede the resolution of the route
                 identifier.resolveRoute(RESOLVE_TIMEOUT);
             }
             case RouteResolved(var identifier) -> {
@@ -198,7 +198,8 @@ public final class Ucmatose extends EventProgram {
                 connected++;
             }
             case Established(var identifier, _, _) -> {
-                peer(identifier).queuePair.query(); // on iWARP, the driver has changed its state
+                // On iWARP, the driver has changed the state of the queue pair.
+                peer(identifier).queuePair.query();
                 connected++;
             }
             case Disconnected(var identifier) -> {

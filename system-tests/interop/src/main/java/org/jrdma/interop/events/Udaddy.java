@@ -222,7 +222,7 @@ public final class Udaddy extends EventProgram {
                         "-S: A datagram has at most %d bytes on this port."
                                 .formatted(queuePair.maxMessageBytes()));
             }
-            queuePair.activate(DatagramParameters.QUEUE_KEY); // the default of rdma_cm
+            queuePair.activate(DatagramParameters.QUEUE_KEY); // the default queue key of rdma_cm
             // A received datagram starts with a header. The contents of a datagram do not matter.
             memory = domain.newArena(LOCAL_WRITE).region(GlobalRouteHeader.BYTES + bytes);
             for (var count = 0; count < messages; count++) {

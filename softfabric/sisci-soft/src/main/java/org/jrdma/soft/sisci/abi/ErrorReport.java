@@ -66,14 +66,14 @@ final class ErrorReport {
                 : MethodHandles.filterReturnValue(handler, MethodHandles.zero(result));
     }
 
-    @SuppressWarnings("unused") // called by a method handle
+    @SuppressWarnings("unused") // called through a method handle
     private static void clear(long address) {
         if (address != 0) {
             UncheckedMemory.setInt(address, SCI_ERR_OK());
         }
     }
 
-    @SuppressWarnings("unused") // called by a method handle
+    @SuppressWarnings("unused") // called through a method handle
     private static void report(Throwable thrown, long address) {
         var code = note(thrown);
         if (address != 0) {

@@ -65,11 +65,13 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         descriptor.add();
         var events = new EventQueue<SegmentEvent>(context.callbacks(), callback);
         var segment = new AttachedSegment(descriptor, owner, number, id, events);
-        context.objects().add(number, segment); // the owner's next message must find it
+        // Added before the request, because messages from the owner may follow the response.
+        context.objects().add(number, segment);
         try {
             var response = fabric.request(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0));
             segment.map(fabric.openMemory(entry, response.value()), response.value());
-            if (owner.isClosed()) { // lost(Connection) may have run too early to find the segment
+            // If the owner ended before the segment was added, lost(Connection) has not found it.
+            if (owner.isClosed()) {
                 segment.lost();
             }
             return segment;

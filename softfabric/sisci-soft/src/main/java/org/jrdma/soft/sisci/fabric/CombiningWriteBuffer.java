@@ -230,7 +230,7 @@ final class CombiningWriteBuffer extends WriteBuffer {
         if (closed) {
             return;
         }
-        // "before" is first, so that stores by the program during this loop are detected.
+        // Resets "before" first, so that a store by the program during this loop differs from it.
         for (var copy : List.of(before, memory)) {
             if (reads && !target.connections().isEmpty()) {
                 var source = target.connections().getFirst().window().memory();

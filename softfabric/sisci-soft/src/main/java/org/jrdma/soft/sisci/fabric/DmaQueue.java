@@ -190,7 +190,7 @@ public final class DmaQueue {
                 try {
                     TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
                 } catch (InterruptedException e) {
-                    return; // the process is leaving the fabric
+                    return; // interrupted, because the process is leaving the fabric
                 }
             }
         }

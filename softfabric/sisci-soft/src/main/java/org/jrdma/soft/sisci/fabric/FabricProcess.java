@@ -123,7 +123,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
                         directory.delete(entry);
                     }
                 }
-                directory.sweep(); // the files of processes that were killed
+                directory.sweep(); // deletes the files of processes that were killed
                 return true;
             });
         } catch (FabricException e) {
@@ -205,7 +205,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
                     context.objects().received(message);
             case REFRESH ->
                     context.workers()
-                            .execute(() -> { // blocks if it connects to new members of a group
+                            .execute(() -> { // blocks while it connects to new group members
                                 context.topology().refresh();
                                 from.respond(message, SCI_ERR_OK(), 0);
                             });

@@ -95,7 +95,7 @@ public final class LocalInterrupts {
         if (existing != null) {
             throwIf(
                     !isShared || !existing.isShared() || existing.adapter() != adapter,
-                    SCI_ERR_SEGMENTID_USED()); // also means that the interrupt number is used
+                    SCI_ERR_SEGMENTID_USED()); // is also the code for a used interrupt number
             existing.interrupts().add(interrupt);
             return;
         }
@@ -165,7 +165,7 @@ public final class LocalInterrupts {
         Runnable taken = () -> from.send(Message.about(Kind.TAKEN, message.subject()));
         for (var interrupt : shared.interrupts()) {
             interrupt.trigger(new LocalInterrupt.Trigger(message.data(), taken));
-            taken = () -> {}; // the sender expects one acknowledgement for each message
+            taken = () -> {}; // only the first interrupt acknowledges the message
         }
     }
 }

@@ -85,7 +85,8 @@ final class RemoteMemory {
     }
 
     synchronized void link(Link newLink) {
-        // Before the number of cuts, so that a check that reads the new number also sees the link.
+        // Set before the number of cuts is incremented, so that a check that reads the new number
+        // also sees the new state of the link.
         link = newLink;
         if (newLink != Link.UP) {
             cuts++;

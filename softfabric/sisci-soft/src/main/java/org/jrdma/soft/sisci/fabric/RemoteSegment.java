@@ -94,7 +94,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             add(SegmentConnection.connect(context, this, entry, adapter, false));
         }
         context.topology().add(this);
-        topologyChanged(); // a link may have been cut before add(this)
+        topologyChanged(); // detects a link that was cut before add(this)
         memory.connections().forEach(this::checkClosed);
     }
 

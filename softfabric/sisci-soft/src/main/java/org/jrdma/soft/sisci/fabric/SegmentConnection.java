@@ -60,7 +60,8 @@ final class SegmentConnection {
         var fabric = context.fabric();
         var connection = fabric.connect(entry);
         var number = context.objects().newNumber();
-        context.objects().add(number, object); // the owner's next message must find it
+        // Added before the request, because messages from the owner may follow the response.
+        context.objects().add(number, object);
         try {
             var response =
                     fabric.request(

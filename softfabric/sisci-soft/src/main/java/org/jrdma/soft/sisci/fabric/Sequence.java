@@ -38,7 +38,8 @@ public final class Sequence {
         if (memory == null) {
             return SCI_SEQ_OK();
         }
-        var now = memory.cuts(); // before the link, so that a check detects a later cut
+        // Read before the link, so that the next check detects a cut that happens in between.
+        var now = memory.cuts();
         if (memory.link() != RemoteMemory.Link.UP) {
             needsStart = true;
             return SCI_SEQ_NOT_RETRIABLE();
