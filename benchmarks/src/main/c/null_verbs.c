@@ -55,7 +55,7 @@ struct ibv_device_attr {
     uint8_t local_ca_ack_delay, phys_port_cnt;
 };
 
-/* The structure that the exported ibv_query_port fills, without the members added later. */
+/* The structure that the exported ibv_query_port fills, without the members that later versions have added. */
 struct ibv_port_attr {
     int state, max_mtu, active_mtu, gid_tbl_len;
     uint32_t port_cap_flags, max_msg_sz, bad_pkey_cntr, qkey_viol_cntr;
@@ -118,7 +118,7 @@ struct ibv_context {
 struct ibv_cq_init_attr_ex;
 struct ibv_qp_init_attr_ex;
 
-/* The members before the context, as far as they are used. */
+/* The members of struct verbs_context before its context. Arrays take the space of unused members. */
 struct verbs_context_front {
     struct ibv_cq *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *);
     void *before_create_qp[7];
@@ -144,7 +144,7 @@ struct ibv_cq {
 
 struct ibv_poll_cq_attr { uint32_t comp_mask; };
 
-/* The members of an ibv_cq_ex beyond those of an ibv_cq, as far as they are used. */
+/* The members of an ibv_cq_ex that an ibv_cq does not have. Trailing unused members are omitted. */
 struct ibv_cq_more {
     uint32_t comp_mask;
     int status;
@@ -158,7 +158,7 @@ struct ibv_cq_more {
     unsigned int (*read_wc_flags)(struct ibv_cq *);
     uint32_t (*read_slid)(struct ibv_cq *);
     uint8_t (*read_sl)(struct ibv_cq *), (*read_dlid_path_bits)(struct ibv_cq *);
-    void *not_told[5];
+    void *unused[5];
 };
 
 struct ibv_cq_init_attr_ex {
@@ -194,7 +194,7 @@ struct ibv_qp_init_attr {
     int qp_type, sq_sig_all;
 };
 
-/* The members in use. */
+/* Only the members in use, which are the first ones. */
 struct ibv_qp_attr {
     int qp_state, cur_qp_state, path_mtu, path_mig_state;
     uint32_t qkey, rq_psn, sq_psn, dest_qp_num;
@@ -228,7 +228,7 @@ struct ibv_qp_init_attr_ex {
 struct ibv_ah { struct ibv_context *context; struct ibv_pd *pd; uint32_t handle; };
 struct ibv_data_buf { void *addr; size_t length; };
 
-/* The members of an ibv_qp_ex beyond those of an ibv_qp, as far as they are used. */
+/* The members of an ibv_qp_ex that an ibv_qp does not have. Trailing unused members are omitted. */
 struct ibv_qp_more {
     uint64_t comp_mask, wr_id;
     unsigned int wr_flags;
@@ -263,7 +263,7 @@ enum { WC_SUCCESS = 0, WC_WR_FLUSH_ERR = 5, WC_RECV = 128 };
 enum { QPS_RESET, QPS_INIT, QPS_RTR, QPS_RTS, QPS_SQD, QPS_SQE, QPS_ERR };
 enum { QP_STATE = 1 };
 
-/* ---- Objects, alive and dead ---- */
+/* ---- Lifetimes of objects ---- */
 
 static _Noreturn void misuse(const char *object, const char *what)
 {
@@ -280,15 +280,15 @@ struct life {
     _Atomic int dependents;
 };
 
-/* The duration of calls inside the locks, which makes races more likely. */
-static volatile unsigned lingering;
+/* The number of pauses in a call that holds a lock. A longer call makes races more likely. */
+static volatile unsigned delay_spins;
 
 EXPORT void null_verbs_linger(unsigned spins)
 {
-    lingering = spins;
+    delay_spins = spins;
 }
 
-static inline void rest(unsigned spins)
+static inline void spin(unsigned spins)
 {
     for (unsigned i = 0; i < spins; i++)
 #if defined(__x86_64__)
@@ -298,14 +298,14 @@ static inline void rest(unsigned spins)
 #endif
 }
 
-static void born(struct life *life, const char *kind)
+static void mark_live(struct life *life, const char *kind)
 {
     life->kind = kind;
     atomic_init(&life->dependents, 0);
     atomic_init(&life->word, LIVE);
 }
 
-static inline void hold(struct life *life)
+static inline void acquire(struct life *life)
 {
     for (unsigned tries = 0;; tries++) {
         uint32_t seen = LIVE;
@@ -313,15 +313,15 @@ static inline void hold(struct life *life)
             break;
         if (seen != HELD)
             misuse(life->kind, "is used, but was destroyed");
-        rest(1);
+        spin(1);
         if (tries > 1000)
             sched_yield();
     }
-    if (__builtin_expect(lingering, 0))
-        rest(lingering);
+    if (__builtin_expect(delay_spins, 0))
+        spin(delay_spins);
 }
 
-static inline void let_go(struct life *life)
+static inline void release(struct life *life)
 {
     atomic_store_explicit(&life->word, LIVE, memory_order_release);
 }
@@ -332,22 +332,22 @@ static void check(struct life *life)
         misuse(life->kind, "is used, but was destroyed");
 }
 
-static void died(struct life *life)
+static void mark_dead(struct life *life)
 {
     uint32_t seen = LIVE;
     if (!atomic_compare_exchange_strong(&life->word, &seen, DEAD))
         misuse(life->kind, seen == DEAD ? "is destroyed twice" : "is destroyed while a call uses it");
     if (atomic_load(&life->dependents) != 0)
-        misuse(life->kind, "is destroyed before what belongs to it");
+        misuse(life->kind, "is destroyed before the objects that it owns");
 }
 
-static void belongs(struct life *owner)
+static void add_dependent(struct life *owner)
 {
     check(owner);
     atomic_fetch_add(&owner->dependents, 1);
 }
 
-static void leaves(struct life *owner)
+static void remove_dependent(struct life *owner)
 {
     check(owner);
     atomic_fetch_sub(&owner->dependents, 1);
@@ -369,14 +369,14 @@ struct channel { struct ibv_comp_channel ibv; struct life life; struct device *d
 
 struct queue {
     struct ibv_cq ibv;
-    struct ibv_cq_more more; /* valid only if it is extended */
-    unsigned seen; /* by the poll of an extended queue */
+    struct ibv_cq_more more; /* valid only for an extended completion queue */
+    unsigned seen; /* the number of completions that the current poll of an extended queue has read */
     struct life life;
     struct device *device;
     struct channel *channel;
     struct completion *ring;
     unsigned first, count, capacity;
-    int armed; /* 1: for any completion, 2: for failures */
+    int armed; /* the completions that cause an event: 0 none, 1 any, 2 failures */
     _Atomic unsigned unacknowledged;
 };
 
@@ -386,23 +386,23 @@ struct shared {
     struct ibv_srq ibv;
     struct life life;
     struct domain *domain;
-    struct pair *taker; /* the newest queue pair takes each receive immediately; without one, receives are rejected */
+    struct pair *receiver; /* the newest queue pair, which completes each receive immediately; if NULL, receives are rejected */
     uint32_t max_sge;
 };
 
-/* A request of an extended post. */
-struct asked { uint64_t wr_id; unsigned flags; int opcode; uint32_t bytes; };
+/* A request that the current extended post contains. */
+struct request { uint64_t wr_id; unsigned flags; int opcode; uint32_t bytes; };
 
 struct pair {
     struct ibv_qp ibv;
-    struct ibv_qp_more more; /* valid only if it is extended */
-    struct asked *asked;
-    unsigned asked_count;
+    struct ibv_qp_more more; /* valid only for an extended queue pair */
+    struct request *requests;
+    unsigned request_count;
     struct life life;
     struct domain *domain;
     struct queue *sends, *receives;
     struct ibv_qp_cap cap;
-    uint64_t *waiting; /* a receive without memory, and all after it */
+    uint64_t *waiting; /* the IDs of a receive without memory and of all receives after it */
     unsigned waiting_count;
 };
 
@@ -410,7 +410,7 @@ _Static_assert(offsetof(struct queue, more) == sizeof(struct ibv_cq), "ibv_cq_ex
 _Static_assert(offsetof(struct pair, more) == sizeof(struct ibv_qp), "ibv_qp_ex");
 _Static_assert(offsetof(struct extended_device, device) == sizeof(struct verbs_context_front), "verbs_context");
 
-/* A key is an index of this array and is never reused. Unused pages take no memory. */
+/* The memory regions. The key of a region is its index in this array and is never reused. Unused pages of the array take no memory. */
 enum { REGIONS = 1 << 22 };
 static struct region regions[REGIONS];
 static _Atomic uint32_t next_region = 1;
@@ -420,17 +420,17 @@ static inline struct region *region_of(const struct ibv_sge *piece)
 {
     uint32_t key = piece->lkey;
     if (key == 0 || key >= atomic_load_explicit(&next_region, memory_order_relaxed))
-        misuse("a memory region", "is named that never was");
+        misuse("memory region", "is posted, but was never registered");
     struct region *region = &regions[key];
     if (atomic_load_explicit(&region->life.word, memory_order_acquire) == DEAD)
         misuse("memory region", "is posted, but was deregistered");
     if (piece->addr - (uint64_t)(uintptr_t)region->ibv.addr + piece->length > region->ibv.length)
-        misuse("memory region", "is posted beyond its end");
+        misuse("memory region", "is posted with a range that exceeds it");
     return region;
 }
 
-/* Verifies each segment at the start of a post, as an adapter does, and again at the end. */
-static inline uint32_t look_at(const struct ibv_sge *pieces, int count, int read)
+/* Verifies the scatter/gather elements of a request and returns their total length. A post verifies them at its start, as an adapter does, and again at its end. */
+static inline uint32_t check_segments(const struct ibv_sge *pieces, int count, int read)
 {
     uint32_t bytes = 0;
     for (int i = 0; i < count; i++) {
@@ -446,7 +446,7 @@ static inline uint32_t look_at(const struct ibv_sge *pieces, int count, int read
 
 static void completed(struct queue *queue, struct completion completion)
 {
-    hold(&queue->life);
+    acquire(&queue->life);
     if (queue->count == queue->capacity)
         misuse("completion queue", "overruns");
     unsigned at = queue->first + queue->count++;
@@ -458,7 +458,7 @@ static void completed(struct queue *queue, struct completion completion)
         if (write(queue->channel->write_fd, &event, sizeof event) != sizeof event)
             atomic_fetch_sub(&queue->unacknowledged, 1); /* the pipe is full, so its reader is awake */
     }
-    let_go(&queue->life);
+    release(&queue->life);
 }
 
 static int post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *first, struct ibv_send_wr **bad)
@@ -467,7 +467,7 @@ static int post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *first, struct ib
     struct pair *pair = (struct pair *)ibv_qp;
     int error = 0;
 
-    hold(&pair->life);
+    acquire(&pair->life);
     for (struct ibv_send_wr *wr = first; wr; wr = wr->next) {
         int state = pair->ibv.state;
         if ((state != QPS_RTS && state != QPS_ERR && state != QPS_SQE && state != QPS_SQD) || (unsigned)wr->opcode > 6
@@ -476,13 +476,13 @@ static int post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *first, struct ib
             error = EINVAL;
             break;
         }
-        uint32_t bytes = look_at(wr->sg_list, wr->num_sge, wr->send_flags & SEND_INLINE);
+        uint32_t bytes = check_segments(wr->sg_list, wr->num_sge, wr->send_flags & SEND_INLINE);
         int status = state == QPS_RTS || state == QPS_SQD ? WC_SUCCESS : WC_WR_FLUSH_ERR;
         if ((wr->send_flags & SEND_SIGNALED) || status != WC_SUCCESS)
             completed(pair->sends, (struct completion){wr->wr_id, pair->ibv.qp_num, status, opcodes[wr->opcode], bytes});
-        look_at(wr->sg_list, wr->num_sge, wr->send_flags & SEND_INLINE);
+        check_segments(wr->sg_list, wr->num_sge, wr->send_flags & SEND_INLINE);
     }
-    let_go(&pair->life);
+    release(&pair->life);
     return error;
 }
 
@@ -491,7 +491,7 @@ static int post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *first, struct ib
     struct pair *pair = (struct pair *)ibv_qp;
     int error = 0;
 
-    hold(&pair->life);
+    acquire(&pair->life);
     for (struct ibv_recv_wr *wr = first; wr; wr = wr->next) {
         if (pair->ibv.state == QPS_RESET || wr->num_sge < 0 || (unsigned)wr->num_sge > pair->cap.max_recv_sge) {
             *bad = wr;
@@ -499,16 +499,16 @@ static int post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *first, struct ib
             break;
         }
         int flushed = pair->ibv.state == QPS_ERR;
-        uint32_t bytes = look_at(wr->sg_list, wr->num_sge, 0);
+        uint32_t bytes = check_segments(wr->sg_list, wr->num_sge, 0);
         if (flushed || (wr->num_sge > 0 && pair->waiting_count == 0))
             completed(pair->receives, (struct completion){wr->wr_id, pair->ibv.qp_num, flushed ? WC_WR_FLUSH_ERR : WC_SUCCESS, WC_RECV, bytes});
         else if (pair->waiting_count == pair->cap.max_recv_wr)
             misuse("receive queue", "overruns");
         else
             pair->waiting[pair->waiting_count++] = wr->wr_id;
-        look_at(wr->sg_list, wr->num_sge, 0);
+        check_segments(wr->sg_list, wr->num_sge, 0);
     }
-    let_go(&pair->life);
+    release(&pair->life);
     return error;
 }
 
@@ -517,19 +517,19 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *first, struct 
     struct shared *shared = (struct shared *)srq;
     int error = 0;
 
-    hold(&shared->life);
+    acquire(&shared->life);
     for (struct ibv_recv_wr *wr = first; wr; wr = wr->next) {
-        struct pair *taker = shared->taker;
-        if (!taker || taker->ibv.state == QPS_RESET || wr->num_sge < 0 || (uint32_t)wr->num_sge > shared->max_sge) {
+        struct pair *receiver = shared->receiver;
+        if (!receiver || receiver->ibv.state == QPS_RESET || wr->num_sge < 0 || (uint32_t)wr->num_sge > shared->max_sge) {
             *bad = wr;
             error = EINVAL;
             break;
         }
-        uint32_t bytes = look_at(wr->sg_list, wr->num_sge, 0);
-        completed(taker->receives, (struct completion){wr->wr_id, taker->ibv.qp_num, WC_SUCCESS, WC_RECV, bytes});
-        look_at(wr->sg_list, wr->num_sge, 0);
+        uint32_t bytes = check_segments(wr->sg_list, wr->num_sge, 0);
+        completed(receiver->receives, (struct completion){wr->wr_id, receiver->ibv.qp_num, WC_SUCCESS, WC_RECV, bytes});
+        check_segments(wr->sg_list, wr->num_sge, 0);
     }
-    let_go(&shared->life);
+    release(&shared->life);
     return error;
 }
 
@@ -537,7 +537,7 @@ static int poll_cq(struct ibv_cq *ibv_cq, int capacity, struct ibv_wc *completio
 {
     struct queue *queue = (struct queue *)ibv_cq;
 
-    hold(&queue->life);
+    acquire(&queue->life);
     int count = queue->count < (unsigned)capacity ? (int)queue->count : capacity;
     for (int i = 0; i < count; i++) {
         struct completion *from = &queue->ring[queue->first];
@@ -553,7 +553,7 @@ static int poll_cq(struct ibv_cq *ibv_cq, int capacity, struct ibv_wc *completio
             queue->first = 0;
     }
     queue->count -= count;
-    let_go(&queue->life);
+    release(&queue->life);
     return count;
 }
 
@@ -562,12 +562,12 @@ static int req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
     struct queue *queue = (struct queue *)ibv_cq;
     if (!queue->channel)
         return EINVAL;
-    hold(&queue->life);
+    acquire(&queue->life);
     if (queue->armed != 1)
         queue->armed = solicited_only ? 2 : 1;
-    let_go(&queue->life);
-    if (__builtin_expect(lingering, 0))
-        rest(lingering); /* the event may arrive before the caller knows that the request was made */
+    release(&queue->life);
+    if (__builtin_expect(delay_spins, 0))
+        spin(delay_spins); /* lets an event arrive before this call returns */
     return 0;
 }
 
@@ -578,9 +578,9 @@ static int start_poll(struct ibv_cq *cq, struct ibv_poll_cq_attr *attributes)
     struct queue *queue = (struct queue *)cq;
     if (attributes->comp_mask)
         return EINVAL;
-    hold(&queue->life);
+    acquire(&queue->life);
     if (queue->count == 0) {
-        let_go(&queue->life);
+        release(&queue->life);
         return ENOENT;
     }
     queue->seen = 1;
@@ -614,7 +614,7 @@ static void end_poll(struct ibv_cq *cq)
     if (queue->first >= queue->capacity)
         queue->first -= queue->capacity;
     queue->count -= queue->seen;
-    let_go(&queue->life);
+    release(&queue->life);
 }
 
 static int read_opcode(struct ibv_cq *cq)
@@ -647,34 +647,34 @@ static uint8_t read_no_byte(struct ibv_cq *cq)
 static void wr_start(struct ibv_qp *qp)
 {
     struct pair *pair = (struct pair *)qp;
-    hold(&pair->life);
-    pair->asked_count = 0;
+    acquire(&pair->life);
+    pair->request_count = 0;
 }
 
-static inline void ask(struct ibv_qp *qp, int opcode)
+static inline void add_request(struct ibv_qp *qp, int opcode)
 {
     struct pair *pair = (struct pair *)qp;
-    if (pair->asked_count == pair->cap.max_send_wr)
+    if (pair->request_count == pair->cap.max_send_wr)
         misuse("send queue", "overruns");
-    pair->asked[pair->asked_count++] = (struct asked){pair->more.wr_id, pair->more.wr_flags, opcode, 0};
+    pair->requests[pair->request_count++] = (struct request){pair->more.wr_id, pair->more.wr_flags, opcode, 0};
 }
 
 static void wr_send(struct ibv_qp *qp)
 {
-    ask(qp, 0);
+    add_request(qp, 0);
 }
 
 static void wr_send_imm(struct ibv_qp *qp, uint32_t immediate)
 {
     (void)immediate;
-    ask(qp, 0);
+    add_request(qp, 0);
 }
 
 static void wr_rdma_write(struct ibv_qp *qp, uint32_t key, uint64_t address)
 {
     (void)key;
     (void)address;
-    ask(qp, 1);
+    add_request(qp, 1);
 }
 
 static void wr_rdma_write_imm(struct ibv_qp *qp, uint32_t key, uint64_t address, uint32_t immediate)
@@ -687,7 +687,7 @@ static void wr_rdma_read(struct ibv_qp *qp, uint32_t key, uint64_t address)
 {
     (void)key;
     (void)address;
-    ask(qp, 2);
+    add_request(qp, 2);
 }
 
 static void wr_atomic_cmp_swp(struct ibv_qp *qp, uint32_t key, uint64_t address, uint64_t compare, uint64_t swap)
@@ -696,7 +696,7 @@ static void wr_atomic_cmp_swp(struct ibv_qp *qp, uint32_t key, uint64_t address,
     (void)address;
     (void)compare;
     (void)swap;
-    ask(qp, 3);
+    add_request(qp, 3);
 }
 
 static void wr_atomic_fetch_add(struct ibv_qp *qp, uint32_t key, uint64_t address, uint64_t delta)
@@ -704,7 +704,7 @@ static void wr_atomic_fetch_add(struct ibv_qp *qp, uint32_t key, uint64_t addres
     (void)key;
     (void)address;
     (void)delta;
-    ask(qp, 4);
+    add_request(qp, 4);
 }
 
 static void wr_set_ud_addr(struct ibv_qp *qp, struct ibv_ah *handle, uint32_t number, uint32_t key)
@@ -715,25 +715,25 @@ static void wr_set_ud_addr(struct ibv_qp *qp, struct ibv_ah *handle, uint32_t nu
     check(&((struct handle *)handle)->life);
 }
 
-static inline struct asked *last_asked(struct ibv_qp *qp)
+static inline struct request *last_request(struct ibv_qp *qp)
 {
     struct pair *pair = (struct pair *)qp;
-    if (pair->asked_count == 0)
-        misuse("send queue", "is given a part of no request");
-    return &pair->asked[pair->asked_count - 1];
+    if (pair->request_count == 0)
+        misuse("send queue", "receives a part of a request before any request was started");
+    return &pair->requests[pair->request_count - 1];
 }
 
 static void wr_set_sge_list(struct ibv_qp *qp, size_t count, const struct ibv_sge *pieces)
 {
     if (count > ((struct pair *)qp)->cap.max_send_sge)
-        misuse("send queue", "is given too many pieces");
-    last_asked(qp)->bytes = look_at(pieces, (int)count, 0);
+        misuse("send queue", "receives a request with too many scatter/gather elements");
+    last_request(qp)->bytes = check_segments(pieces, (int)count, 0);
 }
 
 static void wr_set_sge(struct ibv_qp *qp, uint32_t key, uint64_t address, uint32_t length)
 {
     struct ibv_sge piece = {address, length, key};
-    last_asked(qp)->bytes = look_at(&piece, 1, 0);
+    last_request(qp)->bytes = check_segments(&piece, 1, 0);
 }
 
 static void wr_set_inline_data_list(struct ibv_qp *qp, size_t count, const struct ibv_data_buf *buffers)
@@ -744,7 +744,7 @@ static void wr_set_inline_data_list(struct ibv_qp *qp, size_t count, const struc
             (void)*(volatile char *)buffers[i].addr;
         bytes += (uint32_t)buffers[i].length;
     }
-    last_asked(qp)->bytes = bytes;
+    last_request(qp)->bytes = bytes;
 }
 
 static void wr_set_inline_data(struct ibv_qp *qp, void *address, size_t length)
@@ -759,18 +759,18 @@ static int wr_complete(struct ibv_qp *qp)
     int state = pair->ibv.state;
     int error = state != QPS_RTS && state != QPS_ERR && state != QPS_SQE && state != QPS_SQD ? EINVAL : 0;
     int status = state == QPS_RTS || state == QPS_SQD ? WC_SUCCESS : WC_WR_FLUSH_ERR;
-    for (unsigned i = 0; i < pair->asked_count && !error; i++) {
-        struct asked *asked = &pair->asked[i];
-        if ((asked->flags & SEND_SIGNALED) || status != WC_SUCCESS)
-            completed(pair->sends, (struct completion){asked->wr_id, pair->ibv.qp_num, status, asked->opcode, asked->bytes});
+    for (unsigned i = 0; i < pair->request_count && !error; i++) {
+        struct request *request = &pair->requests[i];
+        if ((request->flags & SEND_SIGNALED) || status != WC_SUCCESS)
+            completed(pair->sends, (struct completion){request->wr_id, pair->ibv.qp_num, status, request->opcode, request->bytes});
     }
-    let_go(&pair->life);
+    release(&pair->life);
     return error;
 }
 
 static void wr_abort(struct ibv_qp *qp)
 {
-    let_go(&((struct pair *)qp)->life);
+    release(&((struct pair *)qp)->life);
 }
 
 static struct ibv_cq *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attributes);
@@ -819,7 +819,7 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv_device)
     device->ibv.cmd_fd = -1;
     device->ibv.async_fd = eventfd(0, EFD_CLOEXEC);
     device->ibv.num_comp_vectors = 1;
-    born(&device->life, "device");
+    mark_live(&device->life, "device");
     if (device->ibv.async_fd < 0) {
         free(extended);
         return NULL;
@@ -830,7 +830,7 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv_device)
 EXPORT int ibv_close_device(struct ibv_context *context)
 {
     struct device *device = (struct device *)context;
-    died(&device->life);
+    mark_dead(&device->life);
     close(device->ibv.async_fd);
     poison(&device->ibv, sizeof device->ibv);
     return 0;
@@ -898,7 +898,7 @@ EXPORT void ibv_ack_async_event(void *event)
 
 EXPORT int ibv_is_fork_initialized(void)
 {
-    return 2; /* not needed: nothing is pinned */
+    return 2; /* fork support is not needed, because no memory is pinned */
 }
 
 /* ---- Memory ---- */
@@ -908,16 +908,16 @@ EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
     struct domain *domain = calloc(1, sizeof *domain);
     domain->ibv.context = context;
     domain->device = (struct device *)context;
-    born(&domain->life, "protection domain");
-    belongs(&domain->device->life);
+    mark_live(&domain->life, "protection domain");
+    add_dependent(&domain->device->life);
     return &domain->ibv;
 }
 
 EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
 {
     struct domain *domain = (struct domain *)pd;
-    died(&domain->life);
-    leaves(&domain->device->life);
+    mark_dead(&domain->life);
+    remove_dependent(&domain->device->life);
     poison(&domain->ibv, sizeof domain->ibv);
     return 0;
 }
@@ -934,16 +934,16 @@ EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length
     struct region *region = &regions[key];
     region->domain = (struct domain *)pd;
     region->ibv = (struct ibv_mr){.context = pd->context, .pd = pd, .addr = address, .length = length, .lkey = key, .rkey = key};
-    born(&region->life, "memory region");
-    belongs(&region->domain->life);
+    mark_live(&region->life, "memory region");
+    add_dependent(&region->domain->life);
     return &region->ibv;
 }
 
 EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 {
     struct region *region = (struct region *)mr;
-    died(&region->life);
-    leaves(&region->domain->life);
+    mark_dead(&region->life);
+    remove_dependent(&region->domain->life);
     poison(&region->ibv, sizeof region->ibv);
     return 0;
 }
@@ -956,7 +956,7 @@ EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *cont
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    /* Separate pages, which become inaccessible when the channel is dead. */
+    /* The channel has separate pages, which become inaccessible when it is destroyed. */
     struct channel *channel = mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (channel == MAP_FAILED) {
         close(ends[0]);
@@ -967,20 +967,20 @@ EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *cont
     channel->ibv.fd = ends[0];
     channel->write_fd = ends[1];
     channel->device = (struct device *)context;
-    born(&channel->life, "completion channel");
-    belongs(&channel->device->life);
+    mark_live(&channel->life, "completion channel");
+    add_dependent(&channel->device->life);
     return &channel->ibv;
 }
 
 EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv_channel)
 {
     struct channel *channel = (struct channel *)ibv_channel;
-    died(&channel->life);
-    leaves(&channel->device->life);
+    mark_dead(&channel->life);
+    remove_dependent(&channel->device->life);
     close(channel->ibv.fd);
     close(channel->write_fd);
     if (mmap(channel, sizeof *channel, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
-        misuse("completion channel", "cannot be taken away");
+        misuse("completion channel", "cannot be made inaccessible");
     return 0;
 }
 
@@ -999,10 +999,10 @@ EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int capacity, v
     queue->channel = (struct channel *)channel;
     queue->ring = calloc(capacity, sizeof *queue->ring);
     queue->capacity = capacity;
-    born(&queue->life, "completion queue");
-    belongs(&queue->device->life);
+    mark_live(&queue->life, "completion queue");
+    add_dependent(&queue->device->life);
     if (channel)
-        belongs(&queue->channel->life);
+        add_dependent(&queue->channel->life);
     return &queue->ibv;
 }
 
@@ -1026,9 +1026,9 @@ static struct ibv_cq *create_cq_ex(struct ibv_context *context, struct ibv_cq_in
 EXPORT int ibv_resize_cq(struct ibv_cq *cq, int capacity)
 {
     struct queue *queue = (struct queue *)cq;
-    hold(&queue->life);
+    acquire(&queue->life);
     if (capacity < 1 || (unsigned)capacity < queue->count) {
-        let_go(&queue->life);
+        release(&queue->life);
         return EINVAL;
     }
     struct completion *ring = calloc(capacity, sizeof *ring);
@@ -1039,7 +1039,7 @@ EXPORT int ibv_resize_cq(struct ibv_cq *cq, int capacity)
     queue->first = 0;
     queue->capacity = capacity;
     queue->ibv.cqe = capacity;
-    let_go(&queue->life);
+    release(&queue->life);
     return 0;
 }
 
@@ -1047,17 +1047,17 @@ EXPORT int ibv_destroy_cq(struct ibv_cq *cq)
 {
     struct queue *queue = (struct queue *)cq;
     uint64_t event;
-    died(&queue->life);
-    /* Events that no caller has read are discarded with the queue. */
+    mark_dead(&queue->life);
+    /* Discards the events of the queue that no caller has read. */
     if (queue->channel) {
         fcntl(queue->channel->ibv.fd, F_SETFL, O_NONBLOCK);
         while (read(queue->channel->ibv.fd, &event, sizeof event) == sizeof event)
             atomic_fetch_sub(&queue->unacknowledged, 1);
-        leaves(&queue->channel->life);
+        remove_dependent(&queue->channel->life);
     }
     if (atomic_load(&queue->unacknowledged) != 0)
         misuse("completion queue", "is destroyed with events that no caller acknowledged");
-    leaves(&queue->device->life);
+    remove_dependent(&queue->device->life);
     free(queue->ring);
     poison(&queue->ibv, sizeof queue->ibv);
     return 0;
@@ -1081,7 +1081,7 @@ EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
     struct queue *queue = (struct queue *)cq;
     check(&queue->life);
     if (atomic_fetch_sub(&queue->unacknowledged, count) < count)
-        misuse("completion queue", "has more events acknowledged than there were");
+        misuse("completion queue", "has fewer unacknowledged events than were acknowledged");
 }
 
 /* ---- Shared receive queues ---- */
@@ -1094,27 +1094,28 @@ EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_att
     shared->ibv.pd = pd;
     shared->domain = (struct domain *)pd;
     shared->max_sge = attributes->attr.max_sge;
-    born(&shared->life, "shared receive queue");
-    belongs(&shared->domain->life);
+    mark_live(&shared->life, "shared receive queue");
+    add_dependent(&shared->domain->life);
     return &shared->ibv;
 }
 
 EXPORT int ibv_destroy_srq(struct ibv_srq *srq)
 {
     struct shared *shared = (struct shared *)srq;
-    died(&shared->life);
-    leaves(&shared->domain->life);
+    mark_dead(&shared->life);
+    remove_dependent(&shared->domain->life);
     poison(&shared->ibv, sizeof shared->ibv);
     return 0;
 }
 
-static void take_for(struct ibv_srq *srq, struct pair *taker, struct pair *instead)
+/* Sets the queue pair that completes the receives. If expected is not NULL, replaces only this queue pair. */
+static void set_receiver(struct ibv_srq *srq, struct pair *receiver, struct pair *expected)
 {
     struct shared *shared = (struct shared *)srq;
-    hold(&shared->life);
-    if (!instead || shared->taker == instead)
-        shared->taker = taker;
-    let_go(&shared->life);
+    acquire(&shared->life);
+    if (!expected || shared->receiver == expected)
+        shared->receiver = receiver;
+    release(&shared->life);
 }
 
 /* ---- Queue pairs ---- */
@@ -1134,14 +1135,14 @@ EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
     pair->receives = (struct queue *)attributes->recv_cq;
     pair->cap = attributes->cap;
     pair->waiting = calloc(attributes->cap.max_recv_wr, sizeof *pair->waiting);
-    born(&pair->life, "queue pair");
-    belongs(&pair->domain->life);
-    belongs(&pair->sends->life);
-    belongs(&pair->receives->life);
+    mark_live(&pair->life, "queue pair");
+    add_dependent(&pair->domain->life);
+    add_dependent(&pair->sends->life);
+    add_dependent(&pair->receives->life);
     if (attributes->srq) {
         pair->ibv.srq = attributes->srq;
-        belongs(&((struct shared *)attributes->srq)->life);
-        take_for(attributes->srq, pair, NULL);
+        add_dependent(&((struct shared *)attributes->srq)->life);
+        set_receiver(attributes->srq, pair, NULL);
     }
     return &pair->ibv;
 }
@@ -1153,8 +1154,8 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
         errno = EOPNOTSUPP;
         return NULL;
     }
-    struct pair *pair = (struct pair *)ibv_create_qp(attributes->pd, (struct ibv_qp_init_attr *)attributes); /* the structures have the same first members */
-    pair->asked = calloc(attributes->cap.max_send_wr, sizeof *pair->asked);
+    struct pair *pair = (struct pair *)ibv_create_qp(attributes->pd, (struct ibv_qp_init_attr *)attributes); /* both structures start with the same members */
+    pair->requests = calloc(attributes->cap.max_send_wr, sizeof *pair->requests);
     pair->more = (struct ibv_qp_more){
         .wr_atomic_cmp_swp = wr_atomic_cmp_swp, .wr_atomic_fetch_add = wr_atomic_fetch_add, .wr_rdma_read = wr_rdma_read,
         .wr_rdma_write = wr_rdma_write, .wr_rdma_write_imm = wr_rdma_write_imm, .wr_send = wr_send, .wr_send_imm = wr_send_imm,
@@ -1165,7 +1166,7 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 
 EXPORT struct ibv_qp *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
-    return ((struct pair *)qp)->asked ? qp : NULL;
+    return ((struct pair *)qp)->requests ? qp : NULL;
 }
 
 EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, void *attributes)
@@ -1175,23 +1176,23 @@ EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, void *attributes)
     handle->ibv.context = pd->context;
     handle->ibv.pd = pd;
     handle->domain = (struct domain *)pd;
-    born(&handle->life, "address handle");
-    belongs(&handle->domain->life);
+    mark_live(&handle->life, "address handle");
+    add_dependent(&handle->domain->life);
     return &handle->ibv;
 }
 
 EXPORT int ibv_destroy_ah(struct ibv_ah *ah)
 {
     struct handle *handle = (struct handle *)ah;
-    died(&handle->life);
-    leaves(&handle->domain->life);
+    mark_dead(&handle->life);
+    remove_dependent(&handle->domain->life);
     poison(&handle->ibv, sizeof handle->ibv);
     return 0;
 }
 
-static void forget(struct queue *queue, uint32_t number)
+static void discard_completions(struct queue *queue, uint32_t number)
 {
-    hold(&queue->life);
+    acquire(&queue->life);
     unsigned kept = 0;
     for (unsigned i = 0; i < queue->count; i++) {
         struct completion completion = queue->ring[(queue->first + i) % queue->capacity];
@@ -1199,18 +1200,18 @@ static void forget(struct queue *queue, uint32_t number)
             queue->ring[(queue->first + kept++) % queue->capacity] = completion;
     }
     queue->count = kept;
-    let_go(&queue->life);
+    release(&queue->life);
 }
 
 EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask)
 {
     struct pair *pair = (struct pair *)qp;
-    hold(&pair->life);
+    acquire(&pair->life);
     if (mask & QP_STATE) {
         pair->ibv.state = attributes->qp_state;
         if (attributes->qp_state == QPS_RESET) {
-            forget(pair->sends, pair->ibv.qp_num);
-            forget(pair->receives, pair->ibv.qp_num);
+            discard_completions(pair->sends, pair->ibv.qp_num);
+            discard_completions(pair->receives, pair->ibv.qp_num);
             pair->waiting_count = 0;
         } else if (attributes->qp_state == QPS_ERR) {
             for (unsigned i = 0; i < pair->waiting_count; i++)
@@ -1218,7 +1219,7 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int 
             pair->waiting_count = 0;
         }
     }
-    let_go(&pair->life);
+    release(&pair->life);
     return 0;
 }
 
@@ -1227,11 +1228,11 @@ EXPORT int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int m
     struct pair *pair = (struct pair *)qp;
     (void)mask;
     (void)initial;
-    hold(&pair->life);
+    acquire(&pair->life);
     attributes->qp_state = attributes->cur_qp_state = pair->ibv.state;
     attributes->path_mtu = 5;
     attributes->cap = pair->cap;
-    let_go(&pair->life);
+    release(&pair->life);
     return 0;
 }
 
@@ -1240,17 +1241,17 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
     struct pair *pair = (struct pair *)qp;
     struct ibv_srq *srq = pair->ibv.srq;
     if (srq)
-        take_for(srq, NULL, pair); /* before the queue pair is destroyed */
-    died(&pair->life);
-    forget(pair->sends, pair->ibv.qp_num);
-    forget(pair->receives, pair->ibv.qp_num);
-    leaves(&pair->sends->life);
-    leaves(&pair->receives->life);
-    leaves(&pair->domain->life);
+        set_receiver(srq, NULL, pair); /* the shared queue must not use a destroyed queue pair */
+    mark_dead(&pair->life);
+    discard_completions(pair->sends, pair->ibv.qp_num);
+    discard_completions(pair->receives, pair->ibv.qp_num);
+    remove_dependent(&pair->sends->life);
+    remove_dependent(&pair->receives->life);
+    remove_dependent(&pair->domain->life);
     if (srq)
-        leaves(&((struct shared *)srq)->life);
+        remove_dependent(&((struct shared *)srq)->life);
     free(pair->waiting);
-    free(pair->asked);
+    free(pair->requests);
     poison(&pair->ibv, sizeof pair->ibv);
     return 0;
 }
@@ -1289,7 +1290,7 @@ EXPORT uint64_t null_verbs_write_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, 
     return successes;
 }
 
-/* As null_verbs_write_and_poll, for receives. */
+/* Posts receives one by one and polls for the completion of each. Returns the number of successful completions. */
 EXPORT uint64_t null_verbs_receive_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_sge *piece, uint64_t rounds)
 {
     struct ibv_recv_wr request = {.sg_list = piece, .num_sge = 1}, *bad;
@@ -1311,7 +1312,7 @@ EXPORT uint64_t null_verbs_receive_and_poll(struct ibv_qp *qp, struct ibv_cq *cq
     return successes;
 }
 
-/* As null_verbs_write_and_poll, for receives of a shared queue. */
+/* Like null_verbs_receive_and_poll, but posts the receives to a shared receive queue. */
 EXPORT uint64_t null_verbs_shared_receive_and_poll(struct ibv_srq *srq, struct ibv_cq *cq, struct ibv_sge *piece, uint64_t rounds)
 {
     struct ibv_recv_wr request = {.sg_list = piece, .num_sge = 1}, *bad;
@@ -1333,7 +1334,7 @@ EXPORT uint64_t null_verbs_shared_receive_and_poll(struct ibv_srq *srq, struct i
     return successes;
 }
 
-/* As null_verbs_write_and_poll, for an extended queue pair and an extended completion queue, whose completions are read field by field. */
+/* Like null_verbs_write_and_poll, but uses an extended queue pair and an extended completion queue, whose completions are read field by field. */
 EXPORT uint64_t null_verbs_extended_write_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_sge *piece, int chain, uint64_t rounds)
 {
     struct ibv_qp_more *post = &((struct pair *)qp)->more;
@@ -1368,7 +1369,7 @@ EXPORT uint64_t null_verbs_extended_write_and_poll(struct ibv_qp *qp, struct ibv
     return successes;
 }
 
-/* Posts datagrams and polls for each completion. */
+/* Posts datagrams one by one and polls for the completion of each. Returns the number of successful completions. */
 EXPORT uint64_t null_verbs_datagram_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_sge *piece, struct ibv_ah *handle, uint64_t rounds)
 {
     struct ibv_send_wr request = {.sg_list = piece, .num_sge = 1, .opcode = 2, .send_flags = SEND_SIGNALED}, *bad;

@@ -27,7 +27,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Measures an awaited operation and a call that reports errors by errno. */
+/**
+ * Measures an asynchronous operation whose completion the caller awaits, and a guarded call that
+ * reports errors by errno.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -60,7 +63,8 @@ public class AwaitBenchmark {
     }
 
     /**
-     * Posts and awaits a write. The completion dispatcher polls, which costs two thread switches.
+     * Posts a write and awaits its completion. The thread of the completion dispatcher polls, which
+     * costs two thread switches.
      */
     @Benchmark
     public Completion writeAndAwait() throws IOException {

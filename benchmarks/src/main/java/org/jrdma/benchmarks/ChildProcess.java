@@ -6,12 +6,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The second process of a benchmark. It ends when its input ends. */
+/** Starts the second process of a benchmark. */
 public final class ChildProcess {
 
     private ChildProcess() {}
 
-    /** Starts a program with an argument and JVM options. The caller reads its output. */
+    /**
+     * Starts a program with an argument and JVM options. The caller reads the output of the
+     * program.
+     */
     public static Process start(Class<?> program, Object argument, String... options)
             throws IOException {
         var command = new ArrayList<String>();

@@ -14,8 +14,9 @@ import org.jrdma.ffi.guard.CallGuard;
  * Each barrier has its own processes, because a process selects its barrier once. The processes
  * take turns. A result is the median over the turns of the median over the closes of a turn.
  *
- * <p>The other threads have made one guarded call each. All are parked, or all but one for each
- * processor that the closing thread leaves free, which make guarded calls without a pause.
+ * <p>Each of the other threads has made a guarded call. In the first measurement, all of them are
+ * parked. In the second measurement, some of them make guarded calls without a pause: one thread
+ * for each processor that the closing thread does not use.
  */
 public final class CloseWithManyThreads {
 
@@ -28,7 +29,10 @@ public final class CloseWithManyThreads {
 
     private CloseWithManyThreads() {}
 
-    /** Prints a table. With the name of a barrier as argument, measures only that barrier. */
+    /**
+     * Prints a table. With the name of a barrier as an argument, measures only that barrier in this
+     * process and prints one result a line.
+     */
     public static void main(String... arguments) throws Exception {
         if (arguments.length > 0) {
             measure(Barrier.valueOf(arguments[0]));
@@ -37,8 +41,8 @@ public final class CloseWithManyThreads {
         var membarrier = new double[2 * THREADS.length][TURNS];
         var handshake = new double[2 * THREADS.length][TURNS];
         for (var turn = 0; turn < TURNS; turn++) {
-            measureElsewhere(Barrier.MEMBARRIER, membarrier, turn);
-            measureElsewhere(Barrier.HANDSHAKE, handshake, turn);
+            measureInChildProcess(Barrier.MEMBARRIER, membarrier, turn);
+            measureInChildProcess(Barrier.HANDSHAKE, handshake, turn);
         }
         System.out.println("| close(), us | membarrier | handshake | ratio | bound |");
         System.out.println("|---|---|---|---|---|");
@@ -57,7 +61,7 @@ public final class CloseWithManyThreads {
         }
     }
 
-    private static void measureElsewhere(Barrier barrier, double[][] figures, int turn)
+    private static void measureInChildProcess(Barrier barrier, double[][] figures, int turn)
             throws IOException, InterruptedException {
         var process =
                 ChildProcess.start(
@@ -81,7 +85,8 @@ public final class CloseWithManyThreads {
 
     private static void measure(Barrier barrier) throws InterruptedException {
         if (Barrier.ofThisProcess() != barrier) {
-            throw new IllegalStateException("This kernel does not offer " + barrier);
+            throw new IllegalStateException(
+                    "The barrier %s is not available on this kernel.".formatted(barrier));
         }
         var started = 0;
         for (var threads : THREADS) {
@@ -113,7 +118,7 @@ public final class CloseWithManyThreads {
     }
 
     private static double medianOfCloses() throws InterruptedException {
-        Thread.sleep(100); // until each thread has parked, or runs
+        Thread.sleep(100); // waits until each thread is parked or running
         var micros = new double[CLOSES];
         for (var i = -CLOSES_TO_WARM_UP; i < CLOSES; i++) {
             var lifetime = new Lifetime("nothing", List.of(), () -> {});

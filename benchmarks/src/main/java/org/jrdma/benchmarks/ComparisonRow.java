@@ -8,7 +8,7 @@ public final class ComparisonRow {
     private ComparisonRow() {}
 
     /**
-     * Prints both medians, their ratio and its bound. Sorts the values.
+     * Prints the medians of two arrays, their ratio and its bound. Sorts the arrays.
      *
      * @param bound the bound that {@code benchmarks/run} verifies; empty for none
      */

@@ -69,14 +69,14 @@ public class HotPathBenchmark {
         return loop.extendedWriteAndPoll(1);
     }
 
-    /** The cost of one request of the chain. */
+    /** Measures the time of one request in a chain. */
     @Benchmark
     @OperationsPerInvocation(Loop.BATCH)
     public long extendedChainAndPoll() throws VerbsException {
         return loop.extendedChainAndPoll(1);
     }
 
-    /** The cost of one request of the chain. */
+    /** Measures the time of one request in a chain. */
     @Benchmark
     @OperationsPerInvocation(Loop.BATCH)
     public long chainAndPoll() throws VerbsException {

@@ -30,8 +30,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Posts and polls on the {@link NullProvider}, as the methods of that class with the same names do
- * in C. Confined to one thread.
+ * Loops in Java that post requests to the {@link NullProvider} and poll for their completions. The
+ * methods of that class with the same names run equivalent loops in C. Confined to one thread.
  */
 public final class Loop implements AutoCloseable {
 
@@ -60,7 +60,7 @@ public final class Loop implements AutoCloseable {
     private final CompletionCursor cursor;
     private @Nullable Extended extended;
 
-    /** Connects a queue pair to itself. */
+    /** Creates queue pairs that are connected to themselves. */
     public Loop(DeviceOption... options) throws FabricException {
         device = NullProvider.instance().verbs().open(NullProvider.DEVICE, options);
         domain = device.newProtectionDomain();
@@ -103,7 +103,7 @@ public final class Loop implements AutoCloseable {
                         .toArray(PreparedRequest<?>[]::new));
     }
 
-    /** Returns a loop through the extended interfaces, created by the first call. */
+    /** The objects for loops through the extended interfaces, which {@link #extended} creates. */
     final class Extended {
 
         final PolledQueuePair queuePair;
@@ -137,29 +137,31 @@ public final class Loop implements AutoCloseable {
         return extended;
     }
 
-    /** As {@link #writeAndPoll}, through the extended interfaces. */
+    /** Like {@link #writeAndPoll}, but through the extended interfaces. */
     public long extendedWriteAndPoll(long rounds) throws VerbsException {
-        var through = extended();
+        var objects = extended();
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
-            through.write.tryPost();
-            successes += poll(through.cursor, 1);
+            objects.write.tryPost();
+            successes += poll(objects.cursor, 1);
         }
         return successes;
     }
 
-    /** As {@link #chainAndPoll}, through the extended interfaces. */
+    /** Like {@link #chainAndPoll}, but through the extended interfaces. */
     public long extendedChainAndPoll(long rounds) throws VerbsException {
-        var through = extended();
+        var objects = extended();
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
-            through.chain.tryPost();
-            successes += poll(through.cursor, BATCH);
+            objects.chain.tryPost();
+            successes += poll(objects.cursor, BATCH);
         }
         return successes;
     }
 
-    /** Posts datagrams individually and polls for each completion. */
+    /**
+     * Posts datagrams individually and polls for each completion. Returns the number of successes.
+     */
     public long datagramAndPoll(long rounds) throws VerbsException {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
@@ -191,7 +193,7 @@ public final class Loop implements AutoCloseable {
         return successes;
     }
 
-    /** As {@link #receiveAndPoll}, with a shared receive queue. */
+    /** Like {@link #receiveAndPoll}, but with a shared receive queue. */
     public long sharedReceiveAndPoll(long rounds) throws VerbsException {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
@@ -201,7 +203,10 @@ public final class Loop implements AutoCloseable {
         return successes;
     }
 
-    /** Posts chains of {@link #BATCH} writes and polls for all completions. */
+    /**
+     * Posts chains of {@link #BATCH} writes and polls for all completions. Returns the number of
+     * successes.
+     */
     public long chainAndPoll(long rounds) throws VerbsException {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
@@ -211,9 +216,9 @@ public final class Loop implements AutoCloseable {
         return successes;
     }
 
-    private static int poll(CompletionCursor cursor, int wanted) {
+    private static int poll(CompletionCursor cursor, int expected) {
         var successes = 0;
-        for (var seen = 0; seen < wanted; ) {
+        for (var seen = 0; seen < expected; ) {
             cursor.poll();
             while (cursor.next()) {
                 seen++;

@@ -7,7 +7,7 @@ import org.jrdma.verbs.model.DeviceOption;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Compares Java with C: both do the same work on the same provider in one process.
+ * Compares Java with C. Both perform the same operations on the same provider in one process.
  *
  * <p>Java and C take short turns, so that other load on the machine affects both equally. The
  * medians are compared.
@@ -20,7 +20,7 @@ public final class NativeComparison {
 
     private NativeComparison() {}
 
-    /** A unit of work. Returns the number of successful completions. */
+    /** A loop in C or in Java. Returns the number of successful completions. */
     @FunctionalInterface
     private interface Work {
         long run(long rounds) throws VerbsException;

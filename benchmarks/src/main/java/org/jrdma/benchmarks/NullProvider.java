@@ -19,7 +19,10 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Verbs;
 
-/** The no-op libibverbs of null_verbs.c, compiled by this machine's C compiler and loaded once. */
+/**
+ * The no-op libibverbs in null_verbs.c, which is compiled by the C compiler of this machine and
+ * loaded once.
+ */
 public final class NullProvider {
 
     /** The name of the only device. */
@@ -76,7 +79,7 @@ public final class NullProvider {
     /**
      * Makes posts and polls slower, so that they overlap with closes by other threads.
      *
-     * @param spins the number of pauses
+     * @param spins the number of pause instructions in each call
      */
     public void linger(int spins) {
         try {
@@ -102,7 +105,7 @@ public final class NullProvider {
         }
     }
 
-    /** As {@link #writeAndPoll}, through the extended interfaces. */
+    /** Like {@link #writeAndPoll}, but through the extended interfaces. */
     public long extendedWriteAndPoll(Loop loop, int chain, long rounds) {
         try {
             return (long)
@@ -149,7 +152,7 @@ public final class NullProvider {
         }
     }
 
-    /** As {@link #receiveAndPoll}, for receives of a shared queue. */
+    /** Like {@link #receiveAndPoll}, but with a shared receive queue. */
     public long sharedReceiveAndPoll(Loop loop, long rounds) {
         try {
             return (long)
@@ -164,7 +167,7 @@ public final class NullProvider {
         }
     }
 
-    /** The local key of memory in null_verbs.c. */
+    /** Returns a scatter/gather element. In C: {@code struct ibv_sge}. */
     static MemorySegment element(Arena arena, long address, int length, int localKey) {
         var element = arena.allocate(16, 8);
         element.set(JAVA_LONG, 0, address);
@@ -204,7 +207,7 @@ public final class NullProvider {
                 throw new IllegalStateException("Cannot compile %s:%n%s".formatted(file, output));
             }
             for (var path : new Path[] {folder, library, file}) {
-                path.toFile().deleteOnExit(); // in reverse order
+                path.toFile().deleteOnExit(); // the JVM deletes the files in reverse order
             }
             return library;
         } catch (IOException e) {

@@ -29,9 +29,9 @@ import org.jrdma.verbs.cm.RdmaChannelOptions;
 import org.jrdma.verbs.memory.MemoryRegion;
 
 /**
- * Compares an {@link RdmaChannel} with a queue pair that the program posts to and polls itself.
- * Both use the same device and send the same messages in alternate turns. Each end is a thread of
- * this process.
+ * Compares an {@link RdmaChannel} with a queue pair that the program posts to and polls itself. The
+ * channel and the queue pair use the same device and alternately send the same messages. Each end
+ * of a connection is a thread of this process.
  *
  * <p>Arguments: none for the software fabric, or the address of an RDMA device.
  */
@@ -106,7 +106,8 @@ public final class RdmaChannelComparison {
             ConnectionManager connections, Listener listener, ProtectionDomain domain) {}
 
     /**
-     * Rounds of messages in one direction, each followed by one message in the other.
+     * A number of rounds. Each round consists of messages in one direction, followed by one message
+     * in the other direction.
      *
      * @param window the maximum number of outstanding messages
      */
@@ -121,10 +122,13 @@ public final class RdmaChannelComparison {
         }
     }
 
-    /** The medians of one message. */
+    /** The median times of one message, and the allocated bytes. */
     private record Result(double channelNanos, double verbsNanos, Allocated allocated) {}
 
-    /** The bytes allocated by both ends, without the warm-up. */
+    /**
+     * The numbers of bytes that this thread allocated for the channel and for plain verbs, without
+     * the warm-up.
+     */
     private static final class Allocated {
 
         private double channel;
@@ -144,7 +148,9 @@ public final class RdmaChannelComparison {
             verbs += ofVerbs;
         }
 
-        /** Adds the peer's bytes and computes the bytes of one operation. */
+        /**
+         * Adds the numbers of the peer's thread, and divides the sums by the number of operations.
+         */
         void add(Allocated peer, int operations) {
             channel = (channel + peer.channel) / operations / TURNS;
             verbs = (verbs + peer.verbs) / operations / TURNS;
@@ -190,7 +196,10 @@ public final class RdmaChannelComparison {
         return new Result(Median.of(channelNanos), Median.of(verbsNanos), allocated);
     }
 
-    /** Adds the peer's failure, which is probably the cause. */
+    /**
+     * Adds the failure of the peer's thread, which is probably the cause, as a suppressed
+     * exception.
+     */
     private static void addPeerFailure(FutureTask<?> peer, IOException failure)
             throws InterruptedException {
         try {
@@ -242,8 +251,9 @@ public final class RdmaChannelComparison {
     }
 
     /**
-     * Yields, because in the guest the threads of a process share one processor. Without the yield,
-     * the peer would run only after the time slice ends.
+     * Yields the processor, because the threads of both ends share one processor in a guest with
+     * one processor. Without the yield, the peer would run only after the time slice of this thread
+     * ends.
      */
     @SuppressWarnings("ThreadPriorityCheck")
     private static void pause() {
@@ -314,11 +324,11 @@ public final class RdmaChannelComparison {
 
     /**
      * A queue pair without flow control: the program knows the number of messages in advance, so it
-     * posts a receive for each and needs no credits.
+     * posts a receive for each message and needs no credits.
      */
     private static final class VerbsEnd implements End {
 
-        /** The ID of a send. */
+        /** The request ID of all sends. */
         private static final long SEND = -1;
 
         private final int bytes;
@@ -334,7 +344,7 @@ public final class RdmaChannelComparison {
         private long received;
         private int waiting;
 
-        /** Connects to the peer or accepts it. */
+        /** Connects to the peer, or accepts its connect request. */
         private interface Connector {
             Connection<PolledQueuePair> connect(ConnectionOptions<PolledQueuePair> options)
                     throws IOException;
@@ -431,7 +441,10 @@ public final class RdmaChannelComparison {
             }
         }
 
-        /** Waits until the peer has received all messages, because close() discards them. */
+        /**
+         * Waits until the peer has received all messages, because close() discards messages that
+         * the peer has not received.
+         */
         void finish() throws IOException {
             while (done < posted) {
                 poll();

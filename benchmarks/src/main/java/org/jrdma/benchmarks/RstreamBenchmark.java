@@ -16,8 +16,9 @@ import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.Transports;
 
 /**
- * Does what {@code rstream -S SIZE -C COUNT} of rdmacm-utils does over rsockets: a number of
- * transfers in one direction, then the same number in the other. Prints gigabits per second.
+ * Performs the same transfers over rsockets as {@code rstream -S SIZE -C COUNT} of rdmacm-utils: a
+ * number of transfers in one direction, and then the same number in the other direction. Prints
+ * gigabits per second.
  *
  * <p>Arguments: the size of a transfer, the number of transfers, the port, and for the client the
  * address of the server.
@@ -29,7 +30,7 @@ final class RstreamBenchmark {
     private static final FabricSelectorProvider PROVIDER =
             new FabricSelectorProvider(List.of(Transports.rsocket()));
 
-    /** The value that rstream uses. */
+    /** The size of the receive buffer in bytes, which is the size that rstream uses. */
     private static final int RING = 512 * 1024;
 
     private final SocketChannel channel;
@@ -59,7 +60,10 @@ final class RstreamBenchmark {
         }
     }
 
-    /** Connects, with retries, because the server listens a moment after its TCP port is open. */
+    /**
+     * Connects with retries, because the server may open its TCP port, for which the caller waits,
+     * before it listens over rsockets.
+     */
     private static SocketChannel connect(InetSocketAddress server) throws IOException {
         var deadline = Deadline.after(ofSeconds(60));
         while (true) {

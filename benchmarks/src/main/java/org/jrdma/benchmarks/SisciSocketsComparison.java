@@ -25,8 +25,9 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /**
  * Compares streams over SISCI on the software fabric with the JDK's streams over TCP loopback. Both
- * connect two processes with blocking channels and take turns: a ping-pong whose receiver is still
- * spinning, and one whose receiver has parked. Also measures the processor time of idle streams.
+ * kinds of streams connect two processes with blocking channels. They take turns in two workloads:
+ * a ping-pong whose receiver is still spinning when a message arrives, and a ping-pong whose
+ * receiver has parked. Also measures the processor time of idle streams.
  */
 public final class SisciSocketsComparison {
 
@@ -39,12 +40,12 @@ public final class SisciSocketsComparison {
     private static final int IDLE_STREAMS = 20;
     private static final Duration IDLE = Duration.ofSeconds(8);
 
-    /** Longer than a receiver spins. */
+    /** The pause before a message to a parked receiver. It is longer than a receiver spins. */
     private static final long PAUSE_NANOS = 1_000_000;
 
     private SisciSocketsComparison() {}
 
-    /** Prints a table. With a folder as argument, runs as the second process. */
+    /** Prints a table. With a folder as an argument, runs as the second process. */
     public static void main(String... arguments) throws Exception {
         if (arguments.length > 0) {
             answer(Path.of(arguments[0]));
@@ -52,19 +53,22 @@ public final class SisciSocketsComparison {
         }
         var folder = Files.createTempDirectory(Path.of("/dev/shm"), "sockets-benchmark");
         Files.createFile(hosts(folder));
-        var other = ChildProcess.start(SisciSocketsComparison.class, folder);
+        var child = ChildProcess.start(SisciSocketsComparison.class, folder);
         try {
-            var ports = other.inputReader().readLine().split(" ", -1);
-            compare(folder, Integer.parseInt(ports[0]), Integer.parseInt(ports[1]), other);
-            other.getOutputStream().close();
-            other.waitFor();
+            var ports = child.inputReader().readLine().split(" ", -1);
+            compare(folder, Integer.parseInt(ports[0]), Integer.parseInt(ports[1]), child);
+            child.getOutputStream().close();
+            child.waitFor();
         } finally {
-            other.destroyForcibly().waitFor();
+            child.destroyForcibly().waitFor();
             Files.delete(hosts(folder));
         }
     }
 
-    /** The host table is empty, because addresses of this machine belong to its own node. */
+    /**
+     * Returns the path of the host table. The table is empty, because the addresses of this machine
+     * belong to its own node.
+     */
     private static Path hosts(Path folder) {
         return Path.of(folder + ".hosts");
     }
@@ -75,14 +79,14 @@ public final class SisciSocketsComparison {
                 List.of(Transports.sisci(Sisci.from(new SoftSisci(options)), hosts(folder))));
     }
 
-    private static void compare(Path folder, int sisciPort, int tcpPort, Process other)
+    private static void compare(Path folder, int sisciPort, int tcpPort, Process child)
             throws Exception {
         var fabric = sisci(folder);
         try (var sisci = connect(fabric, sisciPort);
                 var tcp = connect(SelectorProvider.provider(), tcpPort)) {
-            var way = Connections.of(sisci);
-            if (!way.toString().contains("sisci")) {
-                throw new IllegalStateException("The connection does not use SISCI: " + way);
+            var connection = Connections.of(sisci);
+            if (!connection.toString().contains("sisci")) {
+                throw new IllegalStateException("The connection does not use SISCI: " + connection);
             }
             System.out.println("| between two processes | SISCI | JDK, TCP | ratio | bound |");
             System.out.println("|---|---|---|---|---|");
@@ -102,7 +106,7 @@ public final class SisciSocketsComparison {
                     Locale.ROOT,
                     "| %d idle streams, of both processes, %% of a processor | %.2f | | | below 1.00 |%n",
                     IDLE_STREAMS,
-                    idlePercent(other.toHandle()));
+                    idlePercent(child.toHandle()));
             for (var channel : idle) {
                 channel.close();
             }
@@ -124,19 +128,22 @@ public final class SisciSocketsComparison {
             String bound)
             throws IOException {
         var own = new double[TURNS];
-        var others = new double[TURNS];
+        var baseline = new double[TURNS];
         for (var turn = -TURNS_TO_WARM_UP; turn < TURNS; turn++) {
             var micros = microsOfOne(sisci, rounds, pauseNanos);
             var baselineMicros = microsOfOne(tcp, rounds, pauseNanos);
             if (turn >= 0) {
                 own[turn] = micros;
-                others[turn] = baselineMicros;
+                baseline[turn] = baselineMicros;
             }
         }
-        ComparisonRow.print(what, own, others, bound);
+        ComparisonRow.print(what, own, baseline, bound);
     }
 
-    /** Returns the median of the round trips. Before each, this thread spins for the pause. */
+    /**
+     * Returns the median time of a round trip in microseconds. Before each round trip, this thread
+     * spins for {@code pauseNanos}.
+     */
     private static double microsOfOne(SocketChannel channel, int rounds, long pauseNanos)
             throws IOException {
         var buffer = ByteBuffer.allocateDirect(BYTES);
@@ -162,13 +169,16 @@ public final class SisciSocketsComparison {
         return true;
     }
 
-    /** Returns the processor time of both processes while threads wait to read. */
-    private static double idlePercent(ProcessHandle other) throws InterruptedException {
+    /**
+     * Returns the processor time that both processes use while their streams are idle, in percent
+     * of one processor.
+     */
+    private static double idlePercent(ProcessHandle child) throws InterruptedException {
         Thread.sleep(IDLE); // waits until the JIT compiler is idle
-        var used = cpuNanos(ProcessHandle.current()) + cpuNanos(other);
+        var used = cpuNanos(ProcessHandle.current()) + cpuNanos(child);
         var start = System.nanoTime();
         Thread.sleep(IDLE);
-        used = cpuNanos(ProcessHandle.current()) + cpuNanos(other) - used;
+        used = cpuNanos(ProcessHandle.current()) + cpuNanos(child) - used;
         return 100.0 * used / (System.nanoTime() - start);
     }
 
@@ -176,7 +186,7 @@ public final class SisciSocketsComparison {
         return process.info().totalCpuDuration().orElseThrow().toNanos();
     }
 
-    /** Runs as the second process, which prints its ports and echoes. */
+    /** Runs the second process, which prints its ports and echoes the data that it receives. */
     private static void answer(Path folder) throws IOException {
         var ports = new ArrayList<String>();
         for (var provider : Arrays.asList(sisci(folder), SelectorProvider.provider())) {
@@ -186,7 +196,7 @@ public final class SisciSocketsComparison {
             Thread.ofPlatform().daemon().start(() -> accept(listener));
         }
         System.out.println(String.join(" ", ports));
-        var _ = System.in.read(); // until the first process is done
+        var _ = System.in.read(); // waits until the first process closes this stream
     }
 
     private static void accept(ServerSocketChannel listener) {

@@ -26,13 +26,13 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /**
  * Compares SISCI on the software fabric with plain memory. The other node is a second process,
- * which answers the ping-pongs. Each result is the median of many short turns, which the two sides
- * of a comparison take alternately.
+ * which answers the ping-pongs. Each result is the median of many short turns. SISCI and its
+ * baseline take turns alternately.
  */
 public final class SoftSisciComparison {
 
-    private static final int HERE = 4;
-    private static final int THERE = 8;
+    private static final int FIRST_NODE = 4;
+    private static final int SECOND_NODE = 8;
     private static final int SEGMENT = 1;
     private static final int LARGE_BYTES = 1 << 20;
     private static final int SMALL_BYTES = 64;
@@ -42,7 +42,7 @@ public final class SoftSisciComparison {
     private static final long COUNTERS = 4096;
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-    // Offsets in each segment and in the file. Each is in its own cache line.
+    // Offsets in each segment and in the file. Each offset is in a separate cache line.
     private static final int PING = 0;
     private static final int PEER_READY = 128;
     private static final int PONG = 256;
@@ -52,20 +52,20 @@ public final class SoftSisciComparison {
 
     private SoftSisciComparison() {}
 
-    /** Prints a table. With a folder as argument, runs as the second process. */
+    /** Prints a table. With a folder as an argument, runs as the second process. */
     public static void main(String... arguments) throws Exception {
         if (arguments.length > 0) {
             answer(Path.of(arguments[0]));
             return;
         }
         var folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-benchmark");
-        var other = ChildProcess.start(SoftSisciComparison.class, folder);
+        var child = ChildProcess.start(SoftSisciComparison.class, folder);
         try {
             compare(folder);
-            other.getOutputStream().close();
-            other.waitFor();
+            child.getOutputStream().close();
+            child.waitFor();
         } finally {
-            other.destroyForcibly().waitFor();
+            child.destroyForcibly().waitFor();
             Files.deleteIfExists(file(folder));
             Files.delete(folder);
         }
@@ -92,12 +92,12 @@ public final class SoftSisciComparison {
 
     private static void compare(Path folder) throws IOException {
         try (var arena = Arena.ofShared();
-                var node = join(folder, HERE);
+                var node = join(folder, FIRST_NODE);
                 var segment = node.newSegment(SEGMENT, 2 * LARGE_BYTES);
                 var own = segment.map()) {
             var bare = bareFile(folder, arena);
             segment.offer();
-            try (var remote = node.connect(THERE, SEGMENT, TIMEOUT);
+            try (var remote = node.connect(SECOND_NODE, SEGMENT, TIMEOUT);
                     var map = remote.map();
                     var sequence = map.newSequence()) {
                 await(own.segment(), PEER_READY, 1);
@@ -133,25 +133,25 @@ public final class SoftSisciComparison {
         }
     }
 
-    /** A unit of work. */
+    /** An operation that is repeated in a turn. */
     @FunctionalInterface
     private interface Work {
         void run(int turn, int rounds) throws FabricException, IOException;
     }
 
-    private static void compare(String what, String bound, int rounds, Work sisci, Work other)
+    private static void compare(String what, String bound, int rounds, Work sisci, Work reference)
             throws IOException {
         var own = new double[TURNS];
-        var others = new double[TURNS];
+        var baseline = new double[TURNS];
         var leastBytes = Long.MAX_VALUE;
         for (var turn = -WARM_UP_TURNS; turn < TURNS; turn++) {
             var bytes = allocatedBytes();
             var nanos = nanosOfOne(sisci, turn, rounds);
             bytes = allocatedBytes() - bytes;
-            var baselineNanos = nanosOfOne(other, turn, rounds);
+            var baselineNanos = nanosOfOne(reference, turn, rounds);
             if (turn >= 0) {
                 own[turn] = nanos;
-                others[turn] = baselineNanos;
+                baseline[turn] = baselineNanos;
                 leastBytes = Math.min(leastBytes, bytes);
             }
         }
@@ -160,8 +160,8 @@ public final class SoftSisciComparison {
                 "| %s | %,.1f | %,.1f | %.2f | %s | %d |%n",
                 what,
                 Median.of(own),
-                Median.of(others),
-                Median.of(own) / Median.of(others),
+                Median.of(baseline),
+                Median.of(own) / Median.of(baseline),
                 bound,
                 leastBytes / rounds);
     }
@@ -180,10 +180,10 @@ public final class SoftSisciComparison {
         return (long) (turn + WARM_UP_TURNS) * ROUNDS;
     }
 
-    private static void pingPong(LocalMap own, RemoteMap theirs, int turn, int rounds) {
+    private static void pingPong(LocalMap own, RemoteMap remote, int turn, int rounds) {
         for (var value = firstValue(turn) + 1; value <= firstValue(turn) + rounds; value++) {
-            theirs.putLong(PING, value);
-            theirs.flush();
+            remote.putLong(PING, value);
+            remote.flush();
             await(own.segment(), PING, value);
         }
     }
@@ -195,15 +195,15 @@ public final class SoftSisciComparison {
         }
     }
 
-    /** Runs as the second process, which answers in the same turns. */
+    /** Runs the second process, which answers the ping-pongs in the same turns. */
     private static void answer(Path folder) throws IOException {
         try (var arena = Arena.ofShared();
-                var node = join(folder, THERE);
+                var node = join(folder, SECOND_NODE);
                 var segment = node.newSegment(SEGMENT, 2 * LARGE_BYTES);
                 var own = segment.map()) {
             var bare = bareFile(folder, arena);
             segment.offer();
-            try (var remote = node.connect(HERE, SEGMENT, TIMEOUT);
+            try (var remote = node.connect(FIRST_NODE, SEGMENT, TIMEOUT);
                     var map = remote.map()) {
                 map.putLongRelease(PEER_READY, 1);
                 map.flush();
@@ -212,15 +212,16 @@ public final class SoftSisciComparison {
                     respond(bare, turn);
                 }
             }
-            var _ = System.in.read(); // until the first process no longer stores into the segment
+            // Waits until the first process no longer stores into the segment.
+            var _ = System.in.read();
         }
     }
 
-    private static void respond(LocalMap own, RemoteMap theirs, int turn) {
+    private static void respond(LocalMap own, RemoteMap remote, int turn) {
         for (var value = firstValue(turn) + 1; value <= firstValue(turn) + ROUNDS; value++) {
             await(own.segment(), PING, value);
-            theirs.putLong(PING, value);
-            theirs.flush();
+            remote.putLong(PING, value);
+            remote.flush();
         }
     }
 

@@ -25,7 +25,7 @@ import org.jrdma.verbs.model.VerbsException;
 
 /**
  * Compares the software fabric on loopback with the JDK's channels in the same process. Each result
- * is the median of several rounds. The two sides of a comparison take turns.
+ * is the median of several rounds. The software fabric and its baseline take turns.
  */
 public final class SoftwareLoopback {
 
@@ -87,7 +87,7 @@ public final class SoftwareLoopback {
                 bound);
     }
 
-    /** A queue pair with its memory and completion queue. */
+    /** A device with its memory, its completion queue and its queue pairs. */
     private static final class Side {
         final Device device;
         final MemoryRegion region;
@@ -137,7 +137,7 @@ public final class SoftwareLoopback {
         }
     }
 
-    /** Runs an action with two connected sides and closes them. */
+    /** A measurement with two connected sides. */
     private interface Between {
         double run(Side one, Side other) throws Exception;
     }
@@ -168,7 +168,7 @@ public final class SoftwareLoopback {
                     receive.tryPost();
                     Thread.sleep(50); // waits until the echo thread listens
                     var micros = 0.0;
-                    for (var part = 0; part < 2; part++) { // the first round is a warm-up
+                    for (var part = 0; part < 2; part++) { // the first part is a warm-up
                         var turns = 20_000;
                         var start = System.nanoTime();
                         for (var turn = 0; turn < turns; turn++) {
@@ -202,8 +202,9 @@ public final class SoftwareLoopback {
     }
 
     /**
-     * A blocking channel is woken up by the kernel. A spinning channel uses a processor on each
-     * side, as polling the fabric does.
+     * Returns the microseconds of a round trip. The kernel wakes up the reader of a blocking
+     * channel. The reader of a non-blocking channel spins and uses a processor on each side, as
+     * polling the fabric does.
      */
     private static double datagramPingPong(boolean blocking) throws Exception {
         try (var one = DatagramChannel.open().bind(anyPort());
@@ -297,7 +298,7 @@ public final class SoftwareLoopback {
                                 try {
                                     var buffer = ByteBuffer.allocateDirect(LARGE_BYTES);
                                     while (other.read(buffer.clear()) >= 0) {
-                                        // discards the message
+                                        // discards the data
                                     }
                                 } catch (IOException e) {
                                     throw new UncheckedIOException(e);
@@ -326,7 +327,10 @@ public final class SoftwareLoopback {
         return bytes / 1e6 / ((System.nanoTime() - start) / 1e9);
     }
 
-    /** Returns the writes per second of all queue pairs, each with one outstanding write. */
+    /**
+     * Returns the number of writes per second of all queue pairs together. Each queue pair has one
+     * outstanding write.
+     */
     private static double writesOfMany(int queuePairs) throws Exception {
         return between(
                 queuePairs,

@@ -13,8 +13,8 @@ import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.Transports;
 
 /**
- * Compares channels of the SDK over TCP with the JDK's, in one process over loopback. They take
- * short turns in alternating order, and the medians are compared.
+ * Compares channels of the SDK over TCP with channels of the JDK, in one process over loopback. The
+ * SDK and the JDK take short turns in alternating order, and the medians are compared.
  */
 public final class TcpChannelComparison {
 
@@ -26,17 +26,17 @@ public final class TcpChannelComparison {
     private static final long STREAM_BYTES = 256L << 20;
 
     private static final SelectorProvider JDK = SelectorProvider.provider();
-    private static final SelectorProvider OURS =
+    private static final SelectorProvider SDK =
             new FabricSelectorProvider(List.of(Transports.tcp()));
 
     private TcpChannelComparison() {}
 
-    /** Waits for a channel to become ready. */
+    /** Configures a channel, and opens an object that waits until the channel is ready. */
     private interface Mode {
         Ready open(SocketChannel channel, int operation) throws IOException;
     }
 
-    /** Waits after a channel has returned 0. */
+    /** Waits until a channel is ready, after a read or a write has transferred 0 bytes. */
     private interface Ready extends AutoCloseable {
         void await() throws IOException;
 
@@ -46,7 +46,7 @@ public final class TcpChannelComparison {
 
     private static Ready blocking(SocketChannel channel, int operation) {
         return () -> {
-            throw new IllegalStateException("a blocking channel did not block");
+            throw new IllegalStateException("A blocking channel did not block.");
         };
     }
 
@@ -105,21 +105,21 @@ public final class TcpChannelComparison {
     private static void compare(String what, Measurement measurement, String bound)
             throws Exception {
         for (var round = 0; round < ROUNDS_TO_WARM_UP; round++) {
-            measurement.take(OURS);
+            measurement.take(SDK);
             measurement.take(JDK);
         }
         var own = new double[ROUNDS];
-        var others = new double[ROUNDS];
+        var baseline = new double[ROUNDS];
         for (var round = 0; round < ROUNDS; round++) {
             if (round % 2 == 0) {
-                own[round] = measurement.take(OURS);
-                others[round] = measurement.take(JDK);
+                own[round] = measurement.take(SDK);
+                baseline[round] = measurement.take(JDK);
             } else {
-                others[round] = measurement.take(JDK);
-                own[round] = measurement.take(OURS);
+                baseline[round] = measurement.take(JDK);
+                own[round] = measurement.take(SDK);
             }
         }
-        ComparisonRow.print(what, own, others, bound);
+        ComparisonRow.print(what, own, baseline, bound);
     }
 
     /** The work of one end of a connection. */
@@ -127,7 +127,10 @@ public final class TcpChannelComparison {
         double run(SocketChannel channel) throws Exception;
     }
 
-    /** Runs each end on a thread and returns the measurement of the first end. */
+    /**
+     * Connects two channels, runs each end on a separate thread and returns the result of the first
+     * end.
+     */
     private static double between(
             SelectorProvider provider, Thread.Builder threads, End first, End second)
             throws Exception {
@@ -169,7 +172,7 @@ public final class TcpChannelComparison {
                     try (var ready = mode.open(channel, SelectionKey.OP_READ)) {
                         var buffer = ByteBuffer.allocateDirect(SMALL_BYTES);
                         var micros = 0.0;
-                        for (var part = 0; part < 2; part++) { // the first turn is a warm-up
+                        for (var part = 0; part < 2; part++) { // the first part is a warm-up
                             var start = System.nanoTime();
                             for (var turn = 0; turn < TURNS; turn++) {
                                 channel.write(buffer.clear());

@@ -18,16 +18,16 @@ import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.RemoteMemory;
 
 /**
- * Measures the same as {@code ib_write_bw} with its defaults: one process repeatedly writes 64 KiB
- * to the memory of another, with up to 128 outstanding writes.
+ * Measures the same bandwidth as {@code ib_write_bw} with its default options: one process
+ * repeatedly writes 64 KiB to the memory of another process, with up to 128 outstanding writes.
  *
- * <p>Arguments: device, number of writes, and for the client the server's host.
+ * <p>Arguments: the device, the number of writes, and for the client the host of the server.
  */
 public final class WriteBandwidth {
 
     private static final int PORT = 18_520;
     private static final int BYTES = 65_536;
-    private static final int UNDER_WAY = 128;
+    private static final int MAX_OUTSTANDING = 128;
 
     private WriteBandwidth() {}
 
@@ -39,17 +39,18 @@ public final class WriteBandwidth {
                 var device = Verbs.system().open(arguments[0]);
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE);
-                var completions = device.newCompletionQueue(2 * UNDER_WAY);
+                var completions = device.newCompletionQueue(2 * MAX_OUTSTANDING);
                 var cursor = completions.newCursor(16);
                 var queuePair =
-                        domain.newQueuePair(reliable(completions).sends(UNDER_WAY).receives(1))) {
+                        domain.newQueuePair(
+                                reliable(completions).sends(MAX_OUTSTANDING).receives(1))) {
             var region = memory.region(BYTES);
             var input =
                     new BufferedReader(new InputStreamReader(socket.getInputStream(), US_ASCII));
-            say(socket, queuePair.endpoint() + "\n" + region.remote() + "\n");
+            send(socket, queuePair.endpoint() + "\n" + region.remote() + "\n");
             queuePair.connect(Endpoint.parse(input.readLine()));
             var remote = RemoteMemory.parse(input.readLine());
-            say(socket, "ready\n");
+            send(socket, "ready\n");
             input.readLine();
             if (isClient) {
                 var write = queuePair.prepareWrite(region.slice(), remote);
@@ -58,9 +59,9 @@ public final class WriteBandwidth {
                         Locale.ROOT,
                         "%.2f MiB/s%n",
                         (double) count * BYTES / (1 << 20) / (nanos / 1e9));
-                say(socket, "done\n");
+                send(socket, "done\n");
             } else {
-                input.readLine(); // this side is passive
+                input.readLine(); // waits until the client has finished
             }
         }
     }
@@ -89,7 +90,7 @@ public final class WriteBandwidth {
         }
     }
 
-    private static void say(Socket socket, String text) throws IOException {
+    private static void send(Socket socket, String text) throws IOException {
         socket.getOutputStream().write(text.getBytes(US_ASCII));
     }
 }

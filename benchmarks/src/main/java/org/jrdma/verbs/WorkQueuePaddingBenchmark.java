@@ -11,10 +11,10 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /**
  * Compares a work queue, whose two counters are padded and whose posting thread keeps a copy of the
- * other counter, with the plain code whose counters share a cache line. One thread acquires slots
- * and another releases them. Each variant has its own processes, so that the JIT compiles both
- * equally. The processes take turns. A result is the median over the turns of the median over the
- * rounds of a turn.
+ * other counter, with a simple queue whose counters share a cache line. One thread acquires slots
+ * and another thread releases them. Each variant runs in separate processes, so that the JIT
+ * compiles both variants equally. The processes take turns. A result is the median over the turns
+ * of the median over the rounds of a turn.
  *
  * <p>The posting thread waits for free slots and the completing thread for requests, as in a queue
  * pair that is driven at its full rate.
@@ -72,10 +72,10 @@ public final class WorkQueuePaddingBenchmark {
 
         private final long[] ids = new long[2 * CAPACITY];
 
-        @SuppressWarnings("unused") // by POSTED
+        @SuppressWarnings("unused") // used through POSTED
         private long posted;
 
-        @SuppressWarnings("unused") // by RELEASED
+        @SuppressWarnings("unused") // used through RELEASED
         private long released;
 
         private static VarHandle counter(String name) {
@@ -117,24 +117,27 @@ public final class WorkQueuePaddingBenchmark {
 
     private WorkQueuePaddingBenchmark() {}
 
-    /** Prints a table. With the name of a queue as argument, measures only that queue. */
+    /**
+     * Prints a table. With the name of a queue as an argument, measures only that queue in this
+     * process and prints one result a line.
+     */
     public static void main(String... arguments) throws Exception {
         if (arguments.length > 0) {
             measure(arguments[0].equals(UnpaddedQueue.class.getSimpleName()));
             return;
         }
         var own = new double[CHAINS.length][TURNS];
-        var others = new double[CHAINS.length][TURNS];
+        var baseline = new double[CHAINS.length][TURNS];
         for (var turn = 0; turn < TURNS; turn++) {
             measureInChildProcess(PaddedQueue.class, own, turn);
-            measureInChildProcess(UnpaddedQueue.class, others, turn);
+            measureInChildProcess(UnpaddedQueue.class, baseline, turn);
         }
         System.out.println(
                 "| request, ns | work queue | counters in one cache line | ratio | bound |");
         System.out.println("|---|---|---|---|---|");
-        ComparisonRow.print("one by one", own[0], others[0], "");
+        ComparisonRow.print("one by one", own[0], baseline[0], "");
         ComparisonRow.print(
-                "in chains of 16, of which the last is signaled", own[1], others[1], "");
+                "in chains of 16, of which the last is signaled", own[1], baseline[1], "");
     }
 
     private static void measureInChildProcess(Class<?> queue, double[][] figures, int turn)

@@ -33,7 +33,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
      *
      * @param fabric the value of {@code -Djrdma.fabric} that selects it
      * @param library the file or the software fabric; empty if it was not found
-     * @param missing the reason why there is no library or no device
+     * @param missing the reason why there is no library or no device; empty if both exist
      */
     record RdmaLibrary(
             String fabric,
@@ -44,7 +44,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
     /**
      * An RDMA device.
      *
-     * @param problem the reason why it cannot be opened; empty if it can
+     * @param problem the reason why the device cannot be opened; empty if it can be opened
      */
     record RdmaDevice(
             String name,
@@ -67,10 +67,11 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
             List<Adapter> adapters) {}
 
     /**
-     * An adapter.
+     * A SISCI adapter.
      *
      * @param node the ID of this machine's node
-     * @param linkOperational empty if the library does not report it
+     * @param linkOperational true if the link is operational; empty if the library does not report
+     *     the state of the link
      */
     record Adapter(int number, int node, Optional<Boolean> linkOperational) {}
 

@@ -65,7 +65,10 @@ final class DevicesCommand implements Callable<Integer> {
         }
     }
 
-    /** Refers to a reason that was already printed with the library, because it may be long. */
+    /**
+     * Returns a reference to the library that was printed with the same reason, because the reason
+     * may be long. Returns the reason if no library has it.
+     */
     private static String shortened(String reason, Devices devices) {
         var libraries =
                 Stream.concat(

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Verifies that docs/command.md documents exactly the JSON keys of the commands. */
+/** Verifies that docs/use/command.md documents exactly the JSON keys of the commands. */
 class CommandPageTest {
 
     private static final Pattern KEY = Pattern.compile("(?m)^\\| `([^`]+)` \\|");
@@ -45,10 +45,10 @@ class CommandPageTest {
     /** Returns the keys of the JSON form of a type that consists of records. */
     private static Stream<String> keysOf(Type type) {
         return switch (type) {
-            case ParameterizedType many when many.getRawType() == List.class ->
-                    keysOf(many.getActualTypeArguments()[0]).map(key -> "[]" + key);
-            case ParameterizedType maybe when maybe.getRawType() == Optional.class ->
-                    keysOf(maybe.getActualTypeArguments()[0]);
+            case ParameterizedType list when list.getRawType() == List.class ->
+                    keysOf(list.getActualTypeArguments()[0]).map(key -> "[]" + key);
+            case ParameterizedType optional when optional.getRawType() == Optional.class ->
+                    keysOf(optional.getActualTypeArguments()[0]);
             case Class<?> fields when fields.isRecord() ->
                     Arrays.stream(fields.getRecordComponents())
                             .flatMap(field ->

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** A strict JSON parser. Objects become maps, arrays lists, and other values their text. */
+/**
+ * A strict JSON parser. Objects become maps, and arrays become lists. Other values become their
+ * text.
+ */
 final class JsonReader {
 
     private static final Pattern TEXT =
@@ -27,7 +30,7 @@ final class JsonReader {
         var reader = new JsonReader(text.strip());
         var value = reader.value();
         if (reader.place < reader.text.length()) {
-            throw reader.wrong("more");
+            throw reader.error("unexpected text");
         }
         return value;
     }
@@ -43,13 +46,13 @@ final class JsonReader {
 
     private Map<String, Object> object() {
         var object = new LinkedHashMap<String, Object>();
-        each(
+        readElements(
                 '}',
                 () -> {
                     var key = token(TEXT);
-                    take(':');
+                    expect(':');
                     if (object.put(key, value()) != null) {
-                        throw wrong("a second " + key);
+                        throw error("duplicate key " + key);
                     }
                 });
         return object;
@@ -57,11 +60,11 @@ final class JsonReader {
 
     private List<Object> array() {
         var array = new ArrayList<>();
-        each(']', () -> array.add(value()));
+        readElements(']', () -> array.add(value()));
         return array;
     }
 
-    private void each(char end, Runnable read) {
+    private void readElements(char end, Runnable read) {
         place++;
         if (text.charAt(place) == end) {
             place++;
@@ -72,12 +75,12 @@ final class JsonReader {
             place++;
             read.run();
         }
-        take(end);
+        expect(end);
     }
 
-    private void take(char character) {
+    private void expect(char character) {
         if (text.charAt(place) != character) {
-            throw wrong("no " + character);
+            throw error("expected " + character);
         }
         place++;
     }
@@ -85,13 +88,13 @@ final class JsonReader {
     private String token(Pattern pattern) {
         var token = pattern.matcher(text).region(place, text.length());
         if (!token.lookingAt()) {
-            throw wrong("no value");
+            throw error("expected a value");
         }
         place = token.end();
         return token.groupCount() > 0 ? token.group(1) : token.group();
     }
 
-    private IllegalArgumentException wrong(String what) {
+    private IllegalArgumentException error(String what) {
         return new IllegalArgumentException(what + " at " + place + " of " + text);
     }
 }

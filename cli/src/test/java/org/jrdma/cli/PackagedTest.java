@@ -42,7 +42,7 @@ class PackagedTest {
     }
 
     @Test
-    void shouldPrintTheSameInEveryLocale() throws Exception {
+    void shouldPrintTheSameOutputInEveryLocale() throws Exception {
         try (var program =
                 Program.start(
                         List.of(
@@ -58,7 +58,10 @@ class PackagedTest {
         }
     }
 
-    /** The peer is started in the same way. */
+    /**
+     * Measures with a peer that the command starts in the same way as the command itself was
+     * started.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"../jrdma", "JAVA_HOME/bin/java -jar target/jrdma.jar"})
     void shouldMeasureBetweenTwoProcesses(String command) throws Exception {
@@ -76,9 +79,11 @@ class PackagedTest {
         }
     }
 
-    /** Runs the commands of docs/sockets.md with another port and other folders. */
+    /**
+     * Runs the commands of docs/learn/supersockets-java.md with another port and in another folder.
+     */
     @Test
-    void shouldRunAnUnmodifiedProgramOverSisciAsTheDocumentSays(@TempDir Path folder)
+    void shouldRunTheDocumentedCommandsOverSisci(@TempDir Path folder)
             throws Exception {
         var blocks =
                 Pattern.compile("```sh\n(.*?)```", Pattern.DOTALL)
@@ -101,7 +106,7 @@ class PackagedTest {
     }
 
     private static Program bash(Path folder, int port, String script) throws Exception {
-        var here =
+        var localScript =
                 script.replace(
                                 "cli/target/jrdma.jar",
                                 Path.of("target/jrdma.jar").toRealPath() + "")
@@ -116,7 +121,7 @@ class PackagedTest {
                         java + "/bin:" + System.getenv("PATH"),
                         "JDK_JAVA_OPTIONS",
                         "-Djrdma.sisci.fabric=" + folder.resolve("fabric")),
-                List.of("bash", "-ec", "cd '%s' && %s".formatted(folder, here)));
+                List.of("bash", "-ec", "cd '%s' && %s".formatted(folder, localScript)));
     }
 
     private static int freePort() throws Exception {
@@ -180,7 +185,7 @@ class PackagedTest {
         "perf, cli",
         "ping, cli"
     })
-    void shouldBuildWhatIsMissing(String command, String module, @TempDir Path checkout)
+    void shouldBuildTheMissingModule(String command, String module, @TempDir Path checkout)
             throws Exception {
         assertThat(outputOf(checkout(checkout), command))
                 .contains("jrdma: building", " -pl " + module + " -am", "the build failed");
@@ -234,7 +239,7 @@ class PackagedTest {
         }
     }
 
-    /** The command needs modules that other commands do not need. */
+    /** The command net requires modules that other commands do not require. */
     @ParameterizedTest
     @ValueSource(strings = {"../jrdma", "JAVA_HOME/bin/java -jar target/jrdma.jar"})
     void shouldQueryAnotherJvmForItsConnections(String command) throws Exception {

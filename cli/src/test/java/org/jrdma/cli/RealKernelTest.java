@@ -27,7 +27,7 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldListTheKernelsDevicesAndTheAddressThatEachWouldSendFrom() {
+    void shouldListTheKernelsDevicesAndTheirSourceAddresses() {
         assertThat(run("devices")).isZero();
 
         assertThat(output.toString())
@@ -39,7 +39,7 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldFindTheKernelsDevicesInOrder() {
+    void shouldReportNoFaultOfTheKernelsDevices() {
         assertThat(run("doctor")).as(output.toString()).isZero();
 
         assertThat(output.toString())
@@ -68,11 +68,11 @@ class RealKernelTest {
         assertThat(run("perf", "write", "read", "send", "--compare", "-drxe0", "-s64,4K", "-t100"))
                 .isZero();
 
-        var both = ROW_OF_64 + ROW_OF_4K;
+        var rows = ROW_OF_64 + ROW_OF_4K;
         assertThat(output.toString())
-                .containsPattern("write: RDMA WRITE;(.*\n){4}" + both)
-                .containsPattern("read: RDMA READ;(.*\n){4}" + both)
-                .containsPattern("send: RDMA SEND;(.*\n){4}" + both);
+                .containsPattern("write: RDMA WRITE;(.*\n){4}" + rows)
+                .containsPattern("read: RDMA READ;(.*\n){4}" + rows)
+                .containsPattern("send: RDMA SEND;(.*\n){4}" + rows);
     }
 
     @Test
@@ -117,7 +117,7 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldMeasureRsocketsAtTheDevicesAddressBesideRstream() {
+    void shouldMeasureRsocketsAtTheDevicesAddressAndCompareWithRstream() {
         assertThat(run("perf", "rsocket", "--compare", "-drxe0", "-s64,4K", "-t100")).isZero();
 
         assertThat(output.toString())
@@ -128,7 +128,7 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldSayThatIwarpIsNotMeasured() {
+    void shouldReportThatIwarpIsNotMeasured() {
         var errors = new StringWriter();
 
         var code =

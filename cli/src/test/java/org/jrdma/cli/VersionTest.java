@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The version is that of the POMs, wherever else it stands. */
+/** Verifies that the documentation pages contain the version of the POMs. */
 class VersionTest {
 
     private static final Pattern VERSION = Pattern.compile("\n    <version>(.+)</version>\n");
@@ -29,7 +29,7 @@ class VersionTest {
                 "docs/learn/supersockets-java.md",
                 "docs/learn/testing.md"
             })
-    void shouldBeInTheDependenciesThatPagesShow(String page) throws Exception {
+    void shouldBeTheVersionInTheDependenciesOnAPage(String page) throws Exception {
         assertThat(VERSION.matcher(Files.readString(Path.of("..", page))).results())
                 .isNotEmpty()
                 .allSatisfy(shown -> assertThat(shown.group(1)).isEqualTo(version()));

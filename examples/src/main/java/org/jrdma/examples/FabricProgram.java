@@ -41,21 +41,22 @@ import picocli.CommandLine.ParameterException;
  * A command-line program that uses the machine's RDMA or SISCI library, or the software fabric on a
  * machine without a device.
  *
- * <p>Everything that the examples share, and that is not about RDMA: exit codes, the choice of the
- * library, a TCP connection to the other side, and waiting for memory to change.
+ * <p>This class contains the code that the examples share and that is not specific to RDMA: exit
+ * codes, the selection of the library, a TCP connection to the other side, and waiting for memory
+ * to change.
  */
 public abstract class FabricProgram implements Callable<Integer> {
 
     /** No timeout. */
     public static final Duration FOREVER = ChronoUnit.FOREVER.getDuration();
 
-    /** How long one side of an example waits for the other. */
+    /** The maximum time that one side of an example waits for the other side. */
     public static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     private static final int SPINS = 1_000;
     private static final long PAUSE_NANOS = 50_000;
 
-    /** The options that choose an RDMA device, its port, and its address. */
+    /** The options that select an RDMA device, its port, and its address. */
     public static final class DeviceOptions {
 
         @Option(
@@ -67,7 +68,7 @@ public abstract class FabricProgram implements Callable<Integer> {
         @Option(
                 names = {"-i", "--ib-port"},
                 paramLabel = "PORT",
-                description = "its port (default: ${DEFAULT-VALUE})")
+                description = "port of the device (default: ${DEFAULT-VALUE})")
         public int port = 1;
 
         @Option(
@@ -91,7 +92,7 @@ public abstract class FabricProgram implements Callable<Integer> {
     /** A condition whose check can fail. */
     @FunctionalInterface
     public interface Condition {
-        /** Whether the condition holds now. */
+        /** Returns true if the condition holds. */
         boolean holds() throws IOException;
     }
 
@@ -122,15 +123,15 @@ public abstract class FabricProgram implements Callable<Integer> {
     }
 
     /**
-     * Parses the command line, runs the program, and ends the JVM: with 0 after a success, 1 after
-     * a failure, and 2 if the command line is wrong.
+     * Parses the command line, runs the program, and exits. The exit code is 0 after a success, 1
+     * after a failure, and 2 if the command line is invalid.
      */
     protected final void execute(String... arguments) {
-        Locale.setDefault(Locale.ROOT); // numbers look the same in every country
+        Locale.setDefault(Locale.ROOT); // numbers are printed the same way in every locale
         System.exit(commandLine().execute(arguments));
     }
 
-    /** The command line of this program. */
+    /** Returns the command line of this program. */
     protected CommandLine commandLine() {
         var commandLine =
                 new CommandLine(this)
@@ -142,7 +143,7 @@ public abstract class FabricProgram implements Callable<Integer> {
                         })
                         .setExecutionExceptionHandler((e, _, _) -> {
                             if (e instanceof IOException || e instanceof IllegalArgumentException) {
-                                System.err.println(e.getMessage()); // contains the remedy
+                                System.err.println(e.getMessage()); // includes the remedy
                                 return CommandLine.ExitCode.SOFTWARE;
                             }
                             throw e;
@@ -151,33 +152,39 @@ public abstract class FabricProgram implements Callable<Integer> {
         return commandLine;
     }
 
-    /** An error in the command line, to be thrown by {@link #run}. */
+    /** Returns an exception for an error in the command line, which {@link #run} throws. */
     protected final ParameterException usageError(String message) {
         return new ParameterException(new CommandLine(this), message);
     }
 
-    /** The machine's libibverbs or the software fabric. */
+    /** Returns the machine's libibverbs or that of the software fabric. */
     protected final Verbs verbs() throws IOException {
         return choosesSoftware(FabricProgram::hasRdmaDevice, "RDMA device")
                 ? Verbs.software()
                 : Verbs.system();
     }
 
-    /** The machine's librdmacm or the software fabric; it has the devices of {@link #verbs()}. */
+    /**
+     * Returns the machine's librdmacm or that of the software fabric. Its devices are those of
+     * {@link #verbs()}.
+     */
     protected final ConnectionManager connectionManager() throws IOException {
         return choosesSoftware(FabricProgram::hasRdmaDevice, "RDMA device")
                 ? ConnectionManager.software()
                 : ConnectionManager.system();
     }
 
-    /** The machine's libsisci or the software fabric. */
+    /** Returns the machine's libsisci or that of the software fabric. */
     protected final Sisci sisci() throws IOException {
         return choosesSoftware(FabricProgram::hasSisci, "libsisci")
                 ? Sisci.software()
                 : Sisci.system();
     }
 
-    /** Decides on the first call, and prints a line if the choice is the software fabric. */
+    /**
+     * Returns true if the program uses the software fabric. The first call decides this, and prints
+     * a line if it selects the software fabric.
+     */
     private boolean choosesSoftware(Condition hardware, String what) throws IOException {
         if (usesSoftware == null) {
             var reason = fabric == null ? "because this machine has no " + what : "as requested";
@@ -213,11 +220,12 @@ public abstract class FabricProgram implements Callable<Integer> {
     }
 
     /**
-     * The address of a listener as text, with the name of its device. A listener at the wildcard
-     * address can be reached at each RDMA device of this machine.
+     * Returns the address of a listener as text, with the name of its device. For the wildcard
+     * address, returns the addresses of all RDMA devices of this machine, because each of them
+     * reaches the listener.
      */
     protected final String describe(InetSocketAddress listener) throws IOException {
-        var here = listener.getAddress();
+        var listenAddress = listener.getAddress();
         var addresses = new ArrayList<String>();
         for (var description : verbs().devices()) {
             try (var device = verbs().open(description.name())) {
@@ -225,11 +233,11 @@ public abstract class FabricProgram implements Callable<Integer> {
                 for (var port = 1; port <= device.attributes().ports(); port++) {
                     gids.addAll(device.gids(port));
                 }
-                // The GIDs of RoCE contain IP addresses; iWARP has only the network interface.
-                var ofGids = gids.stream().flatMap(gid -> gid.gid().ipv4().stream()).toList();
-                (ofGids.isEmpty() ? gids.stream().flatMap(FabricProgram::ipv4) : ofGids.stream())
+                // The GIDs of RoCE contain IP addresses. For iWARP, the network interface has them.
+                var gidIps = gids.stream().flatMap(gid -> gid.gid().ipv4().stream()).toList();
+                (gidIps.isEmpty() ? gids.stream().flatMap(FabricProgram::ipv4) : gidIps.stream())
                         .distinct()
-                        .filter(ip -> here.isAnyLocalAddress() || here.equals(ip))
+                        .filter(ip -> listenAddress.isAnyLocalAddress() || listenAddress.equals(ip))
                         .map(InetAddress::getHostAddress)
                         .forEach(ip -> addresses.add("%s (%s)".formatted(ip, device.name())));
             }
@@ -237,7 +245,9 @@ public abstract class FabricProgram implements Callable<Integer> {
         return "port %d of %s"
                 .formatted(
                         listener.getPort(),
-                        addresses.isEmpty() ? here.getHostAddress() : String.join(", ", addresses));
+                        addresses.isEmpty()
+                                ? listenAddress.getHostAddress()
+                                : String.join(", ", addresses));
     }
 
     private static Stream<InetAddress> ipv4(GidEntry gid) {
@@ -251,7 +261,7 @@ public abstract class FabricProgram implements Callable<Integer> {
         }
     }
 
-    /** Listens on a TCP port; 0 is any free port. */
+    /** Listens on a TCP port. Port 0 selects any free port. */
     public static ServerSocket listen(int port) throws IOException {
         try {
             return new ServerSocket(port);
@@ -282,10 +292,10 @@ public abstract class FabricProgram implements Callable<Integer> {
         }
     }
 
-    /** A TCP connection to the other side, to exchange addresses and to take the same steps. */
+    /** A TCP connection to the other side, to exchange addresses and to synchronize both sides. */
     public record Peer(Socket socket, BufferedReader lines) implements AutoCloseable {
 
-        /** Connects to the host; without a host, waits for the other side. */
+        /** Connects to a host. If the host is empty, waits until the other side connects. */
         public static Peer at(String host, int port) throws IOException {
             if (!host.isEmpty()) {
                 return of(FabricProgram.connect(host, port));
@@ -323,13 +333,16 @@ public abstract class FabricProgram implements Callable<Integer> {
         }
     }
 
-    /** The time at which {@link #TIMEOUT} has passed, for messages. */
+    /** Returns the time of day at which a wait that starts now times out, for messages. */
     public static LocalTime deadline() {
         var now = LocalTime.now(ZoneId.systemDefault());
         return now.plus(TIMEOUT).truncatedTo(ChronoUnit.SECONDS);
     }
 
-    /** Polls memory that the other side writes, because a write sends no notification. */
+    /**
+     * Polls a condition until it holds, typically in memory that the other side writes. Polling is
+     * necessary because a write sends no notification.
+     */
     public static void spinUntil(Condition condition) throws IOException {
         var end = System.nanoTime() + TIMEOUT.toNanos();
         for (var spins = 0; !condition.holds(); spins++) {

@@ -12,7 +12,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests {@code ./jrdma demo}, the first command of the quick start. Needs the built classes. */
+/**
+ * Tests {@code ./jrdma demo}, the first command of the quick start. Requires the compiled classes.
+ */
 @Tag("launcher")
 class DemoTest {
 
@@ -29,7 +31,7 @@ class DemoTest {
     }
 
     @Test
-    void shouldShowItsOptionsWhenAskedTo() throws Exception {
+    void shouldPrintItsOptionsOnRequest() throws Exception {
         try (var demo = Programs.launch("demo", "--help")) {
             assertThat(demo.await()).as(demo.output()).isZero();
             assertThat(demo.output()).startsWith("usage: simple-rdma-write");
@@ -37,7 +39,7 @@ class DemoTest {
     }
 
     @Test
-    void shouldReportWhyNoPacketCanArrive() throws Exception {
+    void shouldReportThatTheDeviceDoesNotExist() throws Exception {
         try (var demo = Programs.launch("demo", "-f", "software", "-d", "none0")) {
             assertThat(demo.await()).isEqualTo(1);
             assertThat(demo.output())
@@ -47,7 +49,7 @@ class DemoTest {
         }
     }
 
-    /** Runs the demo with a fake java that prints a given text. */
+    /** Runs the demo with a script instead of java. The script prints a given text. */
     @ParameterizedTest
     @CsvSource({
         "Saluton mondo, 0, 0, false",
@@ -76,7 +78,7 @@ class DemoTest {
     }
 
     @Test
-    void shouldShowTheReasonOfASideThatFails(@TempDir Path jdk) throws Exception {
+    void shouldPrintTheOutputOfASideThatFails(@TempDir Path jdk) throws Exception {
         fakeJdk(
                 jdk,
                 """

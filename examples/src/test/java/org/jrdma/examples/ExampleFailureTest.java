@@ -13,12 +13,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the messages of examples that cannot run, on any machine, with or without a device. */
+/** Tests the messages of examples that cannot run. The tests run with and without a device. */
 class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
-    void shouldReportWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
+    void shouldReportTheRemedyIfTheDeviceDoesNotExist(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
@@ -31,9 +31,9 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
-    void shouldNameThePackageWithoutTheLibrary(Class<?> example, @TempDir Path folder)
+    void shouldReportThePackageOfAMissingLibrary(Class<?> example, @TempDir Path folder)
             throws Exception {
-        // An invalid file that is found before the system's library.
+        // An invalid file, which is found before the library of the system.
         Files.writeString(folder.resolve("libibverbs.so.1"), "nothing");
 
         try (var program =
@@ -48,7 +48,7 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
-    void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
+    void shouldPrintItsOptionsOnRequest(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "--help")) {
             assertThat(program.await()).isZero();
             assertThat(program.output()).startsWith("usage: ");
@@ -57,7 +57,7 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
-    void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
+    void shouldRejectAnUnknownOptionAndReferToHelp(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output()).contains("-x", "Try '--help'").hasLineCount(2);

@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import org.junit.jupiter.api.Test;
 
-/** Tests the errors of two sides that do not reach each other. */
+/** Tests the errors of a side that cannot connect to the other side or cannot listen. */
 class FabricProgramTest {
 
     @Test
-    void shouldNameAHostThatThereIsNot() {
+    void shouldReportAnUnknownHost() {
         assertThatThrownBy(() -> FabricProgram.connect("nowhere.invalid", 1))
                 .isInstanceOf(IOException.class)
                 .hasMessage("There is no host named nowhere.invalid.");
@@ -29,9 +29,9 @@ class FabricProgramTest {
     }
 
     @Test
-    void shouldReportHowToChooseAnotherPortIfOneIsInUse() throws IOException {
-        try (var taken = new ServerSocket(0)) {
-            var port = taken.getLocalPort();
+    void shouldReportHowToSelectAnotherPortIfThePortIsInUse() throws IOException {
+        try (var usedPort = new ServerSocket(0)) {
+            var port = usedPort.getLocalPort();
             assertThatThrownBy(() -> FabricProgram.listen(port))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("port " + port)

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class LauncherTest {
 
     @Test
-    void shouldReportItsCapabilities() throws Exception {
+    void shouldPrintItsCommands() throws Exception {
         try (var launcher = Programs.launch("--help")) {
             assertThat(launcher.await()).isZero();
             assertThat(launcher.output()).startsWith("Usage: ./jrdma COMMAND").contains("example");
@@ -35,7 +35,7 @@ class LauncherTest {
     }
 
     @Test
-    void shouldRefuseAnExampleThatThereIsNot() throws Exception {
+    void shouldRejectAnUnknownExample() throws Exception {
         try (var launcher = Programs.launch("example", "rc")) {
             assertThat(launcher.await()).isEqualTo(2);
             assertThat(launcher.output()).startsWith("jrdma: There is no example named rc.");
@@ -43,7 +43,7 @@ class LauncherTest {
     }
 
     @Test
-    void shouldRefuseACommandThatThereIsNot() throws Exception {
+    void shouldRejectAnUnknownCommand() throws Exception {
         try (var launcher = Programs.launch("rc-pingpong")) {
             assertThat(launcher.await()).isEqualTo(2);
             assertThat(launcher.output()).startsWith("jrdma: There is no command named");

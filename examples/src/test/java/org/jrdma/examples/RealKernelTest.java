@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The examples on the rxe0 of a guest. system-tests/guest/examples-test runs these. */
+/**
+ * Tests the examples on the devices of a guest. The script system-tests/guest/examples-test runs
+ * these tests.
+ */
 @Tag("real-kernel")
 class RealKernelTest {
 
@@ -26,14 +29,14 @@ class RealKernelTest {
         return Programs.launch(command.toArray(String[]::new));
     }
 
-    /** iWARP has no immediate data. */
+    /** Notifies the server by messages only on iWARP, which has no immediate data. */
     @ParameterizedTest
     @CsvSource({"10.77.0.1, false", "10.77.1.1, true"})
     void shouldNotifyAServerOfWrittenData(String address, boolean byMessagesOnly) throws Exception {
-        var connecting = byMessagesOnly ? List.of("-m", address) : List.of(address);
+        var clientArguments = byMessagesOnly ? List.of("-m", address) : List.of(address);
         try (var server = example("write-notify", List.of())) {
             server.awaitOutput("waiting at");
-            try (var client = example("write-notify", connecting)) {
+            try (var client = example("write-notify", clientArguments)) {
                 assertThat(client.await()).as(client.output()).isZero();
             }
             assertThat(server.await()).as(server.output()).isZero();
@@ -56,14 +59,14 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldLoseNothingThatIsCountedAtomicallyOrUnderALock() throws Exception {
+    void shouldLoseNoIncrementMadeAtomicallyOrUnderALock() throws Exception {
         var arguments = new ArrayList<>(DEVICE);
         arguments.addAll(List.of("-n", "50"));
         try (var owner = example("atomics", arguments)) {
             owner.awaitListening(PORT);
             arguments.add(SERVER);
-            try (var other = example("atomics", arguments)) {
-                assertThat(other.await()).as(other.output()).isZero();
+            try (var client = example("atomics", arguments)) {
+                assertThat(client.await()).as(client.output()).isZero();
                 assertThat(owner.await()).as(owner.output()).isZero();
                 assertThat(owner.output())
                         .containsPattern("\nwith a lock: +100\n")
@@ -73,7 +76,7 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldReachAllInAGroup() throws Exception {
+    void shouldReachAllMembersOfAGroup() throws Exception {
         try (var first = example("ud-multicast", DEVICE);
                 var second = example("ud-multicast", DEVICE)) {
             first.awaitOutput("waiting in the group");

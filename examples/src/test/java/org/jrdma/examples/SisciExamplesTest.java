@@ -25,10 +25,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The SISCI examples on the software fabric, each side in a process of its own. */
+/** Tests the SISCI examples on the software fabric. Each side runs in a separate process. */
 class SisciExamplesTest {
 
-    private static final String CHOSEN = "This runs on the software fabric, as requested.\n";
+    private static final String FIRST_LINE = "This runs on the software fabric, as requested.\n";
     private static final Pattern WAITING =
             Pattern.compile("waiting on node (\\d+), until \\d\\d:\\d\\d");
 
@@ -37,12 +37,12 @@ class SisciExamplesTest {
     private Path folder;
 
     @BeforeEach
-    void makeFabric() throws IOException {
+    void createFabric() throws IOException {
         folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-examples");
     }
 
     @AfterEach
-    void findNothingLeft() throws IOException {
+    void deleteEmptyFabric() throws IOException {
         Files.delete(folder);
     }
 
@@ -59,9 +59,9 @@ class SisciExamplesTest {
         return WAITING.matcher(waiting.output()).results().findFirst().orElseThrow().group(1);
     }
 
-    private static void says(Program program, String regex) throws Exception {
+    private static void assertPrints(Program program, String regex) throws Exception {
         assertThat(program.await()).as(program.output()).isZero();
-        assertThat(program.output()).startsWith(CHOSEN).containsPattern(regex);
+        assertThat(program.output()).startsWith(FIRST_LINE).containsPattern(regex);
     }
 
     static Stream<Arguments> pairs() {
@@ -99,16 +99,19 @@ class SisciExamplesTest {
 
     @ParameterizedTest
     @MethodSource("pairs")
-    void shouldRunBothSidesToTheirEnd(Class<?> example, String waiter, String caller, boolean weak)
+    void shouldRunBothSidesToTheEnd(Class<?> example, String waiter, String caller, boolean weak)
             throws Exception {
         try (var waiting = start(example, weak);
                 var calling = start(example, weak, callerArguments(example, node(waiting)))) {
-            says(calling, caller);
-            says(waiting, waiter);
+            assertPrints(calling, caller);
+            assertPrints(waiting, waiter);
         }
     }
 
-    /** Two of the examples do their work once. */
+    /**
+     * Returns the arguments of the side that connects. Two of the examples have no option for the
+     * number of repetitions.
+     */
     private static String[] callerArguments(Class<?> example, String node) {
         return example == SharedSegment.class || example == TransferByDma.class
                 ? new String[] {node}
@@ -116,7 +119,7 @@ class SisciExamplesTest {
     }
 
     @Test
-    void shouldReportAtOnceWhichHostsItWaitsFor() throws Exception {
+    void shouldReportImmediatelyWhichNodesItConnectsTo() throws Exception {
         try (var early = start(SharedSegment.class, false, "248")) {
             early.awaitOutput("connecting to node 248, until ");
         }
@@ -124,7 +127,7 @@ class SisciExamplesTest {
             early.awaitOutput("connecting to a member of group 1, until ");
         }
         try (var next = start(SharedSegment.class, false, "300")) {
-            assertThat(next.await()).isEqualTo(1); // and has cleared away what was left
+            assertThat(next.await()).isEqualTo(1); // also deletes the files of the killed processes
             assertThat(next.output())
                     .contains(
                             "node 300",
@@ -136,14 +139,14 @@ class SisciExamplesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldReachAllNodesByOneStore(boolean weak) throws Exception {
+    void shouldReachAllNodesWithOneStore(boolean weak) throws Exception {
         try (var first = start(ReflectiveMemory.class, weak);
                 var second = start(ReflectiveMemory.class, weak)) {
             assertThat(node(first)).isNotEqualTo(node(second));
             try (var third = start(ReflectiveMemory.class, weak, "Saluton al vi")) {
-                says(third, "stored \"Saluton al vi\" for all");
-                says(first, "found \"Saluton al vi\"");
-                says(second, "found \"Saluton al vi\"");
+                assertPrints(third, "stored \"Saluton al vi\" for all");
+                assertPrints(first, "found \"Saluton al vi\"");
+                assertPrints(second, "found \"Saluton al vi\"");
             }
         }
     }
@@ -163,7 +166,7 @@ class SisciExamplesTest {
             assertThat(next.output()).contains("'none' is not an int", "Try '--help'");
         }
         try (var next = start(SharedSegment.class, false, "300")) {
-            assertThat(next.await()).isEqualTo(1); // and has cleared away what was left
+            assertThat(next.await()).isEqualTo(1); // also deletes the files of the killed processes
         }
     }
 

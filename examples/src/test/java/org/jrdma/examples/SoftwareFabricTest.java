@@ -19,14 +19,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The examples on the software fabric, each side in a process of its own: on any machine. */
+/**
+ * Tests the examples on the software fabric. Each side runs in a separate process. The tests run on
+ * any machine.
+ */
 class SoftwareFabricTest {
 
-    private static final String CHOSEN = "This runs on the software fabric, as requested.\n";
+    private static final String FIRST_LINE = "This runs on the software fabric, as requested.\n";
     private static final Pattern WAITING =
             Pattern.compile("waiting for the other side on port (\\d+)");
 
-    /** Two builds on one machine differ in it. */
+    /**
+     * The process ID, from which multicast groups are derived, so that two builds on one machine
+     * use different groups.
+     */
     private static final long PROCESS = ProcessHandle.current().pid();
 
     @Test
@@ -45,14 +51,16 @@ class SoftwareFabricTest {
                 assertThat(watcher.await()).as(watcher.output()).isZero();
                 assertThat(writer.await()).as(writer.output()).isZero();
                 assertThat(watcher.output())
-                        .startsWith(CHOSEN)
+                        .startsWith(FIRST_LINE)
                         .contains("found \"Saluton, mondo\"");
-                assertThat(writer.output()).startsWith(CHOSEN).contains("wrote \"Saluton, mondo\"");
+                assertThat(writer.output())
+                        .startsWith(FIRST_LINE)
+                        .contains("wrote \"Saluton, mondo\"");
             }
         }
     }
 
-    private static String groupOfOwn(int which) {
+    private static String ownGroup(int which) {
         return "239.%d.%d.%d".formatted(77 + which, PROCESS >> 8 & 0xff, PROCESS & 0xff);
     }
 
@@ -92,12 +100,12 @@ class SoftwareFabricTest {
     }
 
     @Test
-    void shouldLoseNothingThatIsCountedAtomicallyOrUnderALock() throws Exception {
+    void shouldLoseNoIncrementMadeAtomicallyOrUnderALock() throws Exception {
         try (var owner =
                 Programs.example(Atomics.class, "-f", "software", "-p", "0", "-n", "200")) {
             owner.awaitOutput("waiting for the other side");
             var port = WAITING.matcher(owner.output()).results().findFirst().orElseThrow();
-            try (var other =
+            try (var client =
                     Programs.example(
                             Atomics.class,
                             "-f",
@@ -107,10 +115,10 @@ class SoftwareFabricTest {
                             "-n",
                             "300",
                             "localhost")) {
-                assertThat(other.await()).as(other.output()).isZero();
+                assertThat(client.await()).as(client.output()).isZero();
                 assertThat(owner.await()).as(owner.output()).isZero();
                 assertThat(owner.output())
-                        .startsWith(CHOSEN)
+                        .startsWith(FIRST_LINE)
                         .contains("together, both sides counted to 500\n")
                         .containsPattern("\nread, add, write: +\\d+\n")
                         .containsPattern("\nwith a lock: +500\n")
@@ -120,8 +128,8 @@ class SoftwareFabricTest {
     }
 
     @Test
-    void shouldReachAllInAGroup() throws Exception {
-        var options = List.of("-f", "software", "-m", groupOfOwn(1));
+    void shouldReachAllMembersOfAGroup() throws Exception {
+        var options = List.of("-f", "software", "-m", ownGroup(1));
         try (var first = multicast(options, "-n", "2");
                 var second = multicast(options)) {
             first.awaitOutput("waiting in the group");
@@ -149,9 +157,11 @@ class SoftwareFabricTest {
         return Programs.example(UdMulticast.class, arguments.toArray(String[]::new));
     }
 
-    /** Neither silently: a device is used where there is one, and software is named. */
+    /**
+     * Uses a device if the machine has one. Otherwise, uses the software fabric and prints a line.
+     */
     @Test
-    void shouldChooseTheSoftwareFabricOnlyWithoutADevice() throws Exception {
+    void shouldSelectTheSoftwareFabricOnlyWithoutADevice() throws Exception {
         try (var program = Programs.example(SimpleRdmaWrite.class, "-p", "0")) {
             program.awaitOutput("waiting for the other side");
 
@@ -175,7 +185,7 @@ class SoftwareFabricTest {
 
     @ParameterizedTest
     @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
-    void shouldRefuseAFabricThatThereIsNot(Class<?> example) throws Exception {
+    void shouldRejectAnUnknownFabric(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-f", "hardware")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output())

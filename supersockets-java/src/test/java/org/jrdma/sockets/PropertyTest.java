@@ -77,8 +77,7 @@ class PropertyTest {
                                 "-Djrdma.sockets.transports=sisci",
                                 "-Djrdma.sockets.sisci.hosts=/nowhere/hosts"))
                 .contains(
-                        "ConnectException: there is no hosts file /nowhere/hosts",
-                        "SocketChannel.open"); // and not in the listener
+                        "BindException: No transport can be used: sisci: there is no hosts file /nowhere/hosts");
     }
 
     @Test

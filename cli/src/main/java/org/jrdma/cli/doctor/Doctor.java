@@ -24,7 +24,7 @@ public final class Doctor {
 
     private Doctor() {}
 
-    /** Returns the findings of all checks on this machine, as this process sees it. */
+    /** Returns the findings of all checks on this machine, as this process sees the machine. */
     public static List<Finding> examine() {
         return examine(Machine.THIS);
     }

@@ -24,7 +24,10 @@ final class LibraryChecks {
         Object open() throws LibraryNotFoundException;
     }
 
-    /** A missing library is a fault only if the kernel has RDMA devices. */
+    /**
+     * Checks that a library can be opened. A missing library is a fault only if the kernel has RDMA
+     * devices.
+     */
     static Finding check(String name, Library library, Machine machine) {
         try {
             return Finding.fine(name, library.open().toString());

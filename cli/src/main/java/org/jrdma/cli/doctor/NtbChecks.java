@@ -45,7 +45,10 @@ final class NtbChecks {
     private static final int ACCESS_CONTROL = 0x000D;
     private static final int ACCESS_CONTROL_REGISTER = 6;
 
-    /** Request redirect, completion redirect and egress control, which prevent peer-to-peer. */
+    /**
+     * The bits of the ACS control register for request redirect, completion redirect and egress
+     * control. Each bit prevents direct transfers between devices.
+     */
     private static final int REDIRECTS = 0x2C;
 
     private NtbChecks() {}
@@ -59,7 +62,7 @@ final class NtbChecks {
             return Stream.of(
                     Finding.absent(
                             "NTB adapter",
-                            "none of Dolphin's",
+                            "no adapter of Dolphin found",
                             "SISCI needs an adapter or the software fabric: -Djrdma.fabric=software."));
         }
         return Stream.concat(
@@ -151,7 +154,9 @@ final class NtbChecks {
                         "Add iommu=pt to the kernel command line.");
     }
 
-    /** Checks access control services (ACS) of the bridges between the adapter and the root. */
+    /**
+     * Checks access control services (ACS) of the bridges between the adapter and the root complex.
+     */
     private static Finding redirection(String address, Machine machine) {
         var subject = "adapter %s ACS".formatted(address);
         var redirecting = new ArrayList<String>();

@@ -28,16 +28,16 @@ import org.jrdma.sockets.model.ConnectionsSnapshot;
  */
 final class AttachQuery {
 
-    /** The longest time that a stopped or stalled JVM may take to answer. */
+    /** The timeout of a query. A stopped or stalled JVM may never answer. */
     private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
     /**
-     * The prefix of the addresses of the JDK's own agent. Any other address could lead to a host
-     * that the queried JVM has chosen.
+     * The prefix of the address of a management agent that the JDK starts. Any other address is
+     * rejected, because it could lead to a host that the queried JVM has chosen.
      */
     private static final String LOCAL_AGENT = "service:jmx:rmi://127.0.0.1/stub/";
 
-    /** Accepts the classes that the answer of a management agent consists of. */
+    /** A filter that accepts only classes that occur in the answer of a management agent. */
     static final ObjectInputFilter FILTER =
             ObjectInputFilter.Config.createFilter(
                     "javax.management.**;java.rmi.**;sun.rmi.**;java.lang.*;java.util.*;!*");
@@ -50,7 +50,7 @@ final class AttachQuery {
     private AttachQuery(Jvm jvm, boolean isNamed) {
         this.jvm = jvm;
         this.isNamed = isNamed;
-        this.answer = new FutureTask<>(this::ask);
+        this.answer = new FutureTask<>(this::query);
     }
 
     /** Returns the process IDs of the JVMs that the JDK can attach to. */
@@ -62,10 +62,11 @@ final class AttachQuery {
     }
 
     /**
-     * Starts a query on a thread of its own, so that several queries share one timeout.
+     * Starts a query on a separate thread, so that several queries run at the same time and
+     * together take no longer than one timeout.
      *
-     * @param isNamed true if the user named the JVM. A JVM of another user is queried only then,
-     *     because the query deserializes objects that the JVM sends.
+     * @param isNamed true if the caller of the command named the JVM. The JVM of another user is
+     *     queried only if it was named, because the query deserializes objects that the JVM sends.
      */
     static AttachQuery start(Jvm jvm, boolean isNamed) {
         var query = new AttachQuery(jvm, isNamed);
@@ -87,7 +88,7 @@ final class AttachQuery {
         }
     }
 
-    private Optional<NetProcess> ask() {
+    private Optional<NetProcess> query() {
         try {
             var machine = VirtualMachine.attach(Long.toString(jvm.pid()));
             try {

@@ -31,7 +31,7 @@ final class FlightRecording {
 
     private FlightRecording() {}
 
-    /** Returns true if the file starts as a flight recording does. */
+    /** Returns true if the file starts with the magic number of flight recordings. */
     static boolean isRecording(Path file) throws IOException {
         try (var bytes = Files.newInputStream(file)) {
             return Arrays.equals(bytes.readNBytes(MAGIC.length), MAGIC);
@@ -77,7 +77,7 @@ final class FlightRecording {
             }
             case "jdk.Shutdown" -> ended = true;
             default -> {
-                // not used here
+                // the event contains nothing about connections
             }
         }
         if (last.isEmpty() || event.getEndTime().isAfter(last.get())) {
@@ -92,7 +92,7 @@ final class FlightRecording {
                 open.stream()
                         .filter(recorded -> recorded.when.equals(end.orElseThrow()))
                         .filter(recorded ->
-                                closed.stream().noneMatch(other -> isCloseOf(other, recorded)))
+                                closed.stream().noneMatch(close -> isCloseOf(close, recorded)))
                         .collect(toList()));
     }
 

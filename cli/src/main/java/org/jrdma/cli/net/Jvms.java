@@ -44,7 +44,8 @@ record Jvms(Path proc) {
      * Returns the processes whose program is java, ordered by process ID. Processes that end during
      * the search are left out.
      *
-     * @param attachable IDs of further processes that are JVMs, whatever their program
+     * @param attachable the IDs of processes that are known to be JVMs, even if their program is
+     *     not java
      */
     List<Jvm> all(Collection<Long> attachable) throws IOException {
         try (var folders = Files.list(proc)) {
@@ -59,7 +60,7 @@ record Jvms(Path proc) {
     /**
      * Returns the JVM of a process, or empty if the process is not a JVM or has ended.
      *
-     * @param isAttachable true if the process is a JVM, whatever its program
+     * @param isAttachable true if the process is known to be a JVM, even if its program is not java
      */
     Optional<Jvm> jvm(long pid, boolean isAttachable) {
         var folder = proc.resolve(Long.toString(pid));

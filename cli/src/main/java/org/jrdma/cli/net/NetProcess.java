@@ -13,8 +13,8 @@ import org.jrdma.sockets.model.ConnectionsSnapshot;
  * @param process the process ID; empty if the file does not contain it
  * @param program the main class or jar
  * @param taken the time of the snapshot; empty if it is not known
- * @param ended true if the file says that the process ended at that time
- * @param problem the reason why the connections are not known; empty if they are
+ * @param ended true if the process ended at the time of the snapshot
+ * @param problem the reason why the connections are unknown; empty if they are known
  * @param connections the open connections, oldest first
  * @param closed the connections that were closed during a flight recording
  */

@@ -8,9 +8,9 @@ import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An encoder of values as JSON. A record becomes an object with the components in order, a
- * collection an array, an enum constant its name as {@link #name} spells it, and an empty {@code
- * Optional} null.
+ * An encoder of values as JSON. A record becomes an object with its components in order, and a
+ * collection becomes an array. An enum constant becomes a string that contains its {@link #name},
+ * and an empty {@code Optional} becomes null.
  */
 public final class Json {
 
@@ -32,7 +32,10 @@ public final class Json {
         };
     }
 
-    /** The name of an enum constant in output: {@code channel-adapter} for CHANNEL_ADAPTER. */
+    /**
+     * Returns the name of an enum constant in output, for example {@code channel-adapter} for
+     * CHANNEL_ADAPTER.
+     */
     public static String name(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

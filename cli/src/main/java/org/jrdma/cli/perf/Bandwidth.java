@@ -1,6 +1,6 @@
 package org.jrdma.cli.perf;
 
-/** The throughput of messages that are sent without waiting for each of them. */
+/** The throughput of messages that are sent without waiting for the arrival of each message. */
 record Bandwidth(double megabytesPerSecond, double messagesPerSecond) {
 
     private static final double NANOS_PER_SECOND = 1e9;

@@ -5,7 +5,7 @@ import java.util.List;
 /** A drawing surface. Coordinates are pixels from the left and from the top. */
 interface Canvas {
 
-    /** The part of a text that is placed at its coordinates. */
+    /** The part of a text that is placed at the given point. */
     enum Anchor {
         START,
         MIDDLE,
@@ -24,7 +24,7 @@ interface Canvas {
 
     void line(Point from, Point to, Pen pen);
 
-    /** Draws a line through points, with a marker at each. */
+    /** Draws a line through points, with a marker at each point. */
     void curve(String name, List<Point> points, Pen pen, Marker marker);
 
     void text(Point at, Anchor anchor, String words);

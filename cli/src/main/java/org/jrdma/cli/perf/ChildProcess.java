@@ -15,13 +15,16 @@ import java.util.List;
 /** A peer that runs as a child process and ends with this process. */
 final class ChildProcess implements Peer {
 
-    // Named by a string because the main class depends on this package.
+    // A string, because the main class depends on this package and a reference would be a cycle.
     private static final String MAIN_CLASS = "org.jrdma.cli.Jrdma";
 
     /** The hidden option of a command that runs as a child. */
     static final String OPTION = "--as-child";
 
-    /** The start of the line that the child prints when it listens. The port follows. */
+    /**
+     * The start of the line that a child process prints when it listens. The number of its port
+     * follows.
+     */
     static final String WAITING = "waiting on port ";
 
     private final Process process;
@@ -32,7 +35,10 @@ final class ChildProcess implements Peer {
         this.address = address;
     }
 
-    /** Starts a command of this program with the same {@code jrdma.} properties. */
+    /**
+     * Starts a command of jrdma in a child process. The child process has the same system
+     * properties whose names start with {@code jrdma.} as this process.
+     */
     static ChildProcess start(String command, List<String> options) throws IOException {
         var words = new ArrayList<String>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -91,7 +97,7 @@ final class ChildProcess implements Peer {
                             // the parent writes nothing
                         }
                     } catch (IOException _) {
-                        // the same as the end of the input
+                        // treated as the end of the input
                     }
                     System.exit(0);
                 });
@@ -104,7 +110,7 @@ final class ChildProcess implements Peer {
 
     @Override
     public void close() throws IOException {
-        process.getOutputStream().close(); // lets the child exit and release its resources
+        process.getOutputStream().close(); // makes the child exit and release its resources
         try {
             if (!process.waitFor(ControlChannel.TIMEOUT)) {
                 process.destroyForcibly();

@@ -4,11 +4,11 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A result beside that of the C programs.
+ * The result of this command and the figures of C programs that performed the same operations.
  *
  * @param java the result of this command
  * @param c the figures of the C programs; empty if there are none
- * @param missing the reason why there are none
+ * @param missing the reason why there are no figures; empty if there are figures
  */
 record Comparison(Result java, Optional<Figures> c, Optional<String> missing) {
 
@@ -38,7 +38,10 @@ record Comparison(Result java, Optional<Figures> c, Optional<String> missing) {
                 .orElseGet(() -> "%10s not compared: %s".formatted("in C", missing.orElse("")));
     }
 
-    /** On a slow machine the C programs, which print two decimals, may report 0. */
+    /**
+     * Returns the ratio as text, or "-" if the figure of C is 0. On a slow machine, a C program may
+     * report 0, because it prints only two decimals.
+     */
     private static String ratio(double inJava, double inC) {
         return inC > 0 ? String.format(Locale.ROOT, "%.2f", inJava / inC) : "-";
     }

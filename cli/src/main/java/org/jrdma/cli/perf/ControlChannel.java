@@ -18,16 +18,18 @@ import java.time.Duration;
  */
 final class ControlChannel implements AutoCloseable {
 
-    /** The longest time that one side waits for the other. */
+    /** The maximum time that one side waits for the other side. */
     static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     static final int MAX_LINE = 1024;
 
-    /** How long to wait for a failure that the peer has probably sent already. */
+    /** The maximum time to wait for a failure report, which the peer has probably already sent. */
     private static final Duration FAILURE_TIMEOUT = Duration.ofMillis(200);
 
     private static final String FAILURE = "failed ";
-    private static final int MAX_FAILURE = MAX_LINE / 3 - FAILURE.length(); // 3 bytes per char
+
+    /** The maximum number of characters of a reported reason, with up to 3 bytes each in UTF-8. */
+    private static final int MAX_FAILURE = MAX_LINE / 3 - FAILURE.length();
 
     private final Socket socket;
     private final InputStream input;
@@ -66,7 +68,8 @@ final class ControlChannel implements AutoCloseable {
     /**
      * Receives the next message.
      *
-     * @throws IOException if the peer reports a failure, disconnects or sends nothing in time
+     * @throws IOException if the peer reports a failure, disconnects or sends nothing within {@link
+     *     #TIMEOUT}
      */
     String receive() throws IOException {
         return receive(TIMEOUT);
@@ -113,7 +116,8 @@ final class ControlChannel implements AutoCloseable {
     }
 
     /**
-     * Throws the failure that the peer reports, if any, because it is the cause of the local one.
+     * Throws the failure that the peer reports, because it is the cause of the local failure.
+     * Returns normally if the peer reports no failure within a short time.
      */
     void throwPeerFailure(Exception local) throws IOException {
         try {
@@ -126,7 +130,7 @@ final class ControlChannel implements AutoCloseable {
         }
     }
 
-    /** Sends a message and receives the peer's. */
+    /** Sends a message and receives the next message of the peer. */
     String exchange(Object message) throws IOException {
         send(message);
         return receive();

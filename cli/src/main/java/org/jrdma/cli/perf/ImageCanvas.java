@@ -10,7 +10,7 @@ import java.awt.geom.Path2D;
 import java.awt.image.BufferedImage;
 import java.util.List;
 
-/** Draws a raster image. Needs a font on this machine. */
+/** A canvas that draws a raster image. It needs a font that is installed on this machine. */
 final class ImageCanvas implements Canvas {
 
     /** The number of pixels of the image per pixel of the plot, for high-resolution screens. */

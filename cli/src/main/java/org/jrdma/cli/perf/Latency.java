@@ -18,7 +18,10 @@ record Latency(
         double percentile99Point9,
         double maximum) {
 
-    /** With fewer samples, the percentile equals the maximum. */
+    /**
+     * The minimum number of samples for the 99th percentile. With fewer samples, the percentile
+     * would equal the maximum.
+     */
     private static final int MIN_SAMPLES_FOR_99 = 100;
 
     private static final int MIN_SAMPLES_FOR_99_POINT_9 = 1_000;
@@ -29,7 +32,7 @@ record Latency(
      * Computes the latency from samples.
      *
      * @param nanos the durations of the exchanges
-     * @param messages the number of messages of an exchange
+     * @param messages the number of messages in an exchange
      */
     static Latency of(long[] nanos, int messages) {
         var sorted = nanos.clone();

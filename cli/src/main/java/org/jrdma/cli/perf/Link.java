@@ -9,24 +9,33 @@ import java.util.Optional;
  */
 interface Link extends AutoCloseable {
 
-    /** Describes the connection of a socket: address, transport, and the reason for a fallback. */
+    /**
+     * Describes the connection of a socket: address, transport, and the reason for a fallback.
+     * Returns empty if the link is not a socket.
+     */
     default Optional<String> connection() {
         return Optional.empty();
     }
 
-    /** Prepares exchanges of one size. Both sides call this before either starts to exchange. */
+    /**
+     * Prepares exchanges of one size. Both sides call this method before either side starts to
+     * exchange messages.
+     */
     default void prepare(int bytes) throws IOException {}
 
     /**
-     * Performs a round trip, or a one-sided operation until it completes. Called by the measuring
-     * side.
+     * Performs a round trip, or a one-sided operation, and waits until it is complete. Called by
+     * the measuring side.
      */
     void exchange(int bytes) throws IOException;
 
-    /** Responds to a number of exchanges. */
+    /** Responds to a number of exchanges. Called by the responding side. */
     default void answer(int bytes, int count) throws IOException {}
 
-    /** Sends messages without waiting for each. Returns when the peer has all of them. */
+    /**
+     * Sends messages without waiting for the arrival of each message. Returns when all messages
+     * have arrived at the peer.
+     */
     void stream(int bytes, int count) throws IOException;
 
     /** Receives the messages of {@link #stream}. */

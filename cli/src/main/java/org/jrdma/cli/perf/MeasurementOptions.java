@@ -108,7 +108,7 @@ final class MeasurementOptions {
             }
             out.println(ChildProcess.WAITING + listener.getLocalPort());
             out.flush();
-            // the parent reports the failures of a child
+            // a child prints no errors, because its parent reports them
             serve(listener, paths(), isChild ? new PrintWriter(Writer.nullWriter()) : errors);
         }
     }

@@ -8,7 +8,7 @@ import java.util.Optional;
 /** The measuring side: opens a path together with the peer's {@link Responder} and measures it. */
 final class Meter implements AutoCloseable {
 
-    /** Requests to the peer. Numbers follow the word. */
+    /** The words that start the requests to the peer. Arguments follow, separated by spaces. */
     static final String OPEN = "open";
 
     static final String EXCHANGE = "exchange";
@@ -61,7 +61,7 @@ final class Meter implements AutoCloseable {
         return link.connection();
     }
 
-    /** Warms up for a time, then measures latency and bandwidth for as long each. */
+    /** Measures the latency and the bandwidth, each for {@code time}, after a warm-up. */
     Result measure(int bytes, Duration time) throws IOException {
         warmUp(bytes, time);
         return new Result(
@@ -74,14 +74,20 @@ final class Meter implements AutoCloseable {
                 connection());
     }
 
-    /** Exchanges messages without measuring. The first warm-up takes longer. */
+    /**
+     * Exchanges messages without measuring them. The first warm-up may take longer than {@code
+     * time}.
+     */
     void warmUp(int bytes, Duration time) throws IOException {
         exchanges = FIRST_BATCH;
         exchange(bytes, isWarm ? time : firstWarmUp(time));
         isWarm = true;
     }
 
-    /** Returns a multiple of the time, up to one second, and at least the time itself. */
+    /**
+     * Returns the duration of the first warm-up: a multiple of {@code time} of at most one second,
+     * but at least {@code time}.
+     */
     private static Duration firstWarmUp(Duration time) {
         var longer = Math.min(FIRST_WARM_UP_FACTOR * time.toNanos(), MAX_FIRST_WARM_UP.toNanos());
         return Duration.ofNanos(Math.max(longer, time.toNanos()));
@@ -122,7 +128,10 @@ final class Meter implements AutoCloseable {
         void run() throws IOException;
     }
 
-    /** Runs an action. If it fails and the peer reports a failure, throws the peer's. */
+    /**
+     * Runs an action. If the action fails and the peer reports a failure, throws the peer's failure
+     * instead.
+     */
     private void withPeerFailure(Action action) throws IOException {
         try {
             action.run();
@@ -187,8 +196,8 @@ final class Meter implements AutoCloseable {
     @Override
     public void close() throws IOException {
         try (link) {
-            // Both sides close concurrently: closing a SISCI segment waits until the peer has
-            // disconnected from it.
+            // Both sides close at the same time, because closing a SISCI segment waits until the
+            // peer has disconnected from it.
             peer.send(CLOSE);
         }
         expectDone(peer);

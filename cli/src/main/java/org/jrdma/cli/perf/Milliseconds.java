@@ -15,7 +15,7 @@ final class Milliseconds implements ITypeConverter<Duration> {
                 return Duration.ofMillis(millis);
             }
         } catch (NumberFormatException _) {
-            // thrown below
+            // reported by the exception below
         }
         throw new TypeConversionException(
                 "\"%s\" is not a number of milliseconds of at least 1".formatted(text));

@@ -3,12 +3,15 @@ package org.jrdma.cli.perf;
 import java.time.Duration;
 import java.util.Optional;
 
-/** C programs that perform the same operations as a path, both sides on this machine. */
+/** C programs that perform the same operations as a path, with both sides on this machine. */
 interface NativeBaseline {
 
-    /** Returns the reason why there is no baseline for a path, or empty if there is one. */
+    /** Returns the reason why there is no baseline for a path, or empty if there is a baseline. */
     Optional<String> missing(String path);
 
-    /** Runs the programs with the message size and the number of messages of a result. */
+    /**
+     * Runs the programs with the message size and the number of messages of a result, and compares
+     * their figures with the result.
+     */
     Comparison compare(Result java, Duration time);
 }

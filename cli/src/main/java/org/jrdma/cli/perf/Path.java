@@ -11,8 +11,8 @@ import java.util.Optional;
  * @param provider the fabric and device that the path uses
  * @param smallest the smallest message in bytes
  * @param largest the largest message in bytes
- * @param isRoundTrip true if an exchange is a round trip, of which half is the latency
- * @param opener opens one side
+ * @param isRoundTrip true if an exchange is a round trip; the latency is then half of its duration
+ * @param opener the function that opens one side of the path
  */
 record Path(
         String name,
@@ -42,7 +42,7 @@ record Path(
                 opener);
     }
 
-    /** Opens one side of a path while the peer opens the other. */
+    /** Opens one side of a path while the peer opens the other side. */
     @FunctionalInterface
     interface Opener {
         /**
@@ -55,7 +55,10 @@ record Path(
         Link open(ControlChannel peer, int largest, boolean measures) throws IOException;
     }
 
-    /** Returns this path to a peer on another machine. */
+    /**
+     * Returns this path with a peer on another machine. The path is unavailable if its provider
+     * cannot reach other machines.
+     */
     Path toRemotePeer() {
         return new Path(
                 name, description, provider.toRemotePeer(), smallest, largest, isRoundTrip, opener);

@@ -28,9 +28,9 @@ final class Paths {
     /**
      * Returns the paths of this machine, available or not.
      *
-     * @param fabric the fabric; if empty, the system's, or the software fabric if the system has no
-     *     device
-     * @param device the name of the RDMA device; if empty, the first
+     * @param fabric the fabric; if empty, the native libraries, or the software fabric if this
+     *     machine has no device
+     * @param device the name of the RDMA device; if empty, the first device
      */
     static List<Path> all(Optional<Fabric> fabric, Optional<String> device) {
         var rdma = new RdmaPaths(rdmaFabric(fabric), device);
@@ -44,7 +44,10 @@ final class Paths {
         return fabric.orElseGet(Paths::rdmaFabric);
     }
 
-    /** Opens the system's RDMA device with a name, or the first. */
+    /**
+     * Opens the RDMA device of the native library with a name, or its first device if the name is
+     * empty.
+     */
     static Device device(Optional<String> name) throws FabricException {
         var verbs = Verbs.system();
         return name.isPresent() ? verbs.open(name.get()) : verbs.openFirst();
@@ -70,7 +73,8 @@ final class Paths {
     /**
      * Returns the path with a name.
      *
-     * @throws IllegalArgumentException if there is none; the message lists the names
+     * @throws IllegalArgumentException if there is no path with this name; the message lists the
+     *     names
      */
     static Path named(String name, List<Path> paths) {
         return paths.stream()

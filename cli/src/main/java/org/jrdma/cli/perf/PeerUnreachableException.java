@@ -3,7 +3,7 @@ package org.jrdma.cli.perf;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/** The peer cannot be reached, so no path can be measured. */
+/** Thrown if the peer cannot be reached, so that no path can be measured. */
 final class PeerUnreachableException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -103,7 +103,10 @@ public final class PerfCommand implements Callable<Integer> {
         return problems == 0 && !results.isEmpty() ? 0 : 1;
     }
 
-    /** Reports the paths that cannot be measured, by reason, and returns the others. */
+    /**
+     * Reports the paths that cannot be measured, grouped by reason, and returns the paths that can
+     * be measured.
+     */
     private List<Path> available(List<Path> selected) {
         var available = new ArrayList<Path>();
         var unavailable = new LinkedHashMap<String, List<String>>();
@@ -126,7 +129,10 @@ public final class PerfCommand implements Callable<Integer> {
         return available;
     }
 
-    /** Reports a failure and keeps the results that precede it. */
+    /**
+     * Measures a path, and compares the results with C programs if the caller requested it. Reports
+     * a failure of the measurement and keeps the results obtained before the failure.
+     */
     private void measureAndCompare(Path path, Peer peer) throws PeerUnreachableException {
         var before = results.size();
         try {
@@ -172,7 +178,10 @@ public final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    /** Runs the C programs after the path is closed, so that the two do not compete. */
+    /**
+     * Runs the C programs. The path is already closed, so that it does not compete with the
+     * programs.
+     */
     private void compare(Path path, List<Result> measured) {
         try {
             var baseline = options.nativeBaseline(path.name());
@@ -186,7 +195,7 @@ public final class PerfCommand implements Callable<Integer> {
                 comparisons.add(comparison);
                 print(comparison);
             }
-        } catch (IOException e) { // there is no baseline for any size
+        } catch (IOException e) { // the C programs cannot be run for any size
             measured.forEach(
                     result -> comparisons.add(Comparison.unavailable(result, e.getMessage())));
             print(comparisons.getLast());
@@ -199,7 +208,7 @@ public final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the requested sizes that a path supports, or its only size. */
+    /** Returns the requested sizes that a path supports, or the only size that it supports. */
     private List<Integer> sizes(Path path) {
         return path.smallest() == path.largest()
                 ? List.of(path.smallest())

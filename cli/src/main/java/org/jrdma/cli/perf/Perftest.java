@@ -33,7 +33,10 @@ record Perftest(String device, int gidIndex, ProgramRunner programs) implements 
             Pattern.compile("\\s*\\d+\\s+\\d+(\\s+([\\d.]+|-?inf|-?nan)){3,}\\s*");
     private static final String NOT_LISTENING = "Couldn't connect";
 
-    /** A measurement, the suffix of its program and the column of its result. */
+    /**
+     * A kind of measurement, with the suffix of the name of its program and the column of its
+     * result in the output.
+     */
     private enum Measure {
         LATENCY("_lat", 4),
         BANDWIDTH("_bw", 3);
@@ -73,7 +76,10 @@ record Perftest(String device, int gidIndex, ProgramRunner programs) implements 
         }
     }
 
-    /** Repeats a run in which perftest could not determine the clock frequency of the processor. */
+    /**
+     * Runs perftest, and repeats the run if perftest could not determine the clock frequency of the
+     * processor.
+     */
     private double run(Measure measure, Result java, long count) throws IOException {
         for (var attempt = 1; ; attempt++) {
             try {
@@ -111,7 +117,7 @@ record Perftest(String device, int gidIndex, ProgramRunner programs) implements 
                                 "--size=" + bytes,
                                 "--iters=" + count,
                                 "--port=" + ProgramRunner.freePort(),
-                                "--CPU-freq")); // suppresses a warning
+                                "--CPU-freq")); // suppresses a warning about CPU frequencies
         if (!path.equals("read")) {
             words.add("--inline_size=0");
         }

@@ -34,7 +34,7 @@ public final class PingCommand implements Callable<Integer> {
             arity = "0..1",
             defaultValue = "write",
             description =
-                    "The operation or transport to measure, as of jrdma perf. (default: ${DEFAULT-VALUE})")
+                    "The operation or transport to measure, as for jrdma perf. (default: ${DEFAULT-VALUE})")
     private String name;
 
     @Option(

@@ -36,7 +36,9 @@ final class Plot {
     private static final int LEGEND_LINE = 22;
     private static final int MAX_TICKS = 14;
 
-    /** Okabe and Ito's colors for color-blind readers, without yellow, and five more. */
+    /**
+     * The colors of Okabe and Ito for color-blind readers, without yellow, and five further colors.
+     */
     private static final List<String> COLORS =
             List.of(
                     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000",
@@ -54,7 +56,7 @@ final class Plot {
     /**
      * Creates a plot.
      *
-     * @param captions lines below the title
+     * @param captions the lines below the title
      */
     Plot(List<Result> results, List<String> captions) {
         results.forEach(result ->
@@ -92,7 +94,7 @@ final class Plot {
         return result.latency().median();
     }
 
-    /** Returns NaN if there are too few samples. */
+    /** Returns the 99th percentile of the latency, or NaN if there are too few samples. */
     private static double percentile99(Result result) {
         return result.latency().hasPercentile99() ? result.latency().percentile99() : Double.NaN;
     }
@@ -202,7 +204,10 @@ final class Plot {
             return new Axis(this, start, end);
         }
 
-        /** Returns the labeled values, which are only powers of ten if there would be too many. */
+        /**
+         * Returns the values at which the axis has labels. If there would be too many, returns only
+         * the powers of ten.
+         */
         List<Double> ticks() {
             var ticks = steps(low * 1.01, high / 1.01);
             return ticks.size() <= MAX_TICKS
@@ -215,7 +220,10 @@ final class Plot {
             return Math.abs(power - Math.rint(power)) < 1e-9;
         }
 
-        /** Returns the steps from the last below the minimum to the first above the maximum. */
+        /**
+         * Returns the steps of an axis, from the last step below the minimum to the first step
+         * above the maximum.
+         */
         private static List<Double> steps(double min, double max) {
             var steps = new ArrayList<Double>();
             for (var power = Math.floor(Math.log10(min)) - 1; ; power++) {

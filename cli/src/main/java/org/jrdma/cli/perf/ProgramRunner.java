@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Finds installed programs and runs a client and a server of them.
+ * Finds installed programs, and runs a client and a server together.
  *
  * @param folders the folders to search
  */
@@ -55,7 +55,7 @@ record ProgramRunner(List<Path> folders) {
     }
 
     /**
-     * Runs a server, and runs a client again until it can connect.
+     * Runs a server and a client. Repeats the run of the client until it can connect to the server.
      *
      * @param notListening a part of the output of a client that cannot connect
      * @return the output of the client in its last run
@@ -79,11 +79,11 @@ record ProgramRunner(List<Path> folders) {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("The run of a C program was interrupted.", e);
         }
     }
 
-    /** A running program, which close() ends. */
+    /** A running program, which {@link #close} terminates. */
     private static final class RunningProgram implements AutoCloseable {
 
         private final List<String> command;

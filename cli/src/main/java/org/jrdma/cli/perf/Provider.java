@@ -5,10 +5,10 @@ import java.util.Optional;
 /**
  * The fabric and device of a path.
  *
- * @param fabric the fabric; empty for sockets, which select their transport
+ * @param fabric the fabric; empty for sockets, which select a transport themselves
  * @param device the name of the RDMA device; empty if the path uses none
  * @param missing the reason why the path is unavailable; empty if it is available
- * @param localOnly the reason why the path cannot reach other machines; empty if it can
+ * @param localOnly the reason why the path cannot reach other machines; empty if it can reach them
  */
 record Provider(
         Optional<Paths.Fabric> fabric,

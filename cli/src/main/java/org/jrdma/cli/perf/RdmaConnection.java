@@ -58,7 +58,10 @@ final class RdmaConnection implements AutoCloseable {
         }
     }
 
-    /** Waits until the peer is ready. Both sides call this after they have posted receives. */
+    /**
+     * Waits until the peer is ready. Both sides call this method after they have posted their
+     * receives.
+     */
     static void awaitReady(ControlChannel peer) throws IOException {
         peer.exchange("ready");
     }
@@ -93,7 +96,7 @@ final class RdmaConnection implements AutoCloseable {
         }
     }
 
-    /** Polls, and returns the number of messages received since the last call. */
+    /** Polls completions, and returns the number of messages received since the last call. */
     int pollReceived() throws IOException {
         pollCompletions();
         var count = received;

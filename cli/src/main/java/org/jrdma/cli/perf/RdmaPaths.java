@@ -30,7 +30,7 @@ final class RdmaPaths {
     /**
      * Creates the paths of a device.
      *
-     * @param deviceName the name of the device; if empty, the first
+     * @param deviceName the name of the device; if empty, the first device
      */
     RdmaPaths(Paths.Fabric fabric, Optional<String> deviceName) {
         this.fabric = fabric;
@@ -150,7 +150,10 @@ final class RdmaPaths {
         return verbs().open(description().name());
     }
 
-    /** Each side writes to the peer's memory and polls its own until the last byte changes. */
+    /**
+     * A link over RDMA WRITE. Each side writes to the peer's memory, and polls its own memory until
+     * the last byte of the message changes.
+     */
     private static final class WriteLink implements Link {
 
         private static final VarHandle BYTE = JAVA_BYTE.varHandle();
@@ -218,7 +221,10 @@ final class RdmaPaths {
         }
     }
 
-    /** Sends a message to the peer, which replies with another. */
+    /**
+     * A link over RDMA SEND. The measuring side sends a message, and the peer replies with another
+     * message.
+     */
     private static final class SendLink implements Link {
 
         private final RdmaConnection connection;
@@ -316,7 +322,10 @@ final class RdmaPaths {
                 _ -> {});
     }
 
-    /** An operation that the peer's device performs without the peer's process. */
+    /**
+     * A link over a one-sided operation, which the peer's device performs without the peer's
+     * program.
+     */
     private record OneSidedLink(RdmaConnection rdma, PreparedRequest<?> request, IntConsumer size)
             implements Link {
 

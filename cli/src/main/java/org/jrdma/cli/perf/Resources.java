@@ -8,7 +8,10 @@ final class Resources {
 
     private Resources() {}
 
-    /** Empties the stack. Throws the first failure, with later ones suppressed. */
+    /**
+     * Closes and removes all resources on the stack. Throws the first failure, with later failures
+     * as suppressed exceptions.
+     */
     static void closeAll(Deque<AutoCloseable> opened) throws IOException {
         IOException failure = null;
         while (!opened.isEmpty()) {

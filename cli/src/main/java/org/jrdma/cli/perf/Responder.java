@@ -3,7 +3,7 @@ package org.jrdma.cli.perf;
 import java.io.IOException;
 import java.util.List;
 
-/** The passive side of a measurement. */
+/** The responding side of a measurement. */
 final class Responder {
 
     private final ControlChannel peer;
@@ -51,7 +51,7 @@ final class Responder {
         peer.send(Meter.DONE);
     }
 
-    /** Serves one request. Returns false if the path is to be closed. */
+    /** Serves one request. Returns false if the request is to close the path. */
     private boolean serve(Link link, int largest) throws IOException {
         var request = peer.receive().split(" ", -1);
         if (request[0].equals(Meter.CLOSE)) {
@@ -83,7 +83,7 @@ final class Responder {
                 return number;
             }
         } catch (NumberFormatException _) {
-            // thrown below
+            // reported by the exception below
         }
         throw unknownRequest(word);
     }

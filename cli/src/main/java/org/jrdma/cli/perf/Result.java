@@ -5,9 +5,9 @@ import java.util.Optional;
 /**
  * The latency and bandwidth of a path for one message size.
  *
- * @param fabric the fabric; empty for sockets, which select their transport
+ * @param fabric the fabric; empty for sockets, which select a transport themselves
  * @param device the local RDMA device; empty if the path uses none
- * @param connection see {@link Link#connection()}
+ * @param connection the description of the connection, as {@link Link#connection()} returns it
  */
 record Result(
         String path,
@@ -18,7 +18,9 @@ record Result(
         Bandwidth bandwidth,
         Optional<String> connection) {
 
-    /** Returns the path, the device, and a mark of the software fabric. */
+    /**
+     * Returns a label with the path, the device and, for the software fabric, the word "software".
+     */
     String label() {
         return path
                 + device.map(name -> " on " + name).orElse("")

@@ -25,7 +25,10 @@ record Rstream(String address, ProgramRunner programs) implements NativeBaseline
     private static final long MAX_ITERATIONS = 100_000;
     private static final String NOT_LISTENING = "rconnect";
 
-    /** The last column contains the microseconds of a transfer in one direction. */
+    /**
+     * Matches a line of results. The last column contains the duration of a transfer in one
+     * direction in microseconds.
+     */
     private static final Pattern FIGURES = Pattern.compile("(?m)^custom .*\\s(\\d+\\.\\d+)\\s*$");
 
     @Override
@@ -51,9 +54,10 @@ record Rstream(String address, ProgramRunner programs) implements NativeBaseline
     }
 
     /**
-     * Returns the microseconds of a transfer.
+     * Runs rstream and returns the duration of a transfer in microseconds.
      *
-     * @param transfers the number of transfers in one direction before the same number returns
+     * @param transfers the number of transfers in one direction, which the same number of transfers
+     *     in the other direction follows
      * @param iterations the number of repetitions
      */
     private double microseconds(int bytes, long transfers, long iterations) throws IOException {

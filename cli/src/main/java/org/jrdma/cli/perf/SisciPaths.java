@@ -28,7 +28,9 @@ final class SisciPaths {
     /** The first segment ID to try. */
     private static final int FIRST_SEGMENT = 0x4a00;
 
-    /** The property that names the folder that the nodes of the software fabric share. */
+    /**
+     * The system property with the path of the folder that the nodes of the software fabric share.
+     */
     private static final String FABRIC = "jrdma.sisci.fabric";
 
     private static final Duration TIMEOUT = ControlChannel.TIMEOUT;
@@ -94,7 +96,7 @@ final class SisciPaths {
     private record Segments(
             Deque<AutoCloseable> owned, Node node, LocalMap own, RemoteSegment remote) {
 
-        /** Creates a segment, and connects to the peer's. */
+        /** Creates a segment and connects to the peer's segment. */
         static Segments exchange(Sisci sisci, ControlChannel peer, long bytes) throws IOException {
             var owned = new ArrayDeque<AutoCloseable>();
             try {
@@ -103,10 +105,12 @@ final class SisciPaths {
                 var segment = node.newSegment(SegmentOptions.withFreeId(FIRST_SEGMENT, bytes));
                 var own = segment.map();
                 segment.offer();
-                var theirs = peer.exchange(node.id() + " " + segment.id()).split(" ", 2);
+                var peerIds = peer.exchange(node.id() + " " + segment.id()).split(" ", 2);
                 var remote =
                         node.connect(
-                                Integer.parseInt(theirs[0]), Integer.parseInt(theirs[1]), TIMEOUT);
+                                Integer.parseInt(peerIds[0]),
+                                Integer.parseInt(peerIds[1]),
+                                TIMEOUT);
                 peer.exchange("connected");
                 return new Segments(owned, node, own, remote);
             } catch (IOException | RuntimeException e) {
@@ -116,24 +120,27 @@ final class SisciPaths {
         }
     }
 
-    /** Each side stores into the peer's memory and polls its own until the last word changes. */
+    /**
+     * A link over processor stores. Each side stores into the peer's segment, and polls its own
+     * segment until the last word of the message changes.
+     */
     private static final class StoreLink implements Link {
 
         private final Segments segments;
-        private final RemoteMap theirs;
+        private final RemoteMap remoteMap;
         private final MemorySegment payload;
         private final long flagOffset;
         private long round;
 
-        private StoreLink(Segments segments, RemoteMap theirs, MemorySegment payload) {
+        private StoreLink(Segments segments, RemoteMap remoteMap, MemorySegment payload) {
             this.segments = segments;
-            this.theirs = theirs;
+            this.remoteMap = remoteMap;
             this.payload = payload;
             this.flagOffset = payload.byteSize();
         }
 
         static Link open(Sisci sisci, ControlChannel peer, int largest) throws IOException {
-            var flagOffset = Math.ceilDiv(largest, 64) * 64L; // a separate cache line
+            var flagOffset = Math.ceilDiv(largest, 64) * 64L; // the flag has a separate cache line
             var segments = Segments.exchange(sisci, peer, flagOffset + 64);
             try {
                 var payload = Arena.ofAuto().allocate(flagOffset, 64);
@@ -175,13 +182,13 @@ final class SisciPaths {
 
         private void signal(int bytes) throws IOException {
             store(bytes - WORD);
-            theirs.putLongRelease(flagOffset, round);
-            theirs.flush(); // otherwise the store may stay in a write-combining buffer
+            remoteMap.putLongRelease(flagOffset, round);
+            remoteMap.flush(); // otherwise the store may stay in a write-combining buffer
         }
 
         private void store(int bytes) throws IOException {
             if (bytes > 0) {
-                theirs.copyFrom(payload.asSlice(0, bytes), 0);
+                remoteMap.copyFrom(payload.asSlice(0, bytes), 0);
             }
         }
 
@@ -195,7 +202,7 @@ final class SisciPaths {
         }
     }
 
-    /** The DMA engine copies a local segment to the peer's. */
+    /** A link over DMA transfers from a local segment to the peer's segment. */
     private record DmaLink(Segments segments, LocalSegment source, DmaQueue queue) implements Link {
 
         static Link open(Sisci sisci, ControlChannel peer, int largest) throws IOException {

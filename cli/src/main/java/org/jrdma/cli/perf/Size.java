@@ -23,7 +23,7 @@ final class Size {
                     return bytes;
                 }
             } catch (NumberFormatException | ArithmeticException _) {
-                // thrown below
+                // reported by the exception below
             }
             throw new TypeConversionException(
                     "\"%s\" is not a size such as 64, 4K or 1M".formatted(text));

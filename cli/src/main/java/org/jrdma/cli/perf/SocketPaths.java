@@ -30,13 +30,13 @@ final class SocketPaths {
     private final SisciPaths sisci;
     private final Optional<String> device;
 
-    /** The transport of the listeners, created by the first of them. */
+    /** The transport that all listeners over SISCI use. The first listener creates it. */
     private Optional<Transport> listeningOverSisci = Optional.empty();
 
     /**
      * Creates the socket paths.
      *
-     * @param device the RDMA device for rsockets; if empty, the first that rsockets can use
+     * @param device the RDMA device for rsockets; if empty, the first device that rsockets can use
      */
     SocketPaths(SisciPaths sisci, Optional<String> device) {
         this.sisci = sisci;
@@ -57,14 +57,15 @@ final class SocketPaths {
                 path(Transports.tcp(), ControlChannel::host));
     }
 
-    /** The address at which a transport reaches the peer. */
+    /** Determines the address at which a transport reaches the peer. */
     @FunctionalInterface
     private interface Host {
         String of(ControlChannel peer) throws IOException;
     }
 
     /**
-     * Rsockets cannot use loopback addresses, so a local peer is reached at the device's address.
+     * Returns the address of the peer for rsockets. Rsockets cannot use loopback addresses, so a
+     * peer on this machine is reached at the address of the RDMA device.
      */
     private String hostOverRdma(ControlChannel peer) throws IOException {
         return InetAddress.ofLiteral(peer.host()).isLoopbackAddress()
@@ -106,7 +107,7 @@ final class SocketPaths {
                                 : accept(transport, peer));
     }
 
-    /** Opens one side. */
+    /** Opens the channel of one side of a path. */
     @FunctionalInterface
     private interface Side {
         FabricSocketChannel open(ControlChannel peer, boolean measures) throws IOException;
@@ -123,7 +124,10 @@ final class SocketPaths {
                 (peer, largest, measures) -> new SocketLink(side.open(peer, measures), largest));
     }
 
-    /** Uses a host table that contains only the peer, so that the machine needs none. */
+    /**
+     * Connects with a temporary host table that contains only the peer, so that this machine needs
+     * no host table.
+     */
     private FabricSocketChannel connectOverSisci(ControlChannel peer) throws IOException {
         var hosts =
                 "HOSTNAME: %s%nADAPTER: other_side %s 0%n".formatted(peer.host(), peer.receive());
@@ -144,7 +148,7 @@ final class SocketPaths {
         var table = Files.createTempFile("jrdma", ".hosts");
         try {
             var transport = Transports.sisci(sisci.sisci(), Files.writeString(table, hosts));
-            var reason = transport.whyNot(); // reads the table
+            var reason = transport.whyNot(); // reads the host table, which is deleted below
             if (reason.isPresent()) {
                 throw new IOException(reason.get());
             }

@@ -2,7 +2,7 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 
-/** Polls a condition. */
+/** Waits for a condition by polling it. */
 final class SpinWait {
 
     private static final int BUSY_SPINS = 500;
@@ -18,7 +18,8 @@ final class SpinWait {
     /**
      * Polls until a condition holds.
      *
-     * @throws IOException if the condition fails, or does not hold in time
+     * @throws IOException if the condition throws it, or does not hold within about {@link
+     *     ControlChannel#TIMEOUT}
      */
     @SuppressWarnings("ThreadPriorityCheck") // yields because there may be few processors
     static void until(Condition condition) throws IOException {

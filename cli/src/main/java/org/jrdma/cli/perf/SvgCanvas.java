@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Draws SVG. */
+/** A canvas that draws an SVG image. */
 final class SvgCanvas implements Canvas {
 
     private final StringBuilder elements = new StringBuilder();

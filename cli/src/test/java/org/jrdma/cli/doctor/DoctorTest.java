@@ -27,7 +27,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests with folders that simulate a healthy machine and its faults. */
+/**
+ * Tests with a folder that simulates the files of a healthy machine, and of a machine with faults.
+ */
 class DoctorTest {
 
     private static final String PORT = "sys/class/infiniband/mlx5_0/ports/1/";
@@ -35,7 +37,7 @@ class DoctorTest {
     @TempDir private Path root;
 
     @BeforeEach
-    void beHealthy() throws IOException {
+    void createHealthyMachine() throws IOException {
         write("sys/class/infiniband/mlx5_0/node_type", "1: CA");
         write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0");
         write("dev/infiniband/uverbs0", "");
@@ -109,7 +111,7 @@ class DoctorTest {
     }
 
     @Test
-    void shouldSuggestADeviceIfThereIsNone() throws IOException {
+    void shouldSuggestADeviceIfTheMachineHasNone() throws IOException {
         var bare = new Machine(Files.createDirectory(root.resolve("bare")));
 
         assertThat(DeviceChecks.on(bare))
@@ -290,14 +292,14 @@ class DoctorTest {
 
     @Test
     void shouldReportThatThereIsNoNtbAdapter() throws IOException {
-        assertFinding("NTB adapter", ABSENT, "none of Dolphin's", "-Djrdma.fabric=software");
+        assertFinding("NTB adapter", ABSENT, "no adapter of Dolphin found", "-Djrdma.fabric=software");
     }
 
     /**
-     * Adds an adapter below a root port. Its subsystem vendor is Dolphin, its chip is from another
-     * vendor.
+     * Adds an adapter below a root port. Its subsystem vendor is Dolphin, and its chip is from
+     * another vendor.
      */
-    private void plugIn(String window) throws IOException {
+    private void addAdapter(String window) throws IOException {
         var port = "sys/devices/pci0000:00/0000:00:01.0/";
         var slot = port + "0000:03:00.0/";
         write(slot + "vendor", "0x10b5");
@@ -313,14 +315,14 @@ class DoctorTest {
                         .formatted(window));
         write(slot + "iommu_group/type", "identity");
         write("proc/modules", "dis_sisci 1 0 - Live 0x0\ndis_irm 1 1 dis_sisci, Live 0x0");
-        accessControl(0x01);
+        writeAccessControl(0x01);
         var devices = Files.createDirectories(root.resolve("sys/bus/pci/devices"));
         Files.createSymbolicLink(devices.resolve("0000:03:00.0"), root.resolve(slot));
         Files.createSymbolicLink(devices.resolve("0000:00:01.0"), root.resolve(port));
     }
 
     /** Writes the ACS capability of the port after another capability at a higher address. */
-    private void accessControl(int control) throws IOException {
+    private void writeAccessControl(int control) throws IOException {
         var space = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
         space.putInt(0x100, 0x1F0 << 20 | 0x1_0001);
         space.putInt(0x1F0, 0x140 << 20 | 0x1_0003);
@@ -340,14 +342,14 @@ class DoctorTest {
         "adapter 0000:03:00.0 ACS, no bridge above the adapter redirects"
     })
     void shouldReportNoFaultOfAHealthyAdapter(String subject, String seen) throws IOException {
-        plugIn(FOUR_GIB);
+        addAdapter(FOUR_GIB);
 
         assertFinding(subject, FINE, seen, "");
     }
 
     @Test
     void shouldReportAMissingDriverOfAnAdapter() throws IOException {
-        plugIn(FOUR_GIB);
+        addAdapter(FOUR_GIB);
         write("proc/modules", "dis_sisci_of_another 1 0 - Live 0x0");
 
         assertFinding("SISCI driver", BROKEN, "not loaded", "systemctl start dis_sisci");
@@ -360,21 +362,21 @@ class DoctorTest {
                 "0x0000000000000000 0x00000000ffffffff 0x000000002014220c"
             })
     void shouldReportAWindowWithoutAddresses(String window) throws IOException {
-        plugIn(window);
+        addAdapter(window);
 
         assertFinding("adapter 0000:03:00.0 window", BROKEN, "no addresses", "Above 4G Decoding");
     }
 
     @Test
     void shouldWarnAboutTheFactoryWindow() throws IOException {
-        plugIn("0x00000000d0000000 0x00000000dfffffff 0x0000000000142208");
+        addAdapter("0x00000000d0000000 0x00000000dfffffff 0x0000000000142208");
 
         assertFinding("adapter 0000:03:00.0 window", DOUBTFUL, "256 MiB", "dis_config -spms");
     }
 
     @Test
     void shouldWarnAboutAddressTranslation() throws IOException {
-        plugIn(FOUR_GIB);
+        addAdapter(FOUR_GIB);
         write("sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0/iommu_group/type", "DMA-FQ");
 
         assertFinding("adapter 0000:03:00.0 IOMMU", DOUBTFUL, "translated (DMA-FQ)", "iommu=pt");
@@ -383,8 +385,8 @@ class DoctorTest {
     @ParameterizedTest
     @ValueSource(ints = {0x04, 0x08, 0x20, 0x7F})
     void shouldWarnAboutABridgeThatRedirects(int control) throws IOException {
-        plugIn(FOUR_GIB);
-        accessControl(control);
+        addAdapter(FOUR_GIB);
+        writeAccessControl(control);
 
         assertFinding(
                 "adapter 0000:03:00.0 ACS",
@@ -395,7 +397,7 @@ class DoctorTest {
 
     @Test
     void shouldReportThatOnlyRootCanReadABridge() throws IOException {
-        plugIn(FOUR_GIB);
+        addAdapter(FOUR_GIB);
         Files.write(root.resolve("sys/devices/pci0000:00/0000:00:01.0/config"), new byte[64]);
 
         var finding = find("adapter 0000:03:00.0 ACS");

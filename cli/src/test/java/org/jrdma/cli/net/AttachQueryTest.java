@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 
 class AttachQueryTest {
 
-    @SuppressWarnings("BanSerializableRead") // through the filter
-    private static Object sent(Object value) throws Exception {
+    @SuppressWarnings("BanSerializableRead") // the filter restricts the classes
+    private static Object copyThroughFilter(Object value) throws Exception {
         var bytes = new ByteArrayOutputStream();
         try (var output = new ObjectOutputStream(bytes)) {
             output.writeObject(value);
@@ -30,9 +30,9 @@ class AttachQueryTest {
     @Test
     void shouldDeserializeOnlyClassesThatAnAgentSends() throws Exception {
         var name = new ObjectName("a:type=B");
-        assertThat(sent(List.of(name, 1L))).isEqualTo(List.of(name, 1L));
+        assertThat(copyThroughFilter(List.of(name, 1L))).isEqualTo(List.of(name, 1L));
 
         assertThatExceptionOfType(InvalidClassException.class)
-                .isThrownBy(() -> sent(List.of(new File("a"))));
+                .isThrownBy(() -> copyThroughFilter(List.of(new File("a"))));
     }
 }

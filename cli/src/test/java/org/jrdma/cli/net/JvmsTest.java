@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests with a simulated /proc. */
+/** Tests with a folder that simulates /proc. */
 class JvmsTest {
 
     private static final int USER = 1000;
@@ -25,7 +25,7 @@ class JvmsTest {
         process("self", "bash", "bash", USER, "1");
     }
 
-    private void process(String pid, String name, String command, int user, String numbers)
+    private void process(String pid, String name, String command, int user, String namespacePids)
             throws IOException {
         var folder = Files.createDirectory(proc.resolve(pid));
         Files.writeString(folder.resolve("comm"), name + "\n");
@@ -33,7 +33,7 @@ class JvmsTest {
         Files.writeString(
                 folder.resolve("status"),
                 "Name:\t%s\nUid:\t%2$d\t%2$d\t%2$d\t%2$d\nNSpid:\t%3$s\n"
-                        .formatted(name, user, numbers));
+                        .formatted(name, user, namespacePids));
     }
 
     private List<Jvm> all(Long... attachable) throws IOException {
@@ -84,7 +84,7 @@ class JvmsTest {
     }
 
     @Test
-    void shouldLeaveOutAProcessThatEndsDuringTheSearch() throws Exception {
+    void shouldOmitAProcessThatEndsDuringTheSearch() throws Exception {
         Files.createDirectory(proc.resolve("7"));
 
         assertThat(all(7L)).isEmpty();

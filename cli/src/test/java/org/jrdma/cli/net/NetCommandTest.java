@@ -53,7 +53,7 @@ class NetCommandTest {
         return run("net", "--pid", child.pid());
     }
 
-    /** A JVM with a stream over each of some transports. */
+    /** A child JVM that has a connection to itself over each of the given transports. */
     private final class Child implements AutoCloseable {
 
         private final Process process;
@@ -82,10 +82,10 @@ class NetCommandTest {
             awaitLine("ready");
         }
 
-        private void awaitLine(String line) throws IOException {
-            for (var said = ""; !said.equals(line); ) {
-                said = process.inputReader().readLine();
-                assertThat(said).as("the child's output").isNotNull();
+        private void awaitLine(String expected) throws IOException {
+            for (var line = ""; !line.equals(expected); ) {
+                line = process.inputReader().readLine();
+                assertThat(line).as("the child's output").isNotNull();
             }
         }
 
@@ -168,7 +168,7 @@ class NetCommandTest {
                     .contains("-Djrdma.sockets.report=FILE", "-XX:StartFlightRecording")
                     .endsWith("Then run: jrdma net FILE\n");
 
-            assertThat(run("net")).isZero(); // this JVM was not named
+            assertThat(run("net")).isZero(); // succeeds, because the caller did not name this JVM
             assertThat(output.toString()).contains(child.title() + ": unknown: ");
         }
     }
@@ -209,60 +209,61 @@ class NetCommandTest {
                 jrdma sockets\tprocess 7\ta.B\t2026-11-22T10:00:00Z\tSTATE
                 local\tpeer\taccepted\ttransport\treceived\tsent\tsince\twhy not faster
                 """;
-        var of = Files.writeString(folder.resolve("a"), report.replace("STATE", "running"));
-        var at = Files.writeString(folder.resolve("b"), report.replace("STATE", "ended"));
+        var running = Files.writeString(folder.resolve("a"), report.replace("STATE", "running"));
+        var ended = Files.writeString(folder.resolve("b"), report.replace("STATE", "ended"));
 
-        assertThat(run("net", of.toString(), at.toString())).as(errors.toString()).isZero();
+        assertThat(run("net", running.toString(), ended.toString())).as(errors.toString()).isZero();
         assertThat(output.toString())
                 .isEqualTo(
                         """
                         process 7, a.B, from %s, at 2026-11-22T10:00:00Z: no open connections
                         process 7, a.B, from %s, ended at 2026-11-22T10:00:00Z: no open connections
                         """
-                                .formatted(of, at));
+                                .formatted(running, ended));
 
-        assertThat(run("net", "--json", of.toString(), at.toString())).isZero();
+        assertThat(run("net", "--json", running.toString(), ended.toString())).isZero();
         assertThat(output.toString())
                 .contains("\"ended\":false,\"problem\":null", "\"ended\":true,\"problem\":null");
     }
 
     @Test
     void shouldReportFilesThatCannotBeRead() throws Exception {
-        var other = Files.writeString(folder.resolve("passwd"), "root:x:0:0\n");
+        var notAReport = Files.writeString(folder.resolve("passwd"), "root:x:0:0\n");
         var broken = Files.writeString(folder.resolve("broken.jfr"), "FLR\0nothing");
-        var none = folder.resolve("none");
+        var missing = folder.resolve("none");
 
-        assertThat(run("net", other.toString(), broken.toString(), none.toString())).isOne();
+        assertThat(run("net", notAReport.toString(), broken.toString(), missing.toString()))
+                .isOne();
 
         assertThat(errors.toString())
                 .contains(
-                        other
+                        notAReport
                                 + " is not a report that a process writes with -Djrdma.sockets.report\n")
                 .contains("Cannot read " + broken + ": ")
-                .contains(none.toString())
+                .contains(missing.toString())
                 .hasLineCount(3);
         assertThat(output.toString()).isEmpty();
     }
 
     @Test
     void shouldConnectOnlyToALocalAgent() throws Exception {
-        var elsewhere = "service:jmx:rmi:///jndi/rmi://127.0.0.1:1/other";
+        var foreignAddress = "service:jmx:rmi:///jndi/rmi://127.0.0.1:1/other";
         try (var child =
                 new Child(
                         List.of("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED"),
                         FakeConnectorAddress.class,
-                        elsewhere)) {
+                        foreignAddress)) {
             assertThat(run(child)).isOne();
 
             assertThat(output.toString())
                     .contains(
                             ": unknown: query failed: its management address is not local: "
-                                    + elsewhere
+                                    + foreignAddress
                                     + "\n");
         }
     }
 
-    /** The kernel lets no user read this file, not even root. */
+    /** Reads a file that the kernel allows no user to read, not even root. */
     @Test
     void shouldReportMissingPermission() {
         assertThat(run("net", "/proc/sys/vm/drop_caches")).isOne();

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests with JVMs of two users. They need root, which can start processes of another user. */
+/**
+ * Tests with JVMs of two users. The tests run only as root, which can start processes of another
+ * user.
+ */
 @Tag("packaged")
 class OtherUserTest {
 
@@ -47,13 +50,13 @@ class OtherUserTest {
 
     @Test
     void shouldListTheConnectionsOfAnotherUsersJvmForRoot() throws Exception {
-        try (var other = start(AS_NOBODY, STREAMS, "tcp")) {
-            other.awaitOutput("ready");
-            try (var net = start(List.of(), "org.jrdma.cli.Jrdma", "net", "-p", other.pid())) {
+        try (var target = start(AS_NOBODY, STREAMS, "tcp")) {
+            target.awaitOutput("ready");
+            try (var net = start(List.of(), "org.jrdma.cli.Jrdma", "net", "-p", target.pid())) {
                 assertThat(net.await()).as(net.output()).isZero();
 
                 assertThat(net.output())
-                        .startsWith("process %s, %s\n".formatted(other.pid(), STREAMS))
+                        .startsWith("process %s, %s\n".formatted(target.pid(), STREAMS))
                         .contains("tcp: 1 (at ");
             }
         }
@@ -61,29 +64,29 @@ class OtherUserTest {
 
     @Test
     void shouldQueryAnotherUsersJvmOnlyIfItIsNamed() throws Exception {
-        try (var other = start(AS_NOBODY, STREAMS, "tcp")) {
-            other.awaitOutput("ready");
+        try (var target = start(AS_NOBODY, STREAMS, "tcp")) {
+            target.awaitOutput("ready");
             try (var net = start(List.of(), "org.jrdma.cli.Jrdma", "net")) {
                 assertThat(net.await()).as(net.output()).isZero();
 
                 assertThat(net.output())
                         .contains(
                                 "process %1$s, %2$s: unknown: owned by user nobody; use --pid %1$s to query this process\n"
-                                        .formatted(other.pid(), STREAMS));
+                                        .formatted(target.pid(), STREAMS));
             }
         }
     }
 
     @Test
-    void shouldNameTheOwnerOfAJvmThatCannotBeQueried() throws Exception {
-        try (var other = start(List.of(), STREAMS, "tcp")) {
-            other.awaitOutput("ready");
-            try (var net = start(AS_NOBODY, "org.jrdma.cli.Jrdma", "net", "-p", other.pid())) {
+    void shouldReportTheOwnerOfAJvmThatCannotBeQueried() throws Exception {
+        try (var target = start(List.of(), STREAMS, "tcp")) {
+            target.awaitOutput("ready");
+            try (var net = start(AS_NOBODY, "org.jrdma.cli.Jrdma", "net", "-p", target.pid())) {
                 assertThat(net.await()).as(net.output()).isOne();
 
                 assertThat(net.output())
                         .contains(
-                                "process %s, %s: unknown: ".formatted(other.pid(), STREAMS),
+                                "process %s, %s: unknown: ".formatted(target.pid(), STREAMS),
                                 " (owned by user root): ",
                                 "-Djrdma.sockets.report=FILE");
             }

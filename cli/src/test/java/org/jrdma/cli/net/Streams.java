@@ -31,7 +31,7 @@ final class Streams {
                             : pair(Transports.tcp(), Transports.supersockets(), Transports.tcp()));
         }
         while (transports.length > 0 && System.getProperty(ConnectionsMXBean.PROPERTY) == null) {
-            Thread.sleep(10); // the bean comes soon after the first connection
+            Thread.sleep(10); // the bean is registered soon after the first connection
         }
         System.out.println("ready");
         while (System.in.read() >= 0) {
@@ -41,18 +41,19 @@ final class Streams {
         System.exit(0);
     }
 
-    private static List<SocketChannel> pair(Transport listens, Transport... connects)
+    private static List<SocketChannel> pair(Transport accepting, Transport... connecting)
             throws IOException {
         try (var listener =
                 FabricSockets.listen(
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                        List.of(listens))) {
+                        List.of(accepting))) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
-            var client = FabricSockets.connect("127.0.0.1", port, List.of(connects), ofSeconds(60));
+            var client =
+                    FabricSockets.connect("127.0.0.1", port, List.of(connecting), ofSeconds(60));
             var server = listener.accept();
             client.write(ByteBuffer.allocate(BYTES));
-            for (var taken = ByteBuffer.allocate(BYTES); taken.hasRemaining(); ) {
-                server.read(taken);
+            for (var received = ByteBuffer.allocate(BYTES); received.hasRemaining(); ) {
+                server.read(received);
             }
             return List.of(client, server);
         }

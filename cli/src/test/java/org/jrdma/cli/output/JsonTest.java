@@ -54,7 +54,7 @@ class JsonTest {
                                 List.of("a")));
     }
 
-    /** Other tests use the parser to verify output. */
+    /** Verifies the parser that other tests use to verify output. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -5,7 +5,10 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 
-/** Both ends of a {@link ControlChannel} within this process. */
+/**
+ * Both ends of a {@link ControlChannel} within this process. The end {@code here} has connected to
+ * the end {@code there}.
+ */
 record ChannelPair(ControlChannel here, ControlChannel there) implements AutoCloseable {
 
     static ChannelPair connected() throws IOException {

@@ -15,19 +15,19 @@ class MeterTest {
 
         private static final Duration PAUSE = Duration.ofMillis(15);
 
-        private boolean starts;
+        private boolean isFirstExchange;
 
         @Override
         public void prepare(int bytes) {
-            starts = true;
+            isFirstExchange = true;
         }
 
         @Override
         public void exchange(int bytes) {
-            if (starts) {
+            if (isFirstExchange) {
                 pause();
             }
-            starts = false;
+            isFirstExchange = false;
         }
 
         private static void pause() {

@@ -120,7 +120,7 @@ class PerfCommandTest {
                 .satisfies(StrictJson::parse);
     }
 
-    /** The peer fails after some exchanges. */
+    /** The output must contain the lines that were printed before the peer failed. */
     @Test
     void shouldPrintEachPingImmediately() throws Exception {
         var answers = new AtomicInteger();
@@ -162,7 +162,7 @@ class PerfCommandTest {
         assertThat(errors.toString()).contains("tcp: failed: The peer reports: it broke");
     }
 
-    /** The path tcp, which fails for some sizes. */
+    /** Returns the path tcp, whose responding side fails for some sizes. */
     private static Path tcp(IntPredicate fails) {
         var tcp =
                 Paths.named("tcp", Paths.all(Optional.of(Paths.Fabric.SOFTWARE), Optional.empty()));
@@ -208,8 +208,8 @@ class PerfCommandTest {
     }
 
     @Test
-    void shouldContinueAfterAnInvalidAnswerOfThePeer() throws Exception {
-        var nonsense =
+    void shouldContinueAfterAnInvalidAnswerFromThePeer() throws Exception {
+        var invalidAnswer =
                 new Path(
                         "tcp",
                         "",
@@ -221,7 +221,7 @@ class PerfCommandTest {
                             peer.send("no port");
                             throw new IOException("enough");
                         });
-        try (var host = new TestPeer(nonsense)) {
+        try (var host = new TestPeer(invalidAnswer)) {
             assertThat(
                             run(
                                     "perf",
@@ -280,7 +280,7 @@ class PerfCommandTest {
                         "pio: not measured: the software fabric of SISCI is limited to one machine");
     }
 
-    /** On a machine without libsisci. */
+    /** On a machine without libsisci, both paths are unavailable for the same reason. */
     @Test
     void shouldReportTheSameReasonOnce() {
         run("perf", "pio", "dma", "--fabric=SYSTEM", "-t20", "-s8");
@@ -384,8 +384,8 @@ class PerfCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"perf", "ping"})
     void shouldReportAPortInUse(String command) throws Exception {
-        try (var other = new ServerSocket(0)) {
-            var port = Integer.toString(other.getLocalPort());
+        try (var usedPort = new ServerSocket(0)) {
+            var port = Integer.toString(usedPort.getLocalPort());
 
             assertThat(run(command, "--serve=" + port)).isEqualTo(1);
 

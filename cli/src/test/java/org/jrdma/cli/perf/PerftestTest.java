@@ -14,7 +14,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests with scripts in place of perftest's programs. The guest tests run perftest itself. */
+/**
+ * Tests with scripts in place of the programs of perftest. The tests in the guest run perftest
+ * itself.
+ */
 class PerftestTest {
 
     private static final Result RESULT =
@@ -39,7 +42,7 @@ class PerftestTest {
     }
 
     @Test
-    void shouldNameThePackageOfAMissingProgram() throws Exception {
+    void shouldReportThePackageOfAMissingProgram() throws Exception {
         assertThat(perftest().missing("write"))
                 .hasValue("ib_write_lat is not installed; it is in the package perftest");
 
@@ -93,7 +96,7 @@ class PerftestTest {
                         "--ib-dev=rxe0 .* --iters=1000 .* --inline_size=0 --tx-depth=64 --cq-mod=1 127.0.0.1\n");
     }
 
-    /** On a busy machine perftest may not determine the clock frequency. */
+    /** On a busy machine, perftest may be unable to determine the clock frequency. */
     @Test
     void shouldRetryIfAProgramPrintsNoNumber() throws Exception {
         program(
@@ -114,7 +117,7 @@ class PerftestTest {
     }
 
     @Test
-    void shouldReportTheOutputOfAProgramWithoutResult() throws Exception {
+    void shouldReportTheOutputOfAProgramWithoutAResult() throws Exception {
         program("ib_write_lat", "echo Unable to find the Infiniband/RoCE device");
 
         var figures = perftest().compare(RESULT, Duration.ofMillis(200));

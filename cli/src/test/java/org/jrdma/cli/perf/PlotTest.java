@@ -89,7 +89,7 @@ class PlotTest {
                 .allSatisfy(line -> assertThat(line.getAttribute("points")).matches("\\S+ \\S+"));
     }
 
-    /** The number of paths exceeds that of the command. */
+    /** Draws more paths than the command has. */
     @Test
     void shouldDistinguishManyPathsByColorAndMarker() throws Exception {
         var results = IntStream.range(0, 14).mapToObj(path -> result("p" + path, 8, 1, 1)).toList();
@@ -175,7 +175,7 @@ class PlotTest {
     }
 
     @Test
-    void shouldDefineLatency() throws Exception {
+    void shouldPrintTheDefinitionOfLatency() throws Exception {
         assertThat(elements(draw(RESULTS), "text"))
                 .extracting(Element::getTextContent)
                 .anyMatch(words -> words.contains("half of a round trip. For read,"));
@@ -198,7 +198,9 @@ class PlotTest {
                         "tcp & others");
     }
 
-    /** A smaller latency and a larger bandwidth have other heights, on logarithmic axes. */
+    /**
+     * A smaller latency is drawn at a lower position, and a larger bandwidth at a higher position.
+     */
     @Test
     void shouldPlaceEachValueOnLogarithmicAxes() throws Exception {
         var lines = elements(draw(RESULTS), "polyline");
@@ -283,7 +285,7 @@ class PlotTest {
     }
 
     @Test
-    void shouldDrawTheTitleTheVersionTheDateAndTheMachine() throws Exception {
+    void shouldPrintTheTitleTheVersionTheDateAndTheMachine() throws Exception {
         assertThat(elements(draw(RESULTS), "text").subList(0, 2))
                 .extracting(Element::getTextContent)
                 .satisfiesExactly(

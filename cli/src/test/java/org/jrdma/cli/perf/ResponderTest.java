@@ -40,14 +40,14 @@ class ResponderTest {
                             (_, _, _) -> new NoOpLink()));
 
     private ChannelPair sides;
-    private ControlChannel here;
-    private ControlChannel there;
+    private ControlChannel measuringSide;
+    private ControlChannel respondingSide;
 
     @BeforeEach
     void connect() throws Exception {
         sides = ChannelPair.connected();
-        here = sides.here();
-        there = sides.there();
+        measuringSide = sides.here();
+        respondingSide = sides.there();
     }
 
     @AfterEach
@@ -65,15 +65,15 @@ class ResponderTest {
         "open gone 8, it broke",
         "open idle 65, does not support messages of 65 bytes"
     })
-    void shouldReportWhyItRejectsARequest(String order, String reason) throws Exception {
+    void shouldReportWhyItRejectsARequest(String request, String reason) throws Exception {
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var responding =
                     threads.submit(() -> {
-                        new Responder(there, PATHS).run();
+                        new Responder(respondingSide, PATHS).run();
                         return null;
                     });
             assertThatIOException()
-                    .isThrownBy(() -> here.exchange(order))
+                    .isThrownBy(() -> measuringSide.exchange(request))
                     .withMessageContaining(reason);
             assertThat(responding).failsWithin(ControlChannel.TIMEOUT);
         }
@@ -81,19 +81,19 @@ class ResponderTest {
 
     @ParameterizedTest
     @CsvSource({"exchange 9 1, exceed the agreed maximum", "dance 8 1, same version"})
-    void shouldClosePathOnARequestThatWasNotAgreed(String order, String reason) throws Exception {
+    void shouldRejectAnInvalidRequestForAnOpenPath(String request, String reason) throws Exception {
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var responding =
                     threads.submit(() -> {
-                        new Responder(there, PATHS).run();
+                        new Responder(respondingSide, PATHS).run();
                         return null;
                     });
-            assertThat(here.exchange("open idle 8")).isEqualTo(Meter.DONE);
+            assertThat(measuringSide.exchange("open idle 8")).isEqualTo(Meter.DONE);
 
             assertThatIOException()
                     .isThrownBy(() -> {
-                        here.exchange(order);
-                        here.receive();
+                        measuringSide.exchange(request);
+                        measuringSide.receive();
                     })
                     .withMessageContaining(reason);
             assertThat(responding).failsWithin(ControlChannel.TIMEOUT);
@@ -102,30 +102,30 @@ class ResponderTest {
 
     @Test
     void shouldRejectALineThatIsTooLong() throws Exception {
-        here.send("open idle 8 ".repeat(ControlChannel.MAX_LINE));
+        measuringSide.send("open idle 8 ".repeat(ControlChannel.MAX_LINE));
 
         assertThatIOException()
-                .isThrownBy(() -> there.receive())
+                .isThrownBy(() -> respondingSide.receive())
                 .withMessageContaining("more than 1024 bytes");
     }
 
     @Test
     void shouldReplaceControlCharacters() throws Exception {
-        here.send("\u001b[2J\u0007\u009bm");
+        measuringSide.send("\u001b[2J\u0007\u009bm");
 
-        assertThat(there.receive()).isEqualTo("?[2J??m");
+        assertThat(respondingSide.receive()).isEqualTo("?[2J??m");
     }
 
     @Test
     void shouldTruncateAFailureToTheLongestLine() throws Exception {
-        here.sendFailure(new IOException("\u20ac".repeat(ControlChannel.MAX_LINE)));
-        here.sendFailure(new IllegalStateException());
+        measuringSide.sendFailure(new IOException("\u20ac".repeat(ControlChannel.MAX_LINE)));
+        measuringSide.sendFailure(new IllegalStateException());
 
         assertThatIOException()
-                .isThrownBy(() -> there.receive())
+                .isThrownBy(() -> respondingSide.receive())
                 .withMessageContaining("\u20ac".repeat(100));
         assertThatIOException()
-                .isThrownBy(() -> there.receive())
+                .isThrownBy(() -> respondingSide.receive())
                 .withMessageContaining("IllegalStateException");
     }
 
@@ -145,10 +145,10 @@ class ResponderTest {
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var responding =
                     threads.submit(() -> {
-                        new Responder(there, PATHS).run();
+                        new Responder(respondingSide, PATHS).run();
                         return null;
                     });
-            try (var meter = Meter.open(here, PATHS.getFirst(), 8)) {
+            try (var meter = Meter.open(measuringSide, PATHS.getFirst(), 8)) {
                 assertThat(meter.measure(8, java.time.Duration.ofMillis(5)).latency().samples())
                         .isPositive();
             }

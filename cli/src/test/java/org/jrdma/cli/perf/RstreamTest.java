@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests with a script in place of rstream. The guest tests run rstream itself. */
+/** Tests with a script in place of rstream. The tests in the guest run rstream itself. */
 class RstreamTest {
 
     private static final Result RESULT =
@@ -36,12 +36,15 @@ class RstreamTest {
     }
 
     @Test
-    void shouldNameItsPackage() {
+    void shouldReportThePackageOfTheMissingProgram() {
         assertThat(rstream().missing("rsocket"))
                 .hasValue("rstream is not installed; it is in the package rdmacm-utils");
     }
 
-    /** Latency is measured with one transfer per direction, bandwidth with many. */
+    /**
+     * The latency is measured with one transfer in each direction, and the bandwidth with many
+     * transfers.
+     */
     @Test
     void shouldRunTheProgramWithTheSameParameters() throws Exception {
         program(

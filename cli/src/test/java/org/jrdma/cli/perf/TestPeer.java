@@ -18,7 +18,7 @@ final class TestPeer implements AutoCloseable {
                 MeasurementOptions.serve(
                         listener, List.of(paths), new PrintWriter(Writer.nullWriter()));
             } catch (IOException _) {
-                // the test is over
+                // the test has closed the listener
             }
         });
     }

@@ -17,8 +17,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Two processes count in the memory of one of them: with a read and a write, which lose updates,
- * with the same under a lock (compare-and-swap), and with fetch-and-add.
+ * Two processes increment counters in the memory of one of them: with a read and a write, which
+ * lose updates, with a read and a write under a lock, and with fetch-and-add.
  *
  * <pre>
  * ./jrdma example atomics             # on the host "owner", which has the counters
@@ -72,8 +72,8 @@ public final class Atomics extends FabricProgram {
             counters = RemoteMemory.parse(peer.exchange(own.remote()));
             queuePair.connect(remote);
             if (host.isEmpty()) {
-                // The owner counts by RDMA too, over a queue pair that is connected to itself: most
-                // adapters' atomics are not atomic with respect to the processor.
+                // The owner also counts by RDMA, over a queue pair connected to itself, because the
+                // atomics of most adapters are not atomic with respect to the processor.
                 queuePair = domain.newQueuePair(options);
                 queuePair.connect(queuePair.endpoint());
                 counters = own.remote();
@@ -100,11 +100,11 @@ public final class Atomics extends FabricProgram {
                 IO.println("with a lock:           " + values.get(JAVA_LONG, LOCKED));
                 IO.println("fetch-and-add:         " + values.get(JAVA_LONG, ADDED));
             }
-            peer.exchange("done"); // the owner's memory stays until both sides are done
+            peer.exchange("done"); // the owner keeps its memory until both sides have finished
         }
     }
 
-    /** Loses an increment by the other side between the read and the write. */
+    /** Increments a counter. Loses increments made between the read and the write. */
     private void readAndWrite(long offset) throws IOException {
         queuePair.read(result.slice(), counters.at(offset)).await(TIMEOUT);
         result.segment().set(JAVA_LONG, 0, result.segment().get(JAVA_LONG, 0) + 1);

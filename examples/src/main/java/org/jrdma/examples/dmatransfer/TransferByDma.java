@@ -24,7 +24,7 @@ public final class TransferByDma extends FabricProgram {
     private static final int SEGMENT = 4004;
     private static final int SOURCE = 4005;
 
-    // The layout of the segment: the bytes, and a number that is 0 until the bytes are there.
+    // The layout of the segment: the bytes, and a number that is 0 until the bytes have arrived.
     private static final long BYTES = 1 << 20;
     private static final long ARRIVED = BYTES;
     private static final long SEGMENT_BYTES = BYTES + 4096;
@@ -83,7 +83,8 @@ public final class TransferByDma extends FabricProgram {
             bytes.segment().fill((byte) 0);
             queue.transfer(DmaTransfer.pull(local, 0, remote, 0, BYTES), TIMEOUT);
             var last = BYTES - Long.BYTES;
-            IO.println(bytes.getLong(last) == last ? "pulled them back" : "pulled back others");
+            IO.println(
+                    bytes.getLong(last) == last ? "pulled them back" : "pulled back wrong bytes");
 
             memory.putLongRelease(ARRIVED, 1);
             memory.flush();

@@ -9,12 +9,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * The latency of programmed I/O: two nodes store a number into each other's memory in turns, and
- * poll their own memory. No system call takes part, and neither node sleeps.
+ * The latency of programmed I/O: two nodes alternately store a number into each other's memory, and
+ * poll their own memory. The stores need no system call.
  *
  * <pre>
  * ./jrdma example pio-ping-pong         # prints the id of its node
- * ./jrdma example pio-ping-pong 4       # on another node: plays with node 4
+ * ./jrdma example pio-ping-pong 4       # on another node: exchanges numbers with node 4
  * </pre>
  */
 @Command(
@@ -26,7 +26,7 @@ public final class PioPingPong extends FabricProgram {
     private static final int SECOND_SEGMENT = 4003;
     private static final int BYTES = 4096;
 
-    // The layout of each segment. The number has a cache line of its own.
+    // The layout of each segment. The number is in a separate cache line.
     private static final int NUMBER = 0;
     private static final int CLIENT = 64;
     private static final int ROUNDS = 72;
@@ -47,7 +47,7 @@ public final class PioPingPong extends FabricProgram {
             if (peer == null) {
                 answer(node);
             } else {
-                play(node);
+                measure(node);
             }
         }
     }
@@ -60,30 +60,30 @@ public final class PioPingPong extends FabricProgram {
             spinUntil(() -> own.getLongAcquire(CLIENT) != 0);
             var client = (int) own.getLong(CLIENT);
             try (var remote = node.connect(client, SECOND_SEGMENT, TIMEOUT);
-                    var theirs = remote.map()) {
+                    var remoteMap = remote.map()) {
                 var rounds = own.getLong(ROUNDS);
                 for (var round = 1L; round <= rounds; round++) {
                     await(own, round);
-                    send(theirs, round);
+                    send(remoteMap, round);
                 }
                 IO.println("sent back %d times".formatted(rounds));
             }
         }
     }
 
-    private void play(Node node) throws IOException {
+    private void measure(Node node) throws IOException {
         IO.println("connecting to node %d, until %s".formatted(peer, deadline()));
         try (var segment = node.newSegment(SECOND_SEGMENT, BYTES);
                 var own = segment.map()) {
             segment.offer();
             try (var remote = node.connect(peer, FIRST_SEGMENT, TIMEOUT);
-                    var theirs = remote.map()) {
-                theirs.putLong(ROUNDS, rounds);
-                theirs.putLongRelease(CLIENT, node.id());
-                theirs.flush();
+                    var remoteMap = remote.map()) {
+                remoteMap.putLong(ROUNDS, rounds);
+                remoteMap.putLongRelease(CLIENT, node.id());
+                remoteMap.flush();
                 var start = System.nanoTime();
                 for (var round = 1L; round <= rounds; round++) {
-                    send(theirs, round);
+                    send(remoteMap, round);
                     await(own, round);
                 }
                 var micros = (System.nanoTime() - start) / 1e3;
@@ -92,9 +92,9 @@ public final class PioPingPong extends FabricProgram {
         }
     }
 
-    private static void send(RemoteMap theirs, long number) {
-        theirs.putLong(NUMBER, number);
-        theirs.flush(); // otherwise the processor may delay the store
+    private static void send(RemoteMap remoteMap, long number) {
+        remoteMap.putLong(NUMBER, number);
+        remoteMap.flush(); // otherwise the processor may delay the store
     }
 
     private static void await(LocalMap own, long number) throws IOException {

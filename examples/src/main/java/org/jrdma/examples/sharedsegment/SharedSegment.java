@@ -24,7 +24,7 @@ public final class SharedSegment extends FabricProgram {
     private static final int SEGMENT = 4001;
     private static final int BYTES = 4096;
 
-    // The layout of the segment: a number that is 0 until the text is there, and the text.
+    // The layout of the segment: a number that is 0 until the text has arrived, and the text.
     private static final int ARRIVED = 0;
     private static final int TEXT = 64;
 

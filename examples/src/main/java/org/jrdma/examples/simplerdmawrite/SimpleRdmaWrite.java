@@ -16,10 +16,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * One RDMA WRITE: a process writes a text into the memory of another process, whose processor takes
- * no part in it.
+ * One RDMA WRITE: a process writes a text into the memory of another process, whose processor is
+ * not involved.
  *
- * <p>The two processes exchange addresses and keys over TCP. The text travels by RDMA alone.
+ * <p>The two processes exchange addresses and keys over TCP. Only the text is sent by RDMA.
  *
  * <pre>
  * ./jrdma example simple-rdma-write             # on the host "server"
@@ -82,8 +82,8 @@ public final class SimpleRdmaWrite extends FabricProgram {
             } else {
                 watch(buffer);
             }
-            // Both sides stay until both are done: a closed queue pair acknowledges no packets, and
-            // deregistered memory cannot be written.
+            // Both sides wait for each other before they close their objects: a closed queue pair
+            // acknowledges no packets, and deregistered memory cannot be written.
             peer.exchange("done");
         }
     }

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "write-notify", description = "Clients write into a server's memory and notify it")
 public final class WriteNotify extends FabricProgram {
 
-    private static final int TEXT = 64; // bytes of a text; the byte after it is for messages
+    private static final int TEXT = 64; // bytes of a text; the next byte is for messages
 
     @Option(names = "-p", paramLabel = "PORT", description = "port (default: ${DEFAULT-VALUE})")
     private int port = 7175;
@@ -63,8 +63,8 @@ public final class WriteNotify extends FabricProgram {
                 var poller = device.newCompletionDispatcher(16)) {
             var options =
                     ConnectionOptions.of(reliable(poller))
-                            .privateData(memory.remote().toBytes()) // where the client can write
-                            // The client may write at once, so this receive is posted before.
+                            .privateData(memory.remote().toBytes()) // the target of the writes
+                            // Posted before the accept, because the client may write immediately.
                             .prepared(qp -> received.set(qp.receive(memory.slice(TEXT, 1))));
             try (var connection = request.accept(domain, options, TIMEOUT)) {
                 var notification = received.get().awaitCompletion(TIMEOUT);
@@ -77,23 +77,23 @@ public final class WriteNotify extends FabricProgram {
                     connection.queuePair().send(memory.slice(TEXT, 1)).await(TIMEOUT);
                     notification = received.get().awaitCompletion(TIMEOUT);
                 }
-                return " has left"; // its disconnect has flushed the receive
+                return " has left"; // the disconnect has flushed the receive
             }
         } catch (IOException e) {
             return ": " + e.getMessage();
         }
     }
 
-    private void write(InetSocketAddress there) throws IOException {
-        try (var route = connectionManager().resolve(there, TIMEOUT);
+    private void write(InetSocketAddress address) throws IOException {
+        try (var route = connectionManager().resolve(address, TIMEOUT);
                 var device = verbs().open(route.deviceName());
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(Access.LOCAL_WRITE).region(TEXT + 1);
                 var poller = device.newCompletionDispatcher(16);
                 var connection =
                         route.connect(domain, ConnectionOptions.of(reliable(poller)), TIMEOUT)) {
-            var named = Arrays.copyOf(connection.privateData().bytes(), RemoteMemory.BYTES);
-            var remote = RemoteMemory.from(ByteBuffer.wrap(named));
+            var encoded = Arrays.copyOf(connection.privateData().bytes(), RemoteMemory.BYTES);
+            var remote = RemoteMemory.from(ByteBuffer.wrap(encoded));
             if (remote.length() != memory.length()) {
                 throw new IOException(
                         "The server at that address is not write-notify: it sent no memory.");
@@ -109,7 +109,7 @@ public final class WriteNotify extends FabricProgram {
                         queuePair.writeWithImmediate(memory.slice(0, TEXT), remote, number);
                     } else {
                         queuePair.write(memory.slice(0, TEXT), remote);
-                        queuePair.send(memory.slice(TEXT, 1)); // cannot overtake the write
+                        queuePair.send(memory.slice(TEXT, 1)); // arrives after the write
                     }
                     answer.await(TIMEOUT); // the server has read the text
                 }

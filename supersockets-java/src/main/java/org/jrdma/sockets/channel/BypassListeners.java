@@ -4,12 +4,13 @@ import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
+import java.util.StringJoiner;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.internal.ReadinessSource;
 import org.jrdma.sockets.policy.TransportList.Bypass;
+import org.jrdma.sockets.policy.TransportList.UnusedTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,16 +71,19 @@ final class BypassListeners extends ReadinessSource {
     }
 
     /**
-     * Checks that clients can use one of the bypasses at least.
+     * Checks that at least one of the bypasses listens.
      *
-     * @throws BindException if they cannot; the message has the reason for each bypass
+     * @param bypasses the bypasses for which this object was opened
+     * @throws BindException if none does; the message has the reason for each bypass
      */
-    void ensureAnyListens() throws BindException {
+    void ensureAnyListens(List<Bypass> bypasses) throws BindException {
         if (entries.stream().allMatch(entry -> entry.listener == null)) {
-            throw new BindException(
-                    entries.stream()
-                            .map(Entry::whyNot)
-                            .collect(Collectors.joining("; ", "No transport can be used: ", "")));
+            var reasons = new StringJoiner("; ", "No transport can be used: ", "");
+            for (var i = 0; i < entries.size(); i++) {
+                var transport = bypasses.get(i).transport();
+                reasons.add(new UnusedTransport(transport, whyNot(i)).toString());
+            }
+            throw new BindException(reasons.toString());
         }
     }
 

@@ -122,7 +122,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
                     || !opened.isAnyPortTaken()
                     || choices == MAX_PORT_CHOICES) {
                 if (kind.isBypassOnly()) {
-                    opened.ensureAnyListens();
+                    opened.ensureAnyListens(kind.bypasses());
                 }
                 listeners = opened;
                 opened.add(input::wakeUpOnce);

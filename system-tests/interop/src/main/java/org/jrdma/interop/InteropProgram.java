@@ -5,12 +5,15 @@ import picocli.CommandLine;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * A program that mirrors a C tool of rdma-core: same options, same data on the network, and, where
- * tests compare it, same output.
+ * A program that mirrors a C tool of rdma-core. It has the same options and sends the same data
+ * over the network. If a test compares the output of the two programs, the output is also the same.
  */
 public abstract class InteropProgram extends FabricProgram {
 
-    /** Accepts numbers in hexadecimal digits, as {@code strtol} does. */
+    /**
+     * Lets numeric options also accept hexadecimal numbers such as 0x10, as {@code strtol} does in
+     * the C tools.
+     */
     @Override
     protected CommandLine commandLine() {
         return super.commandLine()
@@ -26,7 +29,7 @@ public abstract class InteropProgram extends FabricProgram {
         }
     }
 
-    /** Rejects the value of an option that is outside of a range. */
+    /** Rejects the value of an option if it is outside of a range. */
     protected final void checkRange(String option, int value, int min, int max) {
         if (value < min || value > max) {
             throw usageError(

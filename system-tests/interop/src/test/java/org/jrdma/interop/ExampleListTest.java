@@ -13,12 +13,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine.Command;
 
-/** The list of examples, examples/examples.tsv, agrees with the programs and the documentation. */
+/**
+ * Verifies that examples/examples.tsv, the list of examples, agrees with the programs and with the
+ * documentation.
+ */
 class ExampleListTest {
 
     private static final Path ROOT = Path.of("../..");
 
-    /** A line of the list. */
+    /** A line of the list of examples. */
     record Entry(String name, String module, String className, String description) {
 
         Path source() {
@@ -42,7 +45,7 @@ class ExampleListTest {
 
     @ParameterizedTest
     @MethodSource("entries")
-    void shouldNameAProgramThatDescribesItselfLikeTheList(Entry entry) throws Exception {
+    void shouldHaveTheNameAndTheDescriptionOfTheProgram(Entry entry) throws Exception {
         var program = Class.forName("org.jrdma." + entry.packageName() + "." + entry.className);
         var command = program.getAnnotation(Command.class);
 

@@ -20,14 +20,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The messages of programs that cannot run, on any machine, with or without a device. */
+/** Tests the messages of programs that cannot run. The tests run with and without a device. */
 class InteropFailureTest {
 
     @Test
-    void shouldRequireAServerToConnectTo() throws Exception {
+    void shouldRequireTheAddressOfTheServer() throws Exception {
         try (var program = Programs.example(Rping.class, "-c")) {
             assertThat(program.await()).isEqualTo(2);
-            assertThat(program.output()).startsWith("-c: connect to what").contains("Try '--help'");
+            assertThat(program.output())
+                    .startsWith("-c requires the address of the server.")
+                    .contains("Try '--help'");
         }
     }
 
@@ -41,7 +43,7 @@ class InteropFailureTest {
                 XsrqPingPong.class,
                 DevInfo.class
             })
-    void shouldReportWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
+    void shouldReportTheRemedyIfTheDeviceDoesNotExist(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
@@ -62,9 +64,9 @@ class InteropFailureTest {
                 XsrqPingPong.class,
                 DevInfo.class
             })
-    void shouldNameThePackageWithoutTheLibrary(Class<?> example, @TempDir Path folder)
+    void shouldReportThePackageOfAMissingLibrary(Class<?> example, @TempDir Path folder)
             throws Exception {
-        // An invalid file that is found before the system's library.
+        // An invalid file, which is found before the library of the system.
         Files.writeString(folder.resolve("libibverbs.so.1"), "nothing");
 
         try (var program =
@@ -89,7 +91,7 @@ class InteropFailureTest {
                 RdmaClient.class,
                 RdmaServer.class
             })
-    void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
+    void shouldPrintItsOptionsOnRequest(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "--help")) {
             assertThat(program.await()).isZero();
             assertThat(program.output()).startsWith("usage: ");
@@ -107,7 +109,7 @@ class InteropFailureTest {
                 DevInfo.class,
                 RdmaServer.class
             })
-    void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
+    void shouldRejectAnUnknownOptionAndReferToHelp(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output()).contains("-x", "Try '--help'").hasLineCount(2);
@@ -115,7 +117,7 @@ class InteropFailureTest {
     }
 
     @Test
-    void shouldRequireTheServerBeforeOtherArguments() throws Exception {
+    void shouldReportTheMissingAddressOfTheServer() throws Exception {
         try (var program = Programs.example(RdmaClient.class, "-x")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output())

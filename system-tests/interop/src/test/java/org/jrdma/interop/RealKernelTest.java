@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The interop programs on the rxe0 of a guest, against each other and against the C programs.
- * system-tests/guest/examples-test runs these.
+ * Tests the interop programs on the device rxe0 of a guest, with each other and with the C
+ * programs. The script system-tests/guest/examples-test runs these tests.
  */
 @Tag("real-kernel")
 class RealKernelTest {
@@ -97,8 +97,8 @@ class RealKernelTest {
         try (var serving = server.startOver(transport, serverOptions)) {
             serving.awaitListening(PORT);
             try (var connecting = client.startOver(transport, clientOptions, SERVER)) {
-                assertThatItPlayed(connecting);
-                assertThatItPlayed(serving);
+                assertSuccess(connecting);
+                assertSuccess(serving);
             }
         }
     }
@@ -164,7 +164,8 @@ class RealKernelTest {
     }
 
     /**
-     * Repeats the client until the server listens, because a C server does not print when it does.
+     * Repeats the client until the server listens, because a C server does not print when it starts
+     * to listen.
      */
     @ParameterizedTest(name = "{0}: {1} serves, {2} connects to {3} {4}")
     @CsvSource({
@@ -178,7 +179,7 @@ class RealKernelTest {
         "udaddy, JAVA, C, 10.77.0.1, -c 3 -S 1000",
         "udaddy, JAVA, JAVA, 10.77.0.1, -t 8",
     })
-    void shouldTakeEveryStepAsTheCProgramDoes(
+    void shouldConnectStepByStepLikeTheCProgram(
             String name, PingPong server, PingPong client, String address, String options)
             throws Exception {
         try (var serving = program(server, name, "-b", address, options)) {
@@ -193,8 +194,8 @@ class RealKernelTest {
             }
             assertThat(code).as(output).isZero();
             assertThat(serving.await()).as(serving.output()).isZero();
-            for (var said : List.of(output, serving.output())) {
-                assertThat(said).contains("data transfers complete", "test complete");
+            for (var sideOutput : List.of(output, serving.output())) {
+                assertThat(sideOutput).contains("data transfers complete", "test complete");
             }
         }
     }
@@ -212,21 +213,22 @@ class RealKernelTest {
 
     @ParameterizedTest(name = "{0} sends, {1} and {2} receive")
     @CsvSource({"C, JAVA, C", "JAVA, C, JAVA"})
-    void shouldReachAllMembersOfAGroup(PingPong sends, PingPong one, PingPong other)
+    void shouldReachAllMembersOfAGroup(PingPong senderKind, PingPong firstKind, PingPong secondKind)
             throws Exception {
         var options = "-m 239.77.0.4 -b 10.77.0.1";
-        try (var first = program(one, "mckey", options);
-                var second = program(other, "mckey", options)) {
+        try (var first = program(firstKind, "mckey", options);
+                var second = program(secondKind, "mckey", options)) {
             first.awaitOutput("receiving data transfers");
             second.awaitOutput("receiving data transfers");
             for (var attempt = 0;
                     (first.isRunning() || second.isRunning()) && attempt < 20;
                     attempt++) {
-                try (var sender = program(sends, "mckey", options, "-s")) {
+                try (var sender = program(senderKind, "mckey", options, "-s")) {
                     assertThat(sender.await()).as(sender.output()).isZero();
                     assertThat(sender.output()).contains("data transfers complete");
                 }
-                Thread.sleep(500); // a datagram may have been lost, so the next ones count
+                // A member that lost a datagram waits for the datagrams of the next attempt.
+                Thread.sleep(500);
             }
             for (var member : List.of(first, second)) {
                 assertThat(member.await()).as(member.output()).isZero();
@@ -236,7 +238,7 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldAnswerThePingsOfManyClients() throws Exception {
+    void shouldServeThePingsOfManyClients() throws Exception {
         try (var serving = rping(PingPong.JAVA, "-s", "-P", "-v")) {
             serving.awaitOutput("waiting at port 7174 of 10.77.0.1 (rxe0), 10.77.1.1 (siw0)");
             try (var first = rping(PingPong.C, "-c", "-V", "-C", "3", "-a", SERVER);
@@ -268,9 +270,9 @@ class RealKernelTest {
         return Program.start(command);
     }
 
-    /** Newer kernels than 6.12 support this on rxe. */
+    /** Kernels after 6.12 support on-demand paging on rxe. */
     @Test
-    void shouldUseMemoryOnDemandWhereTheDeviceCan() throws Exception {
+    void shouldUseOnDemandPagingIfTheDeviceSupportsIt() throws Exception {
         try (var device = Verbs.system().open("rxe0")) {
             if (device.extendedAttributes().onDemand()) {
                 shouldRunPingPong("rc", PingPong.JAVA, "-o -s 64", PingPong.JAVA, "-o -e -s 64");
@@ -283,14 +285,14 @@ class RealKernelTest {
         }
     }
 
-    private static void assertThatItPlayed(Program program) throws Exception {
+    private static void assertSuccess(Program program) throws Exception {
         var exitCode = program.await();
 
         assertThat(exitCode).as(program + ": " + program.output()).isZero();
         assertThat(program.output())
                 .doesNotContain("invalid data")
                 .containsPattern(
-                        "(?m)^  local address:  LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}[,:] GID ::ffff:10.77.0.1$") // ibv_ud_pingpong has a colon
+                        "(?m)^  local address:  LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}[,:] GID ::ffff:10.77.0.1$") // ibv_ud_pingpong prints a colon
                 .containsPattern(
                         "(?m)^  remote address: LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}, GID ::ffff:10.77.0.1$")
                 .containsPattern(
@@ -300,7 +302,7 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldNoticeWrongDataAtTheServer() throws Exception {
+    void shouldDetectWrongDataAtTheServer() throws Exception {
         try (var server = PingPong.JAVA.start("-c")) {
             server.awaitListening(PORT);
             try (var client = PingPong.C.start("", SERVER)) {
@@ -327,7 +329,7 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldAskForTheGidThatAPeerDoesNotSend() throws Exception {
+    void shouldReportThatThePeerSentNoGid() throws Exception {
         try (var server = PingPong.JAVA.start("")) {
             server.awaitListening(PORT);
             try (var client = Program.start(List.of("ibv_rc_pingpong", "-d", "rxe0", SERVER))) {
@@ -341,11 +343,11 @@ class RealKernelTest {
     }
 
     @Test
-    void shouldRefuseADatagramThatIsLongerThanAPacket() throws Exception {
+    void shouldRejectADatagramThatIsLongerThanAPacket() throws Exception {
         try (var program = PingPong.JAVA.startOver("ud", "-s 1025")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
-                    .contains("A datagram has 1024 bytes at most on this port, not 1025.")
+                    .contains("A datagram on this port has at most 1024 bytes, not 1025.")
                     .doesNotContain("local address", "\tat ");
         }
     }
@@ -357,7 +359,7 @@ class RealKernelTest {
             try (var _ = PingPong.C.startOver("srq", "-q 4", SERVER)) {
                 assertThat(server.await()).isEqualTo(1);
                 assertThat(server.output())
-                        .contains("The other side has 4 queue pairs, and this one 5.")
+                        .contains("The other side has 4 queue pairs, but this side has 5.")
                         .doesNotContain("\tat ");
             }
         }
@@ -400,13 +402,16 @@ class RealKernelTest {
                 var java = example("devinfo", arguments)) {
             assertThat(c.await()).as(c.output()).isZero();
             assertThat(java.await()).as(java.output()).isZero();
-            assertThat(inTheWordsOf(c.output(), java.output()).lines())
+            assertThat(withFlagNamesOf(c.output(), java.output()).lines())
                     .containsExactlyElementsOf(c.output().lines().toList());
         }
     }
 
-    /** An older C program has no names for two flags, and prints them as a number. */
-    private static String inTheWordsOf(String c, String java) {
+    /**
+     * Replaces the names of two flags by the number that an older C program prints, because that
+     * program has no names for them.
+     */
+    private static String withFlagNamesOf(String c, String java) {
         var unnamed = "Unknown flags: 0xC0";
         return c.contains(unnamed)
                 ? java.replaceAll("SUPPORT_FLUSH\\n\\s*SUPPORT_ATOMIC_WRITE", unnamed)

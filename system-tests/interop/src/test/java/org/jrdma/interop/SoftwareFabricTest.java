@@ -31,15 +31,19 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests the interop programs on the software fabric, each side in its own process, on any machine.
+ * Tests the interop programs on the software fabric. Each side runs in a separate process. The
+ * tests run on any machine.
  */
 class SoftwareFabricTest {
 
-    private static final String CHOSEN = "This runs on the software fabric, as requested.\n";
+    private static final String FIRST_LINE = "This runs on the software fabric, as requested.\n";
 
     private static final boolean QUICK = Boolean.getBoolean("jrdma.test.quick");
 
-    /** Makes the addresses of two builds on one machine different. */
+    /**
+     * The process ID, from which addresses are derived, so that two builds on one machine use
+     * different addresses.
+     */
     private static final long PROCESS = ProcessHandle.current().pid();
 
     static Stream<Arguments> pingPongs() {
@@ -72,7 +76,7 @@ class SoftwareFabricTest {
                             .as("client: %s, server: %s", client.output(), server.output())
                             .isZero();
                     assertThat(side.output())
-                            .startsWith(CHOSEN)
+                            .startsWith(FIRST_LINE)
                             .doesNotContain("invalid data")
                             .containsPattern("remote address: LID 0x0000, .* GID ::ffff:127.0.0.")
                             .containsPattern("(?m)^\\d+ iters in .* usec/iter$");
@@ -92,7 +96,7 @@ class SoftwareFabricTest {
                 for (var side : List.of(client, server)) {
                     assertThat(side.await()).as(side.output()).isZero();
                     assertThat(side.output())
-                            .startsWith(CHOSEN)
+                            .startsWith(FIRST_LINE)
                             .containsPattern(
                                     "\n   local: LID 0000, QPN RECV [0-9a-f]{6} SEND [0-9a-f]{6}, PSN [0-9a-f]{6}, SRQN [0-9a-f]{6}, GID ::ffff:127.0.0.")
                             .containsPattern("\n  remote: LID 0000, .* GID ::ffff:127.0.0.")
@@ -121,19 +125,19 @@ class SoftwareFabricTest {
     /** Each process has a device with its own address. */
     @Test
     void shouldPingOverAConnectionByAddress() throws Exception {
-        var address = addressOfOwn();
+        var address = ownAddress();
         var options = List.of("-f", "software", "-a", address, "-v", "-C", "3", "-S", "100");
         try (var server = rping(options, "-s")) {
             server.awaitOutput("waiting at");
             try (var client = rping(options, "-c", "-V")) {
                 assertThat(client.await()).as(client.output()).isZero();
                 assertThat(client.output())
-                        .startsWith(CHOSEN)
+                        .startsWith(FIRST_LINE)
                         .contains("\nping data: rdma-ping-2: CDEFGHIJ");
             }
             assertThat(server.await()).as(server.output()).isZero();
             assertThat(server.output())
-                    .startsWith(CHOSEN)
+                    .startsWith(FIRST_LINE)
                     .contains("\nserver ping data: rdma-ping-2: CDEFGHIJ");
         }
     }
@@ -146,8 +150,8 @@ class SoftwareFabricTest {
 
     @Tag("slow")
     @Test
-    void shouldAnswerThePingsOfManyClients() throws Exception {
-        var address = addressOfOwn();
+    void shouldServeThePingsOfManyClients() throws Exception {
+        var address = ownAddress();
         var options = List.of("-f", "software", "-a", address);
         try (var server = rping(options, "-sPv")) {
             server.awaitOutput("waiting at port 7174 of " + address);
@@ -159,32 +163,32 @@ class SoftwareFabricTest {
                 assertThat(first.output()).contains("\nping data: rdma-ping-1: BCDEFGHI");
                 assertThat(second.output()).contains(" DEBUG ").doesNotContain("ping data");
             }
-            try (var third = rping(options, "-c", "-C", "1", "-I", addressOfOwn(1))) {
+            try (var third = rping(options, "-c", "-C", "1", "-I", ownAddress(1))) {
                 assertThat(third.await()).as(third.output()).isZero();
             }
-            server.awaitOutput("client /" + addressOfOwn(1) + ":");
+            server.awaitOutput("client /" + ownAddress(1) + ":");
             assertThat(server.isRunning()).isTrue();
         }
     }
 
     /** Returns one of four addresses. Devices without a chosen address use the lowest one. */
-    private static String addressOfOwn(int which) {
+    private static String ownAddress(int which) {
         return "127.0.0." + (100 + PROCESS % 38 * 4 + which);
     }
 
-    private static String addressOfOwn() {
-        return addressOfOwn(0);
+    private static String ownAddress() {
+        return ownAddress(0);
     }
 
-    private static String groupOfOwn(int which) {
+    private static String ownGroup(int which) {
         return "239.%d.%d.%d".formatted(77 + which, PROCESS >> 8 & 0xff, PROCESS & 0xff);
     }
 
     @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"", "-c 3 -m", "-P ib -C 3 -S 20000", "-C 0 -a 14 -t 8 -p 7500"})
-    void shouldTakeEveryStepToAConnection(String options) throws Exception {
-        var address = addressOfOwn();
+    void shouldConnectStepByStep(String options) throws Exception {
+        var address = ownAddress();
         try (var server = example(Ucmatose.class, "-f software -b " + address, options)) {
             server.awaitOutput("waiting at port " + (options.contains("-p") ? 7500 : 7471));
             try (var client = example(Ucmatose.class, "-f software -s " + address, options)) {
@@ -192,7 +196,7 @@ class SoftwareFabricTest {
                 assertThat(server.await()).as(server.output()).isZero();
                 for (var side : List.of(client, server)) {
                     assertThat(side.output())
-                            .startsWith(CHOSEN)
+                            .startsWith(FIRST_LINE)
                             .endsWith("disconnected\ntest complete\n");
                     assertThat(side.output().contains("data transfers complete"))
                             .isEqualTo(!options.contains("-C 0"));
@@ -204,15 +208,15 @@ class SoftwareFabricTest {
     @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"", "-c 3 -S 1000", "-P ipoib -C 1", "-p 0x0002 -C 0 -t 8"})
-    void shouldAskWhereDatagramsGo(String options) throws Exception {
-        var address = addressOfOwn();
+    void shouldQueryTheDestinationOfDatagrams(String options) throws Exception {
+        var address = ownAddress();
         try (var server = example(Udaddy.class, "-f software -b " + address, options)) {
             server.awaitOutput("waiting at port 7174 of " + address);
             try (var client = example(Udaddy.class, "-f software -s " + address, options)) {
                 assertThat(client.await()).as(client.output()).isZero();
                 assertThat(server.await()).as(server.output()).isZero();
                 for (var side : List.of(client, server)) {
-                    assertThat(side.output()).startsWith(CHOSEN).endsWith("test complete\n");
+                    assertThat(side.output()).startsWith(FIRST_LINE).endsWith("test complete\n");
                     assertThat(side.output().contains("data transfers complete"))
                             .isEqualTo(!options.contains("-C 0"));
                 }
@@ -223,21 +227,21 @@ class SoftwareFabricTest {
     @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"-C 3", "-c 2 -S 1000 -o", "-P ipoib -C 1"})
-    void shouldReachAllMembersOfTheGroup(String options) throws Exception {
-        var group = groupOfOwn(0);
-        var toAll = options + " -f software -m " + group;
-        var receiving = toAll.replace(" -o", "");
-        try (var first = example(Mckey.class, receiving, "-b " + addressOfOwn(1));
-                var second = example(Mckey.class, receiving, "-b " + addressOfOwn(2))) {
+    void shouldReachAllMembersOfAGroup(String options) throws Exception {
+        var group = ownGroup(0);
+        var sending = options + " -f software -m " + group;
+        var receiving = sending.replace(" -o", "");
+        try (var first = example(Mckey.class, receiving, "-b " + ownAddress(1));
+                var second = example(Mckey.class, receiving, "-b " + ownAddress(2))) {
             for (var receiver : List.of(first, second)) {
                 receiver.awaitOutput("receiving data transfers");
                 assertThat(receiver.output()).contains("\njoined ::ffff:" + group + ", LID 0x0\n");
             }
-            try (var sender = example(Mckey.class, toAll, "-s -b " + addressOfOwn(3))) {
+            try (var sender = example(Mckey.class, sending, "-s -b " + ownAddress(3))) {
                 for (var member : List.of(sender, first, second)) {
                     assertThat(member.await()).as(member.output()).isZero();
                     assertThat(member.output())
-                            .startsWith(CHOSEN)
+                            .startsWith(FIRST_LINE)
                             .endsWith("data transfers complete\ntest complete\n");
                 }
             }
@@ -245,10 +249,10 @@ class SoftwareFabricTest {
     }
 
     @Test
-    void shouldReportHowToNameADeviceForAGroup() throws Exception {
-        try (var program = example(Mckey.class, "-f software -s -m " + groupOfOwn(2))) {
+    void shouldReportHowToSelectADeviceForAGroup() throws Exception {
+        try (var program = example(Mckey.class, "-f software -s -m " + ownGroup(2))) {
             assertThat(program.await()).isEqualTo(1);
-            assertThat(program.output()).endsWith(" -b names one.\n");
+            assertThat(program.output()).endsWith(" Select a device with -b.\n");
         }
     }
 
@@ -258,7 +262,7 @@ class SoftwareFabricTest {
         "-m 3, 2, Unmatched argument at index 5: '3'",
         "-c, 2, Missing required parameter for option '-c'",
         "-c 0, 2, '-c takes a number from 1 to 10000, not \"0\"'",
-        "-P udp, 2, 'There is no port space udp for it.'",
+        "-P udp, 2, 'This program does not support the port space udp.'",
         "-s nowhere.invalid, 1, 'There is no host named nowhere.invalid.'",
     })
     void shouldReportWhyTheConnectionFailed(String options, int code, String message)
@@ -273,7 +277,7 @@ class SoftwareFabricTest {
         return Programs.example(example, String.join(" ", options).trim().split(" "));
     }
 
-    /** A listener at all devices prints their addresses. */
+    /** A listener at the wildcard address prints the addresses of all devices. */
     @Test
     void shouldReportWhereItListens() throws Exception {
         try (var server = example(RdmaServer.class, "-f software")) {
@@ -289,13 +293,13 @@ class SoftwareFabricTest {
 
     @Test
     void shouldExchangeAMessageOverAConnectionByAddress() throws Exception {
-        var options = new String[] {"-f", "software", "-s", addressOfOwn()};
+        var options = new String[] {"-f", "software", "-s", ownAddress()};
         try (var server = Programs.example(RdmaServer.class, options)) {
             server.awaitOutput("waiting at");
             try (var client = Programs.example(RdmaClient.class, options)) {
                 assertThat(client.await()).as(client.output()).isZero();
                 assertThat(client.output())
-                        .startsWith(CHOSEN)
+                        .startsWith(FIRST_LINE)
                         .contains("received 16 bytes: \"Dankon\"");
             }
             assertThat(server.await()).as(server.output()).isZero();
@@ -317,7 +321,7 @@ class SoftwareFabricTest {
 
     @Test
     void shouldReportThatTheServerIsAnotherProgram() throws Exception {
-        var address = addressOfOwn();
+        var address = ownAddress();
         try (var server = example(RdmaServer.class, "-f software -s " + address)) {
             server.awaitOutput("waiting at");
             try (var client =
@@ -342,7 +346,7 @@ class SoftwareFabricTest {
         try (var program = Programs.example(DevInfo.class, "-f", "software", "-d", "soft0")) {
             assertThat(program.await()).isZero();
             assertThat(program.output())
-                    .startsWith(CHOSEN + "hca_id:\tsoft0\n\ttransport:\t\t\tInfiniBand (0)\n")
+                    .startsWith(FIRST_LINE + "hca_id:\tsoft0\n\ttransport:\t\t\tInfiniBand (0)\n")
                     .contains("\n\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n")
                     .doesNotContain("max_qp", "GID")
                     .endsWith("\tEthernet\n\n");
@@ -367,19 +371,19 @@ class SoftwareFabricTest {
     void shouldListTheDevices() throws Exception {
         try (var program = Programs.example(DevInfo.class, "-l", "-f", "software")) {
             assertThat(program.await()).isZero();
-            assertThat(program.output()).isEqualTo(CHOSEN + "1 HCA found:\n\tsoft0\n\n");
+            assertThat(program.output()).isEqualTo(FIRST_LINE + "1 HCA found:\n\tsoft0\n\n");
         }
     }
 
     @ParameterizedTest
     @CsvSource({
         "-i 2, 1, soft0 has no port 2",
-        "-i 0, 2, 'ports count from 1, so there is no \"0\"'",
+        "-i 0, 2, 'port numbers start at 1, so there is no port 0'",
         "-i x, 2, '\"x\" is not a number'",
         "-d, 2, Missing required parameter for option '--ib-dev'",
         "soft0, 2, Unmatched argument at index 2: 'soft0'",
     })
-    void shouldRejectQueriesOfPortsAndEntriesThatDoNotExist(
+    void shouldRejectPortsThatDoNotExistAndInvalidOptions(
             String options, int code, String message) throws Exception {
         var arguments = new ArrayList<>(List.of("-f", "software"));
         arguments.addAll(List.of(options.split(" ")));
@@ -399,7 +403,7 @@ class SoftwareFabricTest {
                 XsrqPingPong.class,
                 DevInfo.class
             })
-    void shouldRefuseAFabricThatThereIsNot(Class<?> example) throws Exception {
+    void shouldRejectAnUnknownFabric(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-f", "hardware")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output())

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * The JUnit extension of {@link SoftFabricTest}: creates a fabric when a test first needs a
- * parameter from it, and closes the fabric after the test.
+ * The JUnit extension of {@link SoftFabricTest}. It creates a fabric for a test when the first
+ * parameter from the fabric is injected, and closes the fabric after the test.
  */
 final class SoftFabricExtension
         implements BeforeEachCallback, ParameterResolver, AfterEachCallback {
@@ -107,7 +107,7 @@ final class SoftFabricExtension
                         SoftFabricExtension.class, context.getRequiredTestMethod()));
     }
 
-    /** The annotation of the method, otherwise of the innermost class. */
+    /** Returns the annotation of the method, or that of the innermost class with the annotation. */
     private static SoftFabricTest annotation(ExtensionContext context) {
         var annotation =
                 AnnotationSupport.findAnnotation(
@@ -115,7 +115,7 @@ final class SoftFabricExtension
         return annotation.orElseGet(() -> annotation(context.getParent().orElseThrow()));
     }
 
-    /** The index of a parameter among the parameters of the same type. */
+    /** Returns the index of a parameter among the parameters of the same type. */
     private static int index(ParameterContext context) {
         var type = context.getParameter().getType();
         return (int)

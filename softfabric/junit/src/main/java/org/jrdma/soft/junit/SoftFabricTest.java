@@ -76,6 +76,9 @@ public @interface SoftFabricTest {
     /** The delay of a delayed packet in milliseconds, from 0 to {@link Integer#MAX_VALUE}. */
     long delayMillis() default 1;
 
-    /** The seed of the faults, which are reproducible for the same sequence of packets. */
+    /**
+     * The seed of the random faults. The same seed and the same sequence of packets cause the same
+     * faults.
+     */
     long seed() default 0;
 }

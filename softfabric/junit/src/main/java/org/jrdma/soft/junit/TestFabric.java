@@ -28,7 +28,7 @@ final class TestFabric {
     private final Verbs verbs;
     private @Nullable ConnectionManager connections;
 
-    /** The devices that were injected into the test. */
+    /** The devices that were injected into the test, by index. */
     private final TreeMap<Integer, Device> devices = new TreeMap<>();
 
     private final Set<Lifetime> injected = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -59,7 +59,7 @@ final class TestFabric {
     }
 
     private static void check(String element, Number value, int min, int max) {
-        // negated, to reject NaN
+        // the condition is negated so that NaN is rejected
         if (!(value.doubleValue() >= min && value.doubleValue() <= max)) {
             throw new IllegalArgumentException(
                     "Invalid element @SoftFabricTest(%s = %s): it must be from %d to %d."
@@ -84,7 +84,7 @@ final class TestFabric {
         return verbs;
     }
 
-    /** The connection manager, which is the same object for all parameters of the test. */
+    /** Returns the connection manager, which is the same object for all parameters of the test. */
     ConnectionManager connections() throws LibraryNotFoundException {
         if (connections == null) {
             connections = ConnectionManager.from(library);
@@ -92,7 +92,10 @@ final class TestFabric {
         return connections;
     }
 
-    /** The IP address of a device, which a loopback device gets when it is opened. */
+    /**
+     * Returns the IP address of a device. Opens the device, because a loopback device has no
+     * address before it is opened.
+     */
     InetAddress address(int index) throws FabricException {
         return device(index).chooseGid(1).best().flatMap(row -> row.gid().ipv4()).orElseThrow();
     }
@@ -118,7 +121,10 @@ final class TestFabric {
         return device;
     }
 
-    /** The failure for objects that the test created and left open; empty if there are none. */
+    /**
+     * Returns a failure that lists the objects that the test created and left open; empty if the
+     * test left none open.
+     */
     Optional<AssertionFailedError> leaks() {
         var found = new Leaks();
         for (var device : verbs.openDevices()) {
@@ -134,7 +140,7 @@ final class TestFabric {
         return found.failure();
     }
 
-    /** Closes everything that is open, whether injected or left open by the test. */
+    /** Closes all open objects: the injected ones, and those that the test left open. */
     void close() {
         if (connections != null) {
             connections.openIdentifiers().reversed().forEach(Lifetime::close);

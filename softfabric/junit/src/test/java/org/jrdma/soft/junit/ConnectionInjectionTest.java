@@ -21,12 +21,12 @@ import org.jrdma.verbs.model.Access;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.testkit.engine.EngineTestKit;
 
-/** Tests of applications that connect by address. */
+/** Tests the injection of the objects that applications need to connect by address. */
 class ConnectionInjectionTest {
 
     private static final Duration TIMEOUT = ofSeconds(30);
-    private static final Duration ACKNOWLEDGE_TIMEOUT =
-            Duration.ofMillis(8); // the delay of a retransmission
+    /** The time after which a lost packet is retransmitted. */
+    private static final Duration ACKNOWLEDGE_TIMEOUT = Duration.ofMillis(8);
     private static final int MESSAGES = 100;
 
     @SoftFabricTest(devices = 2, loss = 0.05, seed = 1)
@@ -73,7 +73,7 @@ class ConnectionInjectionTest {
     }
 
     @SoftFabricTest(loss = 0.05, seed = 1)
-    void shouldCarryTheMessagesOfAChannelOverALossyNetwork(
+    void shouldSendTheMessagesOfAChannelOverALossyNetwork(
             ConnectionManager connections, Device device, InetAddress address) throws Exception {
         try (var domain = device.newProtectionDomain();
                 var listener = connections.listen(new InetSocketAddress(address, 0))) {

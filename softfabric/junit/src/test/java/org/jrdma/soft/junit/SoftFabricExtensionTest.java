@@ -138,7 +138,7 @@ class SoftFabricExtensionTest {
         }
     }
 
-    /* Incorrect tests. */
+    /* Tests that use the annotation incorrectly or leave objects open. */
 
     private static Events run(Class<?> tests) {
         return EngineTestKit.engine("junit-jupiter")
@@ -183,8 +183,8 @@ class SoftFabricExtensionTest {
                         line -> assertThat(line).startsWith("      memory region of 64 bytes"));
         assertThat(failure.getSuppressed())
                 .hasSize(3)
-                .allSatisfy(made ->
-                        assertThat(made)
+                .allSatisfy(creation ->
+                        assertThat(creation)
                                 .hasMessageEndingWith(" was created here")
                                 .hasStackTraceContaining("Leaking.leavesObjectsOpen"));
         assertThat(Leaking.device.isOpen()).isFalse();
@@ -306,7 +306,7 @@ class SoftFabricExtensionTest {
         void none() {}
 
         @SoftFabricTest(devices = -1)
-        void fewer() {}
+        void negative() {}
 
         @SoftFabricTest(devices = 300)
         void tooMany() {}
@@ -327,7 +327,7 @@ class SoftFabricExtensionTest {
         void delay() {}
 
         @SoftFabricTest(delayMillis = -1)
-        void lateness() {}
+        void delayMillis() {}
     }
 
     @Test

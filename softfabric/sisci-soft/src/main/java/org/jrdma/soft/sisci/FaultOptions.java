@@ -7,11 +7,11 @@ import java.util.Locale;
  * The faults that the software fabric injects, to test programs that must tolerate them.
  *
  * @param weakMemory true if stores through a map of a remote segment reach the peer only at a flush
- *     or a barrier. The order of the maps, of their pages and of the 64-byte lines in a page is
- *     then random. A store of a value that the map already contains is not delivered.
- * @param delay the delay of each callback and each DMA transfer
+ *     or a barrier. Maps, the pages of a map and the 64-byte lines of a page are then delivered in
+ *     random order. A store of a value that the map already contains is not delivered.
+ * @param delay the delay before each callback of the program and before each DMA transfer
  * @param refusals the number of connect requests to segments of this process that are refused
- *     before one is accepted
+ *     before the first one is accepted
  * @param mapBytes the total size of the remote segments that this process can map at the same time
  */
 public record FaultOptions(boolean weakMemory, Duration delay, int refusals, long mapBytes) {
@@ -33,22 +33,22 @@ public record FaultOptions(boolean weakMemory, Duration delay, int refusals, lon
         }
     }
 
-    /** These faults, with or without weak memory. */
+    /** Returns a copy of these faults with or without weak memory. */
     public FaultOptions withWeakMemory(boolean weak) {
         return new FaultOptions(weak, delay, refusals, mapBytes);
     }
 
-    /** These faults with another delay. */
+    /** Returns a copy of these faults with another delay. */
     public FaultOptions withDelay(Duration newDelay) {
         return new FaultOptions(weakMemory, newDelay, refusals, mapBytes);
     }
 
-    /** These faults with another number of refusals. */
+    /** Returns a copy of these faults with another number of refusals. */
     public FaultOptions withRefusals(int number) {
         return new FaultOptions(weakMemory, delay, number, mapBytes);
     }
 
-    /** These faults with another limit of mapped bytes. */
+    /** Returns a copy of these faults with another limit of mapped bytes. */
     public FaultOptions withMapBytes(long bytes) {
         return new FaultOptions(weakMemory, delay, refusals, bytes);
     }

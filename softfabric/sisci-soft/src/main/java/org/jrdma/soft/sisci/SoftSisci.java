@@ -9,7 +9,7 @@ import org.jrdma.soft.sisci.fabric.FaultInjector;
 import org.jrdma.soft.sisci.fabric.SciException;
 
 /**
- * A libsisci written in Java, whose nodes need no adapter, driver or privileges. Processes that use
+ * A libsisci written in Java. Its nodes need no adapter, driver or privileges. Processes that use
  * the same directory form a fabric. A map of a segment in another process is shared memory.
  *
  * <p>Stores into a map of a multicast group are detected by comparing the map with its previous
@@ -19,19 +19,22 @@ import org.jrdma.soft.sisci.fabric.SciException;
  * DMA deliver all data.
  *
  * <p>Each object of this class acts as a separate process of the fabric, so one JVM can have
- * several nodes. The library stays loaded until the JVM exits, and is part of the fabric while it
- * is initialized. Safe for use by multiple threads.
+ * several nodes. The library stays loaded until the JVM exits. It is a member of the fabric while
+ * it is initialized. Safe for use by multiple threads.
  */
 public final class SoftSisci implements SoftwareLibrary {
 
     private final Library library;
 
-    /** A library that joins the fabric of {@link SoftSisciOptions#configured()}. */
+    /**
+     * Creates a library that joins the fabric of {@link SoftSisciOptions#configured()} when it is
+     * initialized.
+     */
     public SoftSisci() {
         this(SoftSisciOptions.configured());
     }
 
-    /** A library that joins a given fabric. */
+    /** Creates a library that joins a given fabric when it is initialized. */
     public SoftSisci(SoftSisciOptions options) {
         this.library = new Library(() -> join(options));
     }
@@ -48,7 +51,7 @@ public final class SoftSisci implements SoftwareLibrary {
     }
 
     /**
-     * The id of the node of this library.
+     * Returns the id of this library's node.
      *
      * @throws FabricException if the library is not initialized
      */
@@ -66,8 +69,8 @@ public final class SoftSisci implements SoftwareLibrary {
      * the events asynchronously, on their own threads.
      *
      * @throws FabricException if the library is not initialized or the node has no such adapter; or
-     *     if a process of the fabric does not respond within 5 s, whose stores may still arrive
-     *     until it responds
+     *     if a process of the fabric does not respond within 5 s. Stores by such a process may
+     *     still arrive until it responds.
      */
     public void cutLink(int adapter) throws FabricException {
         setLink(adapter, false);

@@ -41,31 +41,32 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions
         }
     }
 
-    /** Options for a new node of a fabric, with one adapter and no faults. */
+    /** Returns options for a new node of a fabric, with one adapter and no faults. */
     public static SoftSisciOptions in(Path fabric) {
         return new SoftSisciOptions(fabric, ANY_NODE, 1, FaultOptions.NONE);
     }
 
-    /** These options with another node id. */
+    /** Returns a copy of these options with another node id. */
     public SoftSisciOptions asNode(int id) {
         return new SoftSisciOptions(fabric, id, adapters, faults);
     }
 
-    /** These options with another number of adapters. */
+    /** Returns a copy of these options with another number of adapters. */
     public SoftSisciOptions withAdapters(int number) {
         return new SoftSisciOptions(fabric, node, number, faults);
     }
 
-    /** These options with other faults. */
+    /** Returns a copy of these options with other faults. */
     public SoftSisciOptions withFaults(FaultOptions newFaults) {
         return new SoftSisciOptions(fabric, node, adapters, newFaults);
     }
 
     /**
-     * The options configured by the system properties {@code jrdma.sisci.fabric}, {@code node} and
-     * {@code adapters}, and for {@link FaultOptions} {@code weak}, {@code delay} in milliseconds,
-     * {@code refusals} and {@code mapbytes}. All names have the prefix {@code jrdma.sisci}. The
-     * default is a new node of this user's fabric in {@code /dev/shm}.
+     * Returns the options that system properties configure: {@code fabric}, {@code node} and {@code
+     * adapters}, and for the {@link FaultOptions} {@code weak}, {@code delay} in milliseconds,
+     * {@code refusals} and {@code mapbytes}. The name of each property has the prefix {@code
+     * jrdma.sisci.}, for example {@code jrdma.sisci.node}. By default, the process creates a new
+     * node in the fabric of this user, whose directory is in {@code /dev/shm}.
      *
      * @throws IllegalArgumentException if a property has an invalid name or value
      */
@@ -73,7 +74,7 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions
         for (var property : System.getProperties().stringPropertyNames()) {
             if (property.startsWith(PREFIX)
                     && !NAMES.contains(property.substring(PREFIX.length()))) {
-                // a misspelled property would silently leave its default
+                // otherwise a misspelled property would be ignored, and its default would apply
                 throw new IllegalArgumentException(
                         "Unknown system property %s. Valid names are %s{%s}."
                                 .formatted(property, PREFIX, String.join(", ", NAMES)));
@@ -94,7 +95,10 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions
         return "/dev/shm/jrdma-sisci-" + System.getProperty("user.name");
     }
 
-    /** Returns true if the fabric is the default directory, which only this user may access. */
+    /**
+     * Returns true if the directory of the fabric is the default one, which only this user may
+     * access.
+     */
     public boolean isDefaultFabric() {
         return fabric.equals(Path.of(defaultFabric()));
     }

@@ -26,7 +26,7 @@ public final class DevInfo extends InteropProgram {
     @Option(
             names = {"-i", "--ib-port"},
             paramLabel = "PORT",
-            description = "its port (default: all)")
+            description = "the port of the device (default: all)")
     private Integer port;
 
     @Option(
@@ -46,7 +46,7 @@ public final class DevInfo extends InteropProgram {
     @Override
     protected void run() throws IOException {
         if (port != null && port <= 0) {
-            throw usageError("ports count from 1, so there is no \"%d\"".formatted(port));
+            throw usageError("port numbers start at 1, so there is no port %d".formatted(port));
         }
         var verbs = verbs();
         var names = verbs.devices().stream().map(DeviceDescription::name).toList();
@@ -57,7 +57,7 @@ public final class DevInfo extends InteropProgram {
         } else if (!device.isEmpty()) {
             describe(verbs, device);
         } else if (names.isEmpty()) {
-            verbs.openFirst().close(); // fails, and names the remedy
+            verbs.openFirst().close(); // fails with a message that contains the remedy
         } else {
             for (var name : names) {
                 describe(verbs, name);

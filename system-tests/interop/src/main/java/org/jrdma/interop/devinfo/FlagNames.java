@@ -3,7 +3,7 @@ package org.jrdma.interop.devinfo;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The C names of the bits of a flag word, in the order of the output. */
+/** The C names of the bits in a flag word, in the order of the output. */
 final class FlagNames {
 
     static final FlagNames DEVICE_CAPABILITIES =
@@ -67,7 +67,7 @@ final class FlagNames {
 
     static final FlagNames TAG_MATCHING = of("0 IBV_TM_CAP_RC");
 
-    /** A bit for each type of queue pair. */
+    /** The types of queue pairs. Each type has a bit. */
     static final FlagNames QUEUE_PAIR_TYPES =
             of(
                     """
@@ -99,12 +99,15 @@ final class FlagNames {
                         .toList());
     }
 
-    /** The names of the bits that are set and have one. */
+    /** Returns the names of the bits that are set, without the bits that have no name. */
     List<String> named(long bits) {
         return flags.stream().filter(flag -> (bits & flag.bit) != 0).map(Flag::name).toList();
     }
 
-    /** The names of all bits that are set, with the unknown bits as one number. */
+    /**
+     * Returns the names of the bits that are set, and a text with a number that contains all bits
+     * without a name.
+     */
     List<String> all(long bits) {
         var lines = new ArrayList<>(named(bits));
         var known = flags.stream().mapToLong(Flag::bit).sum();

@@ -17,7 +17,7 @@ import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.PortState;
 import org.jrdma.verbs.model.TransportType;
 
-/** The attributes of a device, in the lines and columns of the C program. */
+/** Prints the attributes of a device with the same lines and columns as the C program. */
 final class Report {
 
     private static final String DEVICE = "\t";
@@ -36,7 +36,7 @@ final class Report {
     }
 
     /**
-     * The device and one of its ports.
+     * Returns the attributes of the device and of one or all of its ports.
      *
      * @param port the port; 0 for all
      */
@@ -44,14 +44,14 @@ final class Report {
         var attributes = device.attributes();
         if (port > attributes.ports()) {
             throw new IllegalArgumentException(
-                    "%s has no port %d, but %d in all"
+                    "%s has no port %d. It has %d ports."
                             .formatted(device.name(), port, attributes.ports()));
         }
         identity(attributes);
         if (verbose) {
-            room(attributes);
+            limits(attributes);
             extensions(device.extendedAttributes());
-            deviceFact("num_comp_vectors", device.completionVectors());
+            deviceField("num_comp_vectors", device.completionVectors());
         }
         for (var number = 1; number <= attributes.ports(); number++) {
             if (port == 0 || port == number) {
@@ -64,61 +64,61 @@ final class Report {
 
     private void identity(DeviceAttributes attributes) throws IOException {
         line("hca_id:\t" + device.name());
-        deviceFact("transport", transport(device.description().transportType()));
+        deviceField("transport", transport(device.description().transportType()));
         if (!attributes.firmwareVersion().isEmpty()) {
-            deviceFact("fw_ver", attributes.firmwareVersion());
+            deviceField("fw_ver", attributes.firmwareVersion());
         }
-        deviceFact("node_guid", guid(attributes.nodeGuid()));
-        deviceFact("sys_image_guid", guid(attributes.systemImageGuid()));
-        deviceFact("vendor_id", "0x%04x".formatted(attributes.vendorId()));
-        deviceFact("vendor_part_id", attributes.vendorPartId());
-        deviceFact("hw_ver", "0x%X".formatted(attributes.hardwareVersion()));
+        deviceField("node_guid", guid(attributes.nodeGuid()));
+        deviceField("sys_image_guid", guid(attributes.systemImageGuid()));
+        deviceField("vendor_id", "0x%04x".formatted(attributes.vendorId()));
+        deviceField("vendor_part_id", attributes.vendorPartId());
+        deviceField("hw_ver", "0x%X".formatted(attributes.hardwareVersion()));
         var board = Path.of("/sys/class/infiniband", device.name(), "board_id");
-        if (Files.exists(board)) { // libibverbs does not report it either
-            deviceFact("board_id", Files.readString(board).strip());
+        if (Files.exists(board)) { // libibverbs does not report the board ID
+            deviceField("board_id", Files.readString(board).strip());
         }
-        deviceFact("phys_port_cnt", attributes.ports());
+        deviceField("phys_port_cnt", attributes.ports());
     }
 
-    private void room(DeviceAttributes has) {
-        deviceFact("max_mr_size", "0x%x".formatted(has.maxRegionBytes()));
-        deviceFact("page_size_cap", "0x%x".formatted(has.pageSizes()));
-        deviceFact("max_qp", has.maxQueuePairs());
-        deviceFact("max_qp_wr", has.maxQueuePairRequests());
-        deviceFact("device_cap_flags", "0x%08x".formatted(has.capabilityFlags()));
+    private void limits(DeviceAttributes has) {
+        deviceField("max_mr_size", "0x%x".formatted(has.maxRegionBytes()));
+        deviceField("page_size_cap", "0x%x".formatted(has.pageSizes()));
+        deviceField("max_qp", has.maxQueuePairs());
+        deviceField("max_qp_wr", has.maxQueuePairRequests());
+        deviceField("device_cap_flags", "0x%08x".formatted(has.capabilityFlags()));
         flags(FlagNames.DEVICE_CAPABILITIES.all(Integer.toUnsignedLong(has.capabilityFlags())));
-        deviceFact("max_sge", has.maxElements());
-        deviceFact("max_sge_rd", has.maxReadElements());
-        deviceFact("max_cq", has.maxCompletionQueues());
-        deviceFact("max_cqe", has.maxCompletions());
-        deviceFact("max_mr", has.maxRegions());
-        deviceFact("max_pd", has.maxDomains());
-        deviceFact("max_qp_rd_atom", has.maxReadsAsDestination());
-        deviceFact("max_ee_rd_atom", has.maxReliableDatagramReads());
-        deviceFact("max_res_rd_atom", has.maxReadsOfDevice());
-        deviceFact("max_qp_init_rd_atom", has.maxReadsAsInitiator());
-        deviceFact("max_ee_init_rd_atom", has.maxReliableDatagramReadsAsInitiator());
-        deviceFact("atomic_cap", atomics(has.atomicCapability()));
-        deviceFact("max_ee", has.maxEndToEndContexts());
-        deviceFact("max_rdd", has.maxReliableDatagramDomains());
-        deviceFact("max_mw", has.maxMemoryWindows());
-        deviceFact("max_raw_ipv6_qp", has.maxRawIpv6QueuePairs());
-        deviceFact("max_raw_ethy_qp", has.maxRawEthernetQueuePairs());
-        deviceFact("max_mcast_grp", has.maxMulticastGroups());
-        deviceFact("max_mcast_qp_attach", has.maxMulticastQueuePairsOfGroup());
-        deviceFact("max_total_mcast_qp_attach", has.maxMulticastQueuePairs());
-        deviceFact("max_ah", has.maxAddressHandles());
-        deviceFact("max_fmr", has.maxFastRegions());
+        deviceField("max_sge", has.maxElements());
+        deviceField("max_sge_rd", has.maxReadElements());
+        deviceField("max_cq", has.maxCompletionQueues());
+        deviceField("max_cqe", has.maxCompletions());
+        deviceField("max_mr", has.maxRegions());
+        deviceField("max_pd", has.maxDomains());
+        deviceField("max_qp_rd_atom", has.maxReadsAsDestination());
+        deviceField("max_ee_rd_atom", has.maxReliableDatagramReads());
+        deviceField("max_res_rd_atom", has.maxReadsOfDevice());
+        deviceField("max_qp_init_rd_atom", has.maxReadsAsInitiator());
+        deviceField("max_ee_init_rd_atom", has.maxReliableDatagramReadsAsInitiator());
+        deviceField("atomic_cap", atomics(has.atomicCapability()));
+        deviceField("max_ee", has.maxEndToEndContexts());
+        deviceField("max_rdd", has.maxReliableDatagramDomains());
+        deviceField("max_mw", has.maxMemoryWindows());
+        deviceField("max_raw_ipv6_qp", has.maxRawIpv6QueuePairs());
+        deviceField("max_raw_ethy_qp", has.maxRawEthernetQueuePairs());
+        deviceField("max_mcast_grp", has.maxMulticastGroups());
+        deviceField("max_mcast_qp_attach", has.maxMulticastQueuePairsOfGroup());
+        deviceField("max_total_mcast_qp_attach", has.maxMulticastQueuePairs());
+        deviceField("max_ah", has.maxAddressHandles());
+        deviceField("max_fmr", has.maxFastRegions());
         if (has.maxFastRegions() != 0) {
-            deviceFact("max_map_per_fmr", has.maxMappingsOfFastRegion());
+            deviceField("max_map_per_fmr", has.maxMappingsOfFastRegion());
         }
-        deviceFact("max_srq", has.maxSharedReceiveQueues());
+        deviceField("max_srq", has.maxSharedReceiveQueues());
         if (has.maxSharedReceiveQueues() != 0) {
-            deviceFact("max_srq_wr", has.maxSharedReceives());
-            deviceFact("max_srq_sge", has.maxSharedReceiveElements());
+            deviceField("max_srq_wr", has.maxSharedReceives());
+            deviceField("max_srq_sge", has.maxSharedReceiveElements());
         }
-        deviceFact("max_pkeys", has.maxPartitions());
-        deviceFact("local_ca_ack_delay", has.acknowledgeDelay());
+        deviceField("max_pkeys", has.maxPartitions());
+        deviceField("local_ca_ack_delay", has.acknowledgeDelay());
     }
 
     private void extensions(ExtendedDeviceAttributes has) {
@@ -141,13 +141,13 @@ final class Report {
         if (has.clockKilohertz() == 0) {
             line("\tcore clock not supported");
         } else {
-            deviceFact("hca_core_clock", has.clockKilohertz() + "kHZ");
+            deviceField("hca_core_clock", has.clockKilohertz() + "kHZ");
         }
         if (has.rawPacketCapabilities() != 0) {
             line("\traw packet caps:");
             flags(FlagNames.RAW_PACKETS.named(has.rawPacketCapabilities()));
         }
-        deviceFact("device_cap_flags_ex", "0x%X".formatted(has.extendedCapabilities()));
+        deviceField("device_cap_flags_ex", "0x%X".formatted(has.extendedCapabilities()));
         flags(
                 FlagNames.EXTENDED_DEVICE_CAPABILITIES.all(
                         has.extendedCapabilities() & 0xffff_ffff_0000_0000L));
@@ -187,7 +187,7 @@ final class Report {
         if (scaling.types() != 0) {
             queuePairTypes(FlagNames.QUEUE_PAIR_TYPES, scaling.types());
         }
-        deviceFact("max_wq_type_rq", has.maxReceiveWorkQueues());
+        deviceField("max_wq_type_rq", has.maxReceiveWorkQueues());
         var pacing = has.packetPacing();
         line("\tpacket_pacing_caps:");
         field(DETAIL, 40, "qp_rate_limit_min", pacing.minKilobits() + "kbps");
@@ -199,10 +199,10 @@ final class Report {
         if (tags.maxTags() == 0) {
             line("\ttag matching not supported");
         } else {
-            deviceFact("max_rndv_hdr_size", tags.maxRendezvousHeaderBytes());
-            deviceFact("max_num_tags", tags.maxTags());
-            deviceFact("max_ops", tags.maxOperations());
-            deviceFact("max_sge", tags.maxElements());
+            deviceField("max_rndv_hdr_size", tags.maxRendezvousHeaderBytes());
+            deviceField("max_num_tags", tags.maxTags());
+            deviceField("max_ops", tags.maxOperations());
+            deviceField("max_sge", tags.maxElements());
             line("\tflags:");
             flags(FlagNames.TAG_MATCHING.named(tags.flags()));
         }
@@ -215,43 +215,44 @@ final class Report {
 
     private void port(PortAttributes port) throws IOException {
         line("\t\tport:\t" + port.port());
-        portFact("state", state(port.state()));
-        portFact("max_mtu", mtu(port.maxMtu()));
-        portFact("active_mtu", mtu(port.activeMtu()));
-        portFact("sm_lid", port.subnetManagerLid());
-        portFact("port_lid", port.lid());
-        portFact("port_lmc", "0x%02x".formatted(port.lidMask()));
-        portFact("link_layer", linkLayer(port.linkLayer()));
+        portField("state", state(port.state()));
+        portField("max_mtu", mtu(port.maxMtu()));
+        portField("active_mtu", mtu(port.activeMtu()));
+        portField("sm_lid", port.subnetManagerLid());
+        portField("port_lid", port.lid());
+        portField("port_lmc", "0x%02x".formatted(port.lidMask()));
+        portField("link_layer", linkLayer(port.linkLayer()));
         if (verbose) {
             details(port);
             var isEthernet = port.linkLayer() == LinkLayer.ETHERNET;
             for (var row : device.gids(port.port())) {
-                // An iWARP device has one that is its hardware's, without a lower half.
+                // Skips the GID of an iWARP device that contains its hardware address. The lower
+                // half of this GID is 0.
                 if (row.type() != GidType.UNKNOWN && row.gid().interfaceId() != 0) {
                     var name = "GID[%3d]".formatted(row.index());
-                    portFact(name, isEthernet ? gid(row) + ", " + version(row) : gid(row));
+                    portField(name, isEthernet ? gid(row) + ", " + version(row) : gid(row));
                 }
             }
         }
     }
 
     private void details(PortAttributes port) {
-        portFact("max_msg_sz", "0x%x".formatted(port.maxMessageBytes()));
-        portFact("port_cap_flags", "0x%08x".formatted(port.capabilityFlags()));
-        portFact("port_cap_flags2", "0x%04x".formatted(port.moreCapabilityFlags()));
-        portFact("max_vl_num", coded(lanes(port.virtualLanes()), port.virtualLanes()));
-        portFact("bad_pkey_cntr", "0x%x".formatted(port.badPartitionKeys()));
-        portFact("qkey_viol_cntr", "0x%x".formatted(port.badQueueKeys()));
-        portFact("sm_sl", port.subnetManagerServiceLevel());
-        portFact("pkey_tbl_len", port.partitionTableLength());
-        portFact("gid_tbl_len", port.gidTableLength());
-        portFact("subnet_timeout", port.subnetTimeout());
-        portFact("init_type_reply", port.initializationReply());
-        portFact("active_width", coded(width(port.activeWidth()) + "X", port.activeWidth()));
-        portFact("active_speed", coded(speed(port.activeSpeed()), port.activeSpeed()));
+        portField("max_msg_sz", "0x%x".formatted(port.maxMessageBytes()));
+        portField("port_cap_flags", "0x%08x".formatted(port.capabilityFlags()));
+        portField("port_cap_flags2", "0x%04x".formatted(port.moreCapabilityFlags()));
+        portField("max_vl_num", coded(lanes(port.virtualLanes()), port.virtualLanes()));
+        portField("bad_pkey_cntr", "0x%x".formatted(port.badPartitionKeys()));
+        portField("qkey_viol_cntr", "0x%x".formatted(port.badQueueKeys()));
+        portField("sm_sl", port.subnetManagerServiceLevel());
+        portField("pkey_tbl_len", port.partitionTableLength());
+        portField("gid_tbl_len", port.gidTableLength());
+        portField("subnet_timeout", port.subnetTimeout());
+        portField("init_type_reply", port.initializationReply());
+        portField("active_width", coded(width(port.activeWidth()) + "X", port.activeWidth()));
+        portField("active_speed", coded(speed(port.activeSpeed()), port.activeSpeed()));
         if (device.description().transportType() == TransportType.INFINIBAND) {
             var wire = port.physicalState();
-            portFact("phys_state", coded(physicalState(wire), wire));
+            portField("phys_state", coded(physicalState(wire), wire));
         }
     }
 
@@ -354,7 +355,7 @@ final class Report {
             case 1 -> "SLEEP";
             case 2 -> "POLLING";
             case 3 -> "DISABLED";
-            case 4 -> "PORT_CONFIGURATION TRAINNING"; // as C spells it
+            case 4 -> "PORT_CONFIGURATION TRAINNING"; // the C program spells it like this
             case 5 -> "LINK_UP";
             case 6 -> "LINK_ERROR_RECOVERY";
             case 7 -> "PHY TEST";
@@ -362,12 +363,15 @@ final class Report {
         };
     }
 
-    /** The kernel has one name for RoCE v1 and for what is not RoCE. */
+    /**
+     * Returns the RoCE version of a GID. For a GID that is not of RoCE, the kernel uses the same
+     * name as for RoCE v1.
+     */
     private static String version(GidEntry row) {
         return row.type() == GidType.ROCE_V2 ? "RoCE v2" : "RoCE v1";
     }
 
-    /** As an IP address where it is one. */
+    /** Returns a GID as text. The GID of RoCE v2 is printed as an IP address. */
     private static String gid(GidEntry row) {
         if (row.type() != GidType.ROCE_V2) {
             return groups(row.gid().toHexDigits());
@@ -379,7 +383,10 @@ final class Report {
         return digits.replaceAll("(.{4})(?=.)", "$1:");
     }
 
-    /** Without leading zeros, and two colons for the first of the longest rows of zeros. */
+    /**
+     * Returns a GID in the short form of IPv6 addresses: without leading zeros, and with two colons
+     * instead of the first of the longest sequences of zero groups.
+     */
     private static String shortened(Gid gid) {
         var groups = groups(gid.toHexDigits()).replaceAll("\\b0{1,3}", "");
         for (var zeros = 8; zeros >= 2; zeros--) {
@@ -392,15 +399,15 @@ final class Report {
         return groups;
     }
 
-    private void deviceFact(String name, Object value) {
+    private void deviceField(String name, Object value) {
         field(DEVICE, 40, name, value);
     }
 
-    private void portFact(String name, Object value) {
+    private void portField(String name, Object value) {
         field(PORT, 48, name, value);
     }
 
-    /** A name, and its value in a column of the screen. */
+    /** Appends a line with a name, and with its value starting at a column of the screen. */
     private void field(String indent, int column, String name, Object value) {
         text.append(indent).append(name).append(':');
         for (var at = indent.length() * TAB + name.length() + 1;

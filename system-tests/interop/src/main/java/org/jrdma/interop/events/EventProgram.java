@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 /** The options that the programs of librdmacm with event channels have in common. */
 abstract class EventProgram extends InteropProgram {
 
-    /** How long to wait for the next step of the other side. */
+    /** The maximum time to wait for the next step of the other side. */
     static final Duration STEP_TIMEOUT = Duration.ofSeconds(30);
 
     static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
@@ -21,7 +21,10 @@ abstract class EventProgram extends InteropProgram {
             description = "the address of the RDMA device to use")
     String bind = "";
 
-    @Option(names = "-P", paramLabel = "PORT_SPACE", description = "${COMPLETION-CANDIDATES}")
+    @Option(
+            names = "-P",
+            paramLabel = "PORT_SPACE",
+            description = "the port space: ${COMPLETION-CANDIDATES}")
     PortSpace portSpace;
 
     @Option(
@@ -33,7 +36,7 @@ abstract class EventProgram extends InteropProgram {
     @Option(
             names = "-C",
             paramLabel = "COUNT",
-            description = "number of messages on each of them (${DEFAULT-VALUE})")
+            description = "number of messages on each connection (${DEFAULT-VALUE})")
     int messages = 10;
 
     @Option(
@@ -49,7 +52,7 @@ abstract class EventProgram extends InteropProgram {
     /**
      * Rejects values that the C programs reject.
      *
-     * @param datagrams whether the program sends datagrams
+     * @param datagrams true if the program sends datagrams
      */
     void checkOptions(boolean datagrams) {
         checkRange("-c", connections, 1, 10_000);
@@ -57,7 +60,7 @@ abstract class EventProgram extends InteropProgram {
         checkRange("-S", bytes, 0, 1 << 30);
         if (portSpace.isDatagram() != datagrams) {
             throw usageError(
-                    "There is no port space %s for it."
+                    "This program does not support the port space %s."
                             .formatted(portSpace.name().toLowerCase(Locale.ROOT)));
         }
         if (bytes == 0) {
@@ -65,12 +68,14 @@ abstract class EventProgram extends InteropProgram {
         }
     }
 
-    /** The port space of a number in C. */
+    /** Returns the port space with a number in C. Fails if the program does not support it. */
     final PortSpace portSpaceOf(int number) {
         return switch (number) {
             case 0x0111 -> PortSpace.UDP;
             case 0x0002 -> PortSpace.IPOIB;
-            default -> throw usageError("There is no port space " + number + " for it.");
+            default ->
+                    throw usageError(
+                            "This program does not support the port space " + number + ".");
         };
     }
 
@@ -82,7 +87,10 @@ abstract class EventProgram extends InteropProgram {
         return address;
     }
 
-    /** The address to listen at: any, unless {@code -b} is given. */
+    /**
+     * Returns the address to listen at: the address of the option {@code -b}, or the wildcard
+     * address without that option.
+     */
     final InetSocketAddress listenAddress(int port) {
         return address(bind.isEmpty() ? "0.0.0.0" : bind, port);
     }

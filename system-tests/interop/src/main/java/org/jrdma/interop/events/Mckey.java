@@ -36,7 +36,7 @@ import picocli.CommandLine.Option;
 @Command(name = "mckey", description = "Joins multicast groups by address; any member can be mckey")
 public final class Mckey extends EventProgram {
 
-    /** The time that switches need to learn of new members. */
+    /** The time that switches need to learn about new members of the group. */
     private static final Duration JOIN_DELAY = ofSeconds(1);
 
     @Option(
@@ -109,10 +109,11 @@ public final class Mckey extends EventProgram {
             var identifier = channel.newIdentifier(portSpace);
             members.add(new Member(identifier));
             if (!bind.isEmpty()) {
-                identifier.bind(listenAddress(0)); // then it has a device already
+                // This call assigns a device, so the address need not be resolved.
+                identifier.bind(listenAddress(0));
                 join(identifier);
             } else {
-                lookForDevice(identifier, new InetSocketAddress(group, 0));
+                resolveDevice(identifier, new InetSocketAddress(group, 0));
             }
         }
         while (joined < connections) {
@@ -120,22 +121,22 @@ public final class Mckey extends EventProgram {
         }
     }
 
-    private static void lookForDevice(Identifier identifier, InetSocketAddress group)
+    private static void resolveDevice(Identifier identifier, InetSocketAddress group)
             throws IOException {
         try {
             identifier.resolveAddress(group, RESOLVE_TIMEOUT);
         } catch (IOException e) {
-            throw new IOException(e.getMessage() + " -b names one.", e);
+            throw new IOException(e.getMessage() + " Select a device with -b.", e);
         }
     }
 
     private void handle(ConnectionEvent event) throws IOException {
         switch (event) {
             case AddressResolved(var identifier) -> join(identifier);
-            case MulticastJoined(var identifier, _, var way) -> {
+            case MulticastJoined(var identifier, _, var parameters) -> {
                 for (var member : members) {
                     if (member.identifier == identifier) {
-                        member.open(way);
+                        member.open(parameters);
                     }
                 }
                 joined++;
@@ -143,7 +144,7 @@ public final class Mckey extends EventProgram {
             case Failure failure ->
                     throw new IOException("Cannot join the group: " + failure.reason());
             default -> {
-                // news that change nothing
+                // the other events require no action
             }
         }
     }
@@ -153,7 +154,7 @@ public final class Mckey extends EventProgram {
                 groupAddress(), sendOnly ? MulticastRole.SENDER : MulticastRole.FULL_MEMBER);
     }
 
-    /** A queue pair that is in the group, or sends to the group. */
+    /** A queue pair that is a member of the group, or only sends to the group. */
     private final class Member implements AutoCloseable {
 
         private final Identifier identifier;
@@ -168,8 +169,8 @@ public final class Mckey extends EventProgram {
             this.identifier = identifier;
         }
 
-        /** Creates the queue pair, once the group was joined. */
-        void open(DatagramParameters way) throws IOException {
+        /** Creates the queue pair. Called after the group was joined. */
+        void open(DatagramParameters parameters) throws IOException {
             device = verbs().open(identifier.deviceName().orElseThrow());
             domain = device.newProtectionDomain();
             var depth = Math.max(1, messages);
@@ -182,24 +183,24 @@ public final class Mckey extends EventProgram {
                                     .port(identifier.devicePort().orElseThrow()));
             if (bytes > queuePair.maxMessageBytes()) {
                 throw new IOException(
-                        "-S: a datagram has %d bytes at most here."
+                        "-S: A datagram has at most %d bytes on this port."
                                 .formatted(queuePair.maxMessageBytes()));
             }
-            queuePair.activate(way.queueKey());
+            queuePair.activate(parameters.queueKey());
             // A received message starts with a header. The content of the message does not matter.
             memory = domain.newArena(LOCAL_WRITE).region(GlobalRouteHeader.BYTES + bytes);
             all =
                     new Destination(
-                            domain.newAddressHandle(way.address()),
-                            way.queuePairNumber(),
-                            way.queueKey());
-            var gid = way.address().route().orElseThrow().destination();
-            IO.println("joined %s, LID 0x%x".formatted(gid, way.address().lid()));
+                            domain.newAddressHandle(parameters.address()),
+                            parameters.queuePairNumber(),
+                            parameters.queueKey());
+            var gid = parameters.address().route().orElseThrow().destination();
+            IO.println("joined %s, LID 0x%x".formatted(gid, parameters.address().lid()));
             if (!sends) {
                 for (var count = 0; count < messages; count++) {
                     received.add(queuePair.receive(memory.slice()));
                 }
-                queuePair.attachMulticast(gid, way.address().lid());
+                queuePair.attachMulticast(gid, parameters.address().lid());
             }
         }
 

@@ -33,9 +33,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Many connections on one thread, which takes each step itself and learns the result from an event.
- * Either side can be {@code ucmatose} of rdma-core. The server sends messages over each connection,
- * the client answers with as many, and the server disconnects.
+ * Makes many connections on one thread. The thread performs each step of a connection itself, and
+ * an event reports the result. Either side can be {@code ucmatose} of rdma-core. The server sends
+ * messages over each connection, the client replies with the same number of messages, and the
+ * server disconnects.
  */
 @Command(
         name = "ucmatose",
@@ -49,7 +50,7 @@ public final class Ucmatose extends EventProgram {
             description = "the server; without it, this side is the server")
     private String server = "";
 
-    @Option(names = "-p", paramLabel = "PORT", description = "the server's (${DEFAULT-VALUE})")
+    @Option(names = "-p", paramLabel = "PORT", description = "the server's port (${DEFAULT-VALUE})")
     private int port = 7471;
 
     @Option(
@@ -64,7 +65,7 @@ public final class Ucmatose extends EventProgram {
             description = "timeout for an acknowledgment: 4.096 us * 2^TIMEOUT")
     private Integer acknowledgeTimeout;
 
-    @Option(names = "-m", description = "take the last events from another channel than the first")
+    @Option(names = "-m", description = "move to another event channel before disconnecting")
     private boolean migrate;
 
     private final List<Peer> peers = new ArrayList<>();
@@ -119,7 +120,7 @@ public final class Ucmatose extends EventProgram {
             IO.println("data transfers complete");
         }
         listener.close();
-        migrateIfAsked();
+        migrateIfRequested();
         IO.println("disconnecting");
         for (var peer : peers) {
             peer.identifier.disconnect();
@@ -154,12 +155,12 @@ public final class Ucmatose extends EventProgram {
             }
             IO.println("data transfers complete");
         }
-        migrateIfAsked();
+        migrateIfRequested();
         handleEvents(() -> disconnected == connections, STEP_TIMEOUT);
         IO.println("disconnected");
     }
 
-    private void migrateIfAsked() throws IOException {
+    private void migrateIfRequested() throws IOException {
         if (!migrate) {
             return;
         }
@@ -178,31 +179,32 @@ public final class Ucmatose extends EventProgram {
         }
     }
 
-    /** Takes the step that follows an event. */
+    /** Performs the step that follows an event. */
     private void handle(ConnectionEvent event) throws IOException {
         switch (event) {
             case AddressResolved(var identifier) -> {
-                setAcknowledgeTimeout(identifier); // before the way there is known
+                setAcknowledgeTimeout(identifier); // must precede the resolution of the route
                 identifier.resolveRoute(RESOLVE_TIMEOUT);
             }
             case RouteResolved(var identifier) -> {
                 var queuePair = peer(identifier).open();
-                // On iWARP this waits until TCP has connected.
+                // On iWARP, this call waits until TCP has connected.
                 identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
             }
             case ConnectRequest(var identifier, _, _, _) -> accept(identifier);
             case ConnectResponse(var identifier, _, _) -> {
-                peer(identifier).bringTo(READY_TO_RECEIVE, READY_TO_SEND);
-                identifier.establish(); // the server hears of it by this
+                peer(identifier).changeTo(READY_TO_RECEIVE, READY_TO_SEND);
+                identifier.establish(); // notifies the server
                 connected++;
             }
             case Established(var identifier, _, _) -> {
-                peer(identifier).queuePair.query(); // on iWARP, its driver has brought it there
+                // On iWARP, the driver has changed the state of the queue pair.
+                peer(identifier).queuePair.query();
                 connected++;
             }
             case Disconnected(var identifier) -> {
                 if (!server.isEmpty()) {
-                    identifier.disconnect(); // without this answer the server asks again
+                    identifier.disconnect(); // otherwise the server repeats its disconnect request
                 }
                 disconnected++;
             }
@@ -212,7 +214,7 @@ public final class Ucmatose extends EventProgram {
                                     .formatted(
                                             failure.reason(), failure.getClass().getSimpleName()));
             default -> {
-                // news that change nothing
+                // the other events require no action
             }
         }
     }
@@ -227,7 +229,7 @@ public final class Ucmatose extends EventProgram {
         peers.add(peer);
         setAcknowledgeTimeout(identifier);
         var queuePair = peer.open();
-        peer.bringTo(READY_TO_RECEIVE, READY_TO_SEND);
+        peer.changeTo(READY_TO_RECEIVE, READY_TO_SEND);
         identifier.accept(ConnectionParameters.of(queuePair.number(), 1));
     }
 
@@ -247,7 +249,7 @@ public final class Ucmatose extends EventProgram {
                 .orElseThrow();
     }
 
-    /** A connection and its resources. */
+    /** A connection and the resources that it uses. */
     private final class Peer implements AutoCloseable {
 
         private final List<Transfer> received = new ArrayList<>();
@@ -261,7 +263,7 @@ public final class Ucmatose extends EventProgram {
             this.identifier = identifier;
         }
 
-        /** Creates the queue pair, once the device is known. */
+        /** Creates the queue pair. Called after the identifier was assigned to a device. */
         AsyncQueuePair open() throws IOException {
             device = verbs().open(identifier.deviceName().orElseThrow());
             var depth = Math.max(1, messages);
@@ -273,15 +275,15 @@ public final class Ucmatose extends EventProgram {
                                     .sends(depth)
                                     .receives(depth)
                                     .port(identifier.devicePort().orElseThrow()));
-            bringTo(INIT);
+            changeTo(INIT);
             memory = domain.newArena(LOCAL_WRITE).region(Math.max(1, bytes));
             for (var count = 0; count < messages; count++) {
-                received.add(queuePair.receive(memory.slice())); // what is in them does not matter
+                received.add(queuePair.receive(memory.slice())); // their contents do not matter
             }
             return queuePair;
         }
 
-        void bringTo(QueuePairState... states) throws IOException {
+        void changeTo(QueuePairState... states) throws IOException {
             for (var state : states) {
                 queuePair.modify(identifier.queuePairChange(state));
             }

@@ -31,16 +31,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Asks a server where to send datagrams, and sends some. Either side can be {@code udaddy} of
- * rdma-core. The server learns where to send its answers from the datagrams: the immediate data is
- * the queue pair number of the sender, and the header contains the sender's address.
+ * Queries a server for the destination of datagrams, and sends datagrams to that destination.
+ * Either side can be {@code udaddy} of rdma-core. The server learns where to send its answers from
+ * the datagrams: the immediate data is the queue pair number of the sender, and the header contains
+ * the sender's address.
  */
 @Command(
         name = "udaddy",
         description = "Finds a datagram service and sends to it; either side can be udaddy")
 public final class Udaddy extends EventProgram {
 
-    /** The port of the C program, which has no option for it. */
+    /** The port of the server, for which the C program has no option. */
     private static final int PORT = 7174;
 
     @Option(
@@ -78,7 +79,7 @@ public final class Udaddy extends EventProgram {
         channel = connectionManager().newEventChannel();
         try {
             if (!server.isEmpty()) {
-                ask();
+                query();
             } else {
                 serve();
             }
@@ -98,7 +99,7 @@ public final class Udaddy extends EventProgram {
         if (messages > 0) {
             IO.println("receiving data transfers");
             for (var peer : peers) {
-                peer.turnTo(peer.awaitReceived());
+                peer.setDestination(peer.awaitReceived());
             }
             IO.println("sending replies");
             for (var peer : peers) {
@@ -111,8 +112,8 @@ public final class Udaddy extends EventProgram {
         }
     }
 
-    private void ask() throws IOException {
-        IO.println("asking " + address(server, PORT));
+    private void query() throws IOException {
+        IO.println("querying " + address(server, PORT));
         for (var count = 0; count < connections; count++) {
             var identifier = channel.newIdentifier(portSpace);
             peers.add(new Peer(identifier));
@@ -145,7 +146,7 @@ public final class Udaddy extends EventProgram {
         }
     }
 
-    /** Takes the step that follows an event. */
+    /** Performs the step that follows an event. */
     private void handle(ConnectionEvent event) throws IOException {
         switch (event) {
             case AddressResolved(var identifier) -> identifier.resolveRoute(RESOLVE_TIMEOUT);
@@ -154,17 +155,17 @@ public final class Udaddy extends EventProgram {
                 identifier.connect(ConnectionParameters.of(queuePair.number(), 0));
             }
             case DatagramEstablished(var identifier, var service, _) -> {
-                peer(identifier).turnTo(service);
+                peer(identifier).setDestination(service);
                 answered++;
             }
             case DatagramRequest(var identifier, _, _) -> answer(identifier);
             case Failure failure ->
                     throw new IOException(
-                            "No answer: %s (%s)"
+                            "The query failed: %s (%s)"
                                     .formatted(
                                             failure.reason(), failure.getClass().getSimpleName()));
             default -> {
-                // news that change nothing
+                // the other events require no action
             }
         }
     }
@@ -204,7 +205,7 @@ public final class Udaddy extends EventProgram {
             this.identifier = identifier;
         }
 
-        /** Creates the queue pair, once the device is known. */
+        /** Creates the queue pair. Called after the identifier was assigned to a device. */
         AsyncDatagramQueuePair open() throws IOException {
             device = verbs().open(identifier.deviceName().orElseThrow());
             domain = device.newProtectionDomain();
@@ -218,11 +219,11 @@ public final class Udaddy extends EventProgram {
                                     .port(identifier.devicePort().orElseThrow()));
             if (bytes > queuePair.maxMessageBytes()) {
                 throw new IOException(
-                        "-S: a datagram has %d bytes at most here."
+                        "-S: A datagram has at most %d bytes on this port."
                                 .formatted(queuePair.maxMessageBytes()));
             }
-            queuePair.activate(DatagramParameters.QUEUE_KEY); // of all that ask like this
-            // What is received begins with a header, and what is in the rest does not matter.
+            queuePair.activate(DatagramParameters.QUEUE_KEY); // the default queue key of rdma_cm
+            // A received datagram starts with a header. The contents of a datagram do not matter.
             memory = domain.newArena(LOCAL_WRITE).region(GlobalRouteHeader.BYTES + bytes);
             for (var count = 0; count < messages; count++) {
                 received.add(queuePair.receive(memory.slice()));
@@ -231,7 +232,7 @@ public final class Udaddy extends EventProgram {
         }
 
         /** Sets the destination to the service of the server. */
-        void turnTo(DatagramParameters service) throws IOException {
+        void setDestination(DatagramParameters service) throws IOException {
             destination =
                     new Destination(
                             domain.newAddressHandle(service.address()),
@@ -240,7 +241,7 @@ public final class Udaddy extends EventProgram {
         }
 
         /** Sets the destination to the sender of a datagram. */
-        void turnTo(Completion arrival) throws IOException {
+        void setDestination(Completion arrival) throws IOException {
             destination =
                     new Destination(
                             domain.newAddressHandle(queuePair.addressOf(arrival, memory.slice())),
@@ -261,7 +262,7 @@ public final class Udaddy extends EventProgram {
             }
         }
 
-        /** Returns the last completion. */
+        /** Waits until all datagrams are received, and returns the completion of the last one. */
         Completion awaitReceived() throws IOException {
             Completion last = null;
             for (var transfer : received) {

@@ -41,8 +41,8 @@ public final class RdmaClient extends InteropProgram {
 
     @Override
     protected void run() throws IOException {
-        var there = AddressQuery.to(address, port);
-        var info = connectionManager().lookUp(there, STEP_TIMEOUT).getFirst();
+        var server = AddressQuery.to(address, port);
+        var info = connectionManager().lookUp(server, STEP_TIMEOUT).getFirst();
         try (var route = connectionManager().resolve(info, STEP_TIMEOUT);
                 var device = verbs().open(route.deviceName());
                 var domain = device.newProtectionDomain();

@@ -42,8 +42,9 @@ public final class RdmaServer extends InteropProgram {
 
     @Override
     protected void run() throws IOException {
-        var here = address.isEmpty() ? AddressQuery.at(port) : AddressQuery.at(address, port);
-        var info = connectionManager().lookUp(here, STEP_TIMEOUT).getFirst();
+        var listenQuery =
+                address.isEmpty() ? AddressQuery.at(port) : AddressQuery.at(address, port);
+        var info = connectionManager().lookUp(listenQuery, STEP_TIMEOUT).getFirst();
         try (var listener = connectionManager().listen(info, 1)) {
             IO.println("waiting at " + describe(listener.localAddress()));
             try (var request = listener.next(FOREVER);
@@ -54,7 +55,8 @@ public final class RdmaServer extends InteropProgram {
                 var message = memory.region(BYTES);
                 var answer = memory.region(BYTES);
                 answer.segment().setString(0, "Dankon");
-                // The client sends as soon as it is connected: the receive must be there before.
+                // The receive is posted before the connection is accepted, because the client sends
+                // as soon as it is connected.
                 var received = new AtomicReference<Transfer>();
                 var kind =
                         ConnectionOptions.of(reliable(completions).sends(1).receives(1))

@@ -19,26 +19,33 @@ import org.jrdma.verbs.model.Gid;
  * TCP.
  *
  * <p>The client sends first. The server answers when its queue pairs are ready, and the client
- * confirms the answer with {@code done}. The C programs take the result of one read for a message,
- * so each message is written in one piece, and only after the previous one was answered.
+ * confirms the answer with {@code done}. The C programs treat the result of one read as a complete
+ * message. Therefore each message is written by one call, and only after the answer to the previous
+ * message has arrived.
  */
 final class EndpointExchange {
 
-    /** How long a side waits for the next step of the other. */
+    /** The maximum time that a side waits for the next step of the other side. */
     static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    /** The number of endpoints that {@code ibv_srq_pingpong} sends; it uses fewer. */
+    /**
+     * The number of endpoints that {@code ibv_srq_pingpong} always sends, even if it uses fewer
+     * queue pairs.
+     */
     static final int MAX_QUEUE_PAIRS = 256;
 
-    /** An endpoint as {@code lid:queue pair:packet sequence:gid}, and a zero byte. */
+    /**
+     * The size of an endpoint in a message: {@code lid:queue pair:packet sequence:gid} and a zero
+     * byte.
+     */
     static final int MESSAGE_BYTES = 4 + 1 + 6 + 1 + 6 + 1 + 32 + 1;
 
-    /** The endpoint that stands for an unused queue pair. */
+    /** The endpoint that a message contains for an unused queue pair. */
     private static final Endpoint NONE = new Endpoint(0, 0, 0, Gid.NONE);
 
     private static final byte[] DONE = "done\0".getBytes(US_ASCII);
 
-    /** Makes a queue pair ready for the other side. */
+    /** Prepares a queue pair to communicate with the other side. */
     @FunctionalInterface
     interface Preparation<P> {
         void prepareFor(P peer) throws IOException;
@@ -47,7 +54,8 @@ final class EndpointExchange {
     private EndpointExchange() {}
 
     /**
-     * Exchanges endpoints with the other side, which may send once this method returns.
+     * Exchanges endpoints with the other side. The other side sends messages only after {@code
+     * preparation} has prepared the queue pair of this side.
      *
      * @return the endpoint of the other side
      */
@@ -58,7 +66,7 @@ final class EndpointExchange {
                 .getFirst();
     }
 
-    /** Exchanges the endpoints of several queue pairs. */
+    /** Exchanges the endpoints of several queue pairs with the other side. */
     static void exchangeAll(
             PingPongProgram options, List<Endpoint> own, Preparation<List<Endpoint>> preparation)
             throws IOException {
@@ -94,10 +102,10 @@ final class EndpointExchange {
         }
     }
 
-    private static String describe(String whose, Endpoint endpoint) {
+    private static String describe(String label, Endpoint endpoint) {
         return "  %s LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s"
                 .formatted(
-                        whose,
+                        label,
                         endpoint.lid(),
                         endpoint.queuePairNumber(),
                         endpoint.packetSequence(),
@@ -119,7 +127,7 @@ final class EndpointExchange {
             var endpoint = fromMessage(Arrays.copyOfRange(messages, from, from + MESSAGE_BYTES));
             if (endpoint.queuePairNumber() == 0) {
                 throw new IOException(
-                        "The other side has %d queue pairs, and this one %d. Give both the same -q."
+                        "The other side has %d queue pairs, but this side has %d. Start both sides with the same -q."
                                 .formatted(i, needed));
             }
             endpoints.add(endpoint);
@@ -137,7 +145,7 @@ final class EndpointExchange {
             return Endpoint.parse(text);
         } catch (IllegalArgumentException e) {
             throw new IOException(
-                    "The other side is not a ping-pong program. It sent \"" + text + "\"", e);
+                    "The other side is not a ping-pong program: it sent \"" + text + "\".", e);
         }
     }
 
@@ -156,7 +164,7 @@ final class EndpointExchange {
         return socket;
     }
 
-    /** Reads exactly so many bytes. */
+    /** Reads exactly {@code length} bytes. */
     static byte[] read(Socket socket, int length) throws IOException {
         try {
             var message = socket.getInputStream().readNBytes(length);

@@ -22,7 +22,7 @@ abstract class LoopProgram extends PingPongProgram {
 
     @Option(
             names = {"-c", "--chk"},
-            description = "check what arrives at the server")
+            description = "check the data that arrives at the server")
     boolean check;
 
     @Override
@@ -32,18 +32,21 @@ abstract class LoopProgram extends PingPongProgram {
         checkRange("-n", iterations, 1, Integer.MAX_VALUE);
     }
 
-    /** Whether lost messages are retransmitted. */
+    /** Returns true if lost messages are retransmitted. */
     boolean isReliable() {
         return true;
     }
 
-    /** A queue for the completions of all receives and of one send of each queue pair. */
+    /**
+     * Returns the options of a completion queue for all receives and for one send of each queue
+     * pair.
+     */
     final CompletionQueueOptions completionQueue(int queuePairs) {
         var completions = CompletionQueueOptions.capacity(receives + queuePairs);
         return events ? completions.waitable() : completions;
     }
 
-    /** A queue pair of the given depth, at the given port and address. */
+    /** Adds the depths of the queues, the port and the address to the options of a queue pair. */
     final <Q extends QueuePair> QueuePairOptions<Q> applyTo(QueuePairOptions<Q> queuePair) {
         return deviceOptions.applyTo(queuePair.sends(1).receives(receives));
     }

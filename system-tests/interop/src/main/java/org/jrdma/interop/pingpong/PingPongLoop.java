@@ -11,8 +11,8 @@ import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedRequest;
 
 /**
- * The loop of a ping-pong over any transport: one prepared receive, and one prepared send per queue
- * pair, which are posted again and again.
+ * The loop of a ping-pong over any transport. It repeatedly posts one prepared receive, and one
+ * prepared send for each queue pair.
  */
 final class PingPongLoop {
 
@@ -28,7 +28,7 @@ final class PingPongLoop {
     private final MemorySegment message;
 
     /**
-     * A loop that has not started.
+     * Creates a loop and fills the message.
      *
      * @param message the memory of the message, which is sent and received
      */
@@ -44,10 +44,10 @@ final class PingPongLoop {
         fill();
     }
 
-    /** Posts the receive as many times as the queue has slots. */
+    /** Posts the receive as many times as the receive queue has free slots. */
     void postReceives() throws IOException {
         while (receive.tryPost()) {
-            // until the queue is full
+            // fills the receive queue
         }
     }
 
@@ -63,7 +63,7 @@ final class PingPongLoop {
         }
 
         /** Sends if it is this side's turn. */
-        void sendBack() throws IOException {
+        void sendIfDue() throws IOException {
             if (hasReceived && isSent) {
                 hasReceived = false;
                 isSent = false;
@@ -73,7 +73,7 @@ final class PingPongLoop {
     }
 
     /**
-     * Sends and receives the given number of messages in total, and prints the time that it took.
+     * Sends and receives the number of messages that the options specify, and prints the duration.
      * On each queue pair the client sends first, and then the sides take turns.
      *
      * @param sends the send request of each queue pair, by its number
@@ -92,7 +92,7 @@ final class PingPongLoop {
         var received = 0;
         var receivesLeft = options.receives;
         for (var side : sides.values()) {
-            side.sendBack();
+            side.sendIfDue();
         }
         while (sent < options.iterations || received < options.iterations) {
             options.await(cursor, options.isReliable() ? "" : ", or was a message lost");
@@ -108,7 +108,7 @@ final class PingPongLoop {
                     receivesLeft--;
                 }
                 if (sent < options.iterations) {
-                    side.sendBack();
+                    side.sendIfDue();
                 }
             }
             if (receivesLeft <= sides.size()) { // one message per queue pair can be in flight
@@ -129,7 +129,10 @@ final class PingPongLoop {
                         .formatted(options.iterations, micros / 1e6, micros / options.iterations));
     }
 
-    /** Fills the message. With {@code -c}, the client puts a 0 at the start of each page. */
+    /**
+     * Fills the message. With {@code -c}, the message of the client has a 0 at the start of each
+     * page.
+     */
     private void fill() {
         message.fill((byte) 0x7b);
         if (options.check && !options.isServer()) {
@@ -139,7 +142,7 @@ final class PingPongLoop {
         }
     }
 
-    /** Checks the message. With {@code -c}, the server expects the client's zeros. */
+    /** Checks the message. With {@code -c}, the server expects a 0 at the start of each page. */
     private void check() throws IOException {
         if (options.check && options.isServer()) {
             for (var offset = 0L; offset < options.size; offset += PAGE_BYTES) {

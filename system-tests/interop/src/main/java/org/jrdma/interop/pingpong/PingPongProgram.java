@@ -89,10 +89,10 @@ abstract class PingPongProgram extends InteropProgram {
         }
     }
 
-    /** Exchanges the messages. */
+    /** Runs the ping-pong on a device. */
     abstract void play(Device device) throws IOException;
 
-    /** Whether this side waits for the other, which sends first. */
+    /** Returns true if this side is the server. The client connects to it and sends first. */
     final boolean isServer() {
         return host.isEmpty();
     }
@@ -104,9 +104,10 @@ abstract class PingPongProgram extends InteropProgram {
     }
 
     /**
-     * Waits for completions: by polling or, with {@code -e}, for an event.
+     * Waits for completions by polling or, with {@code -e}, by waiting for an event.
      *
-     * @param hint a possible reason, if there are none in time
+     * @param hint the end of the question about the cause, which the exception contains if no
+     *     completion arrives before the timeout
      */
     final void await(CompletionCursor cursor, String hint) throws IOException {
         var deadline = System.nanoTime() + EndpointExchange.TIMEOUT.toNanos();

@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "rc-pingpong",
         description = "Measures a message back and forth; either side can be ibv_rc_pingpong",
-        footer = "Not supported of the C program's options: -O, -P, -t, -j, -N and -U.")
+        footer = "The options -O, -P, -t, -j, -N and -U of the C program are not supported.")
 public final class RcPingPong extends LoopProgram {
 
     static void main(String... arguments) {
@@ -31,7 +31,7 @@ public final class RcPingPong extends LoopProgram {
                 var cursor = completions.newCursor(2);
                 var queuePair = domain.newQueuePair(applyTo(reliable(completions)))) {
 
-            // One buffer for sends and receives: only -c looks at its content.
+            // Sends and receives share a buffer, because only -c checks its contents.
             var buffer = memory.region(size);
             var send = queuePair.prepareSend(buffer.slice());
             send.inline(size <= queuePair.inlineBytes());

@@ -38,7 +38,7 @@ public final class SrqPingPong extends LoopProgram {
         checkRange("-q", queuePairs, 1, EndpointExchange.MAX_QUEUE_PAIRS - 1);
         if (queuePairs > receives) {
             throw usageError(
-                    "%d receives are too few: each of %d queue pairs needs one"
+                    "%d receives are too few: each of the %d queue pairs needs a receive"
                             .formatted(receives, queuePairs));
         }
     }

@@ -11,7 +11,8 @@ import picocli.CommandLine.Command;
 
 /**
  * Sends a message back and forth over an unreliable connection. Either side can be {@code
- * ibv_uc_pingpong} of rdma-core. A lost message ends the program: it is not retransmitted.
+ * ibv_uc_pingpong} of rdma-core. If a message is lost, the program fails, because the message is
+ * not retransmitted.
  */
 @Command(
         name = "uc-pingpong",

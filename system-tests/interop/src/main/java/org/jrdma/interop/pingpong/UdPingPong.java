@@ -11,15 +11,15 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /**
- * Sends a datagram back and forth. Either side can be {@code ibv_ud_pingpong} of rdma-core. A lost
- * datagram ends the program: it is not retransmitted.
+ * Sends a datagram back and forth. Either side can be {@code ibv_ud_pingpong} of rdma-core. If a
+ * datagram is lost, the program fails, because the datagram is not retransmitted.
  */
 @Command(
         name = "ud-pingpong",
         description = "Measures a datagram back and forth, as ibv_ud_pingpong")
 public final class UdPingPong extends LoopProgram {
 
-    /** The queue key of both sides: a datagram with another key is dropped. */
+    /** The queue key of both sides. A receiver drops datagrams with another key. */
     private static final int QUEUE_KEY = 0x11111111;
 
     UdPingPong() {
@@ -50,7 +50,7 @@ public final class UdPingPong extends LoopProgram {
 
             if (size > queuePair.maxMessageBytes()) {
                 throw new IOException(
-                        "A datagram has %d bytes at most on this port, not %d."
+                        "A datagram on this port has at most %d bytes, not %d."
                                 .formatted(queuePair.maxMessageBytes(), size));
             }
             // The adapter places a header with the sender's address before each message.

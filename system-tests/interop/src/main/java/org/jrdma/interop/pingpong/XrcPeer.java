@@ -7,7 +7,7 @@ import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.Gid;
 
 /**
- * One side of the two connections between a server and a client.
+ * One side of a server and a client, which are connected in both directions.
  *
  * @param receiver the number of the queue pair that receives
  * @param sender the endpoint of the queue pair that sends
@@ -15,13 +15,17 @@ import org.jrdma.verbs.model.Gid;
  */
 record XrcPeer(int receiver, Endpoint sender, int receiveQueue) {
 
-    /** {@code lid:receiver:sender:packet:receive queue:gid}, and a zero byte. */
+    /**
+     * The size of a message: {@code lid:receiver:sender:packet sequence:receive queue:gid} and a
+     * zero byte.
+     */
     static final int MESSAGE_BYTES = 4 + 1 + 6 + 1 + 6 + 1 + 6 + 1 + 6 + 1 + 32 + 1;
 
     private static final int HEX = 16;
 
     /**
-     * The endpoint of the queue pair that receives. It never sends, so any sequence number will do.
+     * Returns the endpoint of the queue pair that receives. This queue pair never sends, so any
+     * packet sequence number is valid.
      */
     Endpoint receiverEndpoint() {
         return new Endpoint(sender.lid(), receiver, sender.packetSequence(), sender.gid());
@@ -56,18 +60,18 @@ record XrcPeer(int receiver, Endpoint sender, int receiveQueue) {
         } catch (IllegalArgumentException e) {
             // reported below
         }
-        throw new IOException("The other side is not xsrq-pingpong. It sent \"" + text + "\"");
+        throw new IOException("The other side is not xsrq-pingpong: it sent \"" + text + "\".");
     }
 
     private static int number(String digits) {
         return Integer.parseInt(digits, HEX);
     }
 
-    /** The text that the C program prints. */
-    String describe(String whose) {
+    /** Returns the text that the C program prints. */
+    String describe(String label) {
         return "%8s: LID %04x, QPN RECV %06x SEND %06x, PSN %06x, SRQN %06x, GID %s"
                 .formatted(
-                        whose,
+                        label,
                         sender.lid(),
                         receiver,
                         sender.queuePairNumber(),

@@ -26,11 +26,11 @@ import picocli.CommandLine.Option;
 
 /**
  * Sends messages back and forth between a server and its clients over extended reliable connections
- * (XRC): each message names the receive queue that it is for. Either side can be {@code
- * ibv_xsrq_pingpong} of rdma-core.
+ * (XRC): each message contains the number of its destination, a shared receive queue. Either side
+ * can be {@code ibv_xsrq_pingpong} of rdma-core.
  *
- * <p>Clients on one machine share their XRC domain, so the server sends to each client over the
- * connections to all clients, in turns.
+ * <p>Clients on one machine share their XRC domain, so the server sends its messages to each client
+ * alternately over the connections to all clients.
  */
 @Command(
         name = "xsrq-pingpong",
@@ -38,7 +38,7 @@ import picocli.CommandLine.Option;
                 "Measures messages over extended reliable connections (XRC), as ibv_xsrq_pingpong")
 public final class XsrqPingPong extends PingPongProgram {
 
-    /** The file by which processes on one machine share their XRC domain. */
+    /** The file that identifies the XRC domain of all processes on this machine. */
     private static final Path DOMAIN = Path.of("/tmp/xrc_domain");
 
     private static final byte[] END = "END\0".getBytes(US_ASCII);
@@ -47,7 +47,7 @@ public final class XsrqPingPong extends PingPongProgram {
     private static final int RECEIVE = 1;
     private static final int SEND = 2;
 
-    /** The depth of a send queue. */
+    /** The number of slots of a send queue. */
     private static final int SENDS = 16;
 
     private static final int MAX_CLIENTS = 255;
@@ -88,7 +88,7 @@ public final class XsrqPingPong extends PingPongProgram {
         checkRange("-c", clients, 1, MAX_CLIENTS);
         checkRange("-n", iterations, 1, Integer.MAX_VALUE);
         if (!isServer()) {
-            clients = 1; // this process
+            clients = 1; // a client has one connection
         }
     }
 
@@ -153,11 +153,11 @@ public final class XsrqPingPong extends PingPongProgram {
         }
     }
 
-    /** Connects to the server, or accepts the clients. Returns the peers. */
+    /** Connects to the server, or accepts the connections of the clients. Returns the peers. */
     private List<XrcPeer> connectAll() throws IOException {
         var peers = new ArrayList<XrcPeer>();
         if (!isServer()) {
-            var socket = keep(connect(host, port));
+            var socket = addSocket(connect(host, port));
             var connection = connections.getFirst();
             send(socket, connection.own);
             peers.add(connect(connection, socket));
@@ -165,7 +165,7 @@ public final class XsrqPingPong extends PingPongProgram {
         }
         try (var listener = listen(port)) {
             for (var connection : connections) {
-                var socket = keep(listener.accept());
+                var socket = addSocket(listener.accept());
                 peers.add(connect(connection, socket));
                 send(socket, connection.own);
             }
@@ -173,7 +173,7 @@ public final class XsrqPingPong extends PingPongProgram {
         return peers;
     }
 
-    private Socket keep(Socket socket) throws IOException {
+    private Socket addSocket(Socket socket) throws IOException {
         sockets.add(socket);
         return EndpointExchange.configure(socket);
     }
@@ -186,13 +186,13 @@ public final class XsrqPingPong extends PingPongProgram {
     private XrcPeer connect(Connection connection, Socket socket) throws IOException {
         var peer = XrcPeer.fromMessage(EndpointExchange.read(socket, XrcPeer.MESSAGE_BYTES));
         IO.println(peer.describe("remote"));
-        var wanted = new ConnectOptions().pathMtu(mtu).serviceLevel(serviceLevel);
-        connection.receiver.connect(peer.sender(), wanted);
-        connection.sender.connect(peer.receiverEndpoint(), wanted);
+        var connectOptions = new ConnectOptions().pathMtu(mtu).serviceLevel(serviceLevel);
+        connection.receiver.connect(peer.sender(), connectOptions);
+        connection.sender.connect(peer.receiverEndpoint(), connectOptions);
         return peer;
     }
 
-    /** Sends and receives messages in turns with each peer. The server sends first. */
+    /** Alternately sends and receives messages with each peer. The server sends first. */
     private void exchange(CompletionCursor cursor, PreparedReceive receive) throws IOException {
         var messages = (long) clients * iterations;
         var sent = new int[clients];
@@ -209,7 +209,7 @@ public final class XsrqPingPong extends PingPongProgram {
                 if (connection.sends.get(client).tryPost()) {
                     sent[client]++;
                 } else {
-                    turns.add(client); // once the send queue has a free slot
+                    turns.add(client); // repeated, because the send queue has no free slot
                 }
             }
             if (arrived == messages && delivered == messages) {
@@ -232,7 +232,10 @@ public final class XsrqPingPong extends PingPongProgram {
         }
     }
 
-    /** The client that sends to a queue pair. A client has only one peer, the server. */
+    /**
+     * Returns the index of the client that sends to a queue pair. A client itself has only one
+     * peer, the server, whose index is 0.
+     */
     private int clientAt(int receiver) throws IOException {
         if (connections.size() == 1) {
             return 0;
@@ -246,14 +249,17 @@ public final class XsrqPingPong extends PingPongProgram {
                 "A message arrived at the unknown queue pair %06x.".formatted(receiver));
     }
 
-    /** No side leaves while another side may still send to it. */
+    /**
+     * Waits until all sides have finished, because a side must not end while another side may still
+     * send to it.
+     */
     private void finish() throws IOException {
         if (!isServer()) {
             write(END);
         }
         for (var socket : sockets) {
             if (!Arrays.equals(EndpointExchange.read(socket, END.length), END)) {
-                throw new IOException("The other side does not say that it ends.");
+                throw new IOException("The other side did not confirm the end of the exchange.");
             }
         }
         if (isServer()) {

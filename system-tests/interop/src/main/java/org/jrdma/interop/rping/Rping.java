@@ -33,9 +33,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Pings over a connection by address and port, as the C program {@code rping}; either side can be
- * the C program. The client names its source, which the server reads, and then its sink, which the
- * server writes. Between these steps each side waits for a message of the other.
+ * Pings over a connection by address and port, like the C program {@code rping}. Either side can be
+ * the C program. The client sends the address of its source buffer, from which the server reads,
+ * and then the address of its target buffer, into which the server writes. Between these steps,
+ * each side waits for a message from the other side.
  */
 @Command(
         name = "rping",
@@ -65,7 +66,7 @@ public final class Rping extends InteropProgram {
     @Option(
             names = "-a",
             paramLabel = "ADDRESS",
-            description = "the server's address (-s: default: any)")
+            description = "the server's address (with -s, default: any)")
     private String address = "";
 
     @Option(
@@ -74,7 +75,7 @@ public final class Rping extends InteropProgram {
             description = "the address of the device that the client connects from")
     private String source = "";
 
-    @Option(names = "-p", paramLabel = "PORT", description = "the server's (${DEFAULT-VALUE})")
+    @Option(names = "-p", paramLabel = "PORT", description = "the server's port (${DEFAULT-VALUE})")
     private int port = 7174;
 
     @Option(names = "-P", description = "serve any number of clients, until killed")
@@ -86,7 +87,7 @@ public final class Rping extends InteropProgram {
     @Option(
             names = "-S",
             paramLabel = "BYTES",
-            description = "size, on both sides (${DEFAULT-VALUE})")
+            description = "size of the data in bytes, on both sides (${DEFAULT-VALUE})")
     private int size = 64;
 
     @Option(names = "-v", description = "print the pings")
@@ -95,10 +96,12 @@ public final class Rping extends InteropProgram {
     @Option(names = "-V", description = "compare the data that comes back with the data sent")
     private boolean compares;
 
-    @Option(names = "-d", description = "print what the SDK does")
+    @Option(names = "-d", description = "print debug messages of the SDK")
     private boolean debugs;
 
-    @Option(names = "-q", description = "ignored: the queue pair is always the program's own")
+    @Option(
+            names = "-q",
+            description = "ignored, because the program always creates its own queue pair")
     boolean ownQueuePair;
 
     static void main(String... arguments) {
@@ -109,9 +112,9 @@ public final class Rping extends InteropProgram {
     protected void run() throws IOException {
         checkRange("-S", size, 32, Integer.MAX_VALUE);
         if (role.client && address.isEmpty()) {
-            throw usageError("-c: connect to what -a?");
+            throw usageError("-c requires the address of the server. Add -a ADDRESS.");
         }
-        if (debugs) { // before the first logger exists
+        if (debugs) { // the property must be set before the first logger is created
             System.setProperty("org.slf4j.simpleLogger.log.org.jrdma", "debug");
         }
         count = count == 0 ? Integer.MAX_VALUE : count;
@@ -123,8 +126,8 @@ public final class Rping extends InteropProgram {
     }
 
     private void serve() throws IOException {
-        var here = new InetSocketAddress(address.isEmpty() ? "0.0.0.0" : address, port);
-        try (var listener = connectionManager().listen(here)) {
+        var listenAddress = new InetSocketAddress(address.isEmpty() ? "0.0.0.0" : address, port);
+        try (var listener = connectionManager().listen(listenAddress)) {
             IO.println("waiting at " + describe(listener.localAddress()));
             do {
                 var request = listener.next(FOREVER);
@@ -137,7 +140,9 @@ public final class Rping extends InteropProgram {
         }
     }
 
-    /** Serves one of several clients, whose failure does not affect the others. */
+    /**
+     * Serves one of several clients. A failure is printed and does not affect the other clients.
+     */
     private void serveOneOfMany(ConnectionRequest request) {
         try {
             IO.println("client " + request.peerAddress());
@@ -148,13 +153,13 @@ public final class Rping extends InteropProgram {
         }
     }
 
-    private void serve(ConnectionRequest asked) throws IOException {
-        try (var request = asked;
+    private void serve(ConnectionRequest incoming) throws IOException {
+        try (var request = incoming;
                 var device = verbs().open(request.deviceName());
                 var domain = device.newProtectionDomain();
                 var buffers = new Buffers(domain, size);
                 var completions = device.newCompletionDispatcher(16)) {
-            // The client's first message may come as soon as it knows that it is connected.
+            // The client may send as soon as it is connected, so this receive is posted before.
             var next = new AtomicReference<Transfer>();
             var options =
                     options(completions)
@@ -173,14 +178,14 @@ public final class Rping extends InteropProgram {
         }
     }
 
-    /** Reads the source and writes the sink. */
+    /** Reads from the client's source buffer and writes the data into its target buffer. */
     private void answer(AsyncQueuePair queuePair, Buffers buffers, AtomicReference<Transfer> next)
             throws IOException {
-        var source = buffers.named();
+        var source = buffers.decode();
         if (source.length() > size) {
             throw new IOException(
-                    "The client's pings have %d bytes: -S must say so here too"
-                            .formatted(source.length()));
+                    "The pings of the client have %d bytes, but this server accepts at most %d. Start both sides with the same -S."
+                            .formatted(source.length(), size));
         }
         queuePair.read(buffers.data.slice(0, source.length()), source).await(STEP_TIMEOUT);
         var text = text(buffers.data.segment().asSlice(0, source.length()));
@@ -191,20 +196,23 @@ public final class Rping extends InteropProgram {
         queuePair.send(buffers.sent.slice()).await(STEP_TIMEOUT);
         next.get().await(STEP_TIMEOUT);
         queuePair
-                .write(buffers.data.slice(0, text.byteSize()), buffers.named())
+                .write(buffers.data.slice(0, text.byteSize()), buffers.decode())
                 .await(STEP_TIMEOUT);
         next.set(queuePair.receive(buffers.received.slice()));
         queuePair.send(buffers.sent.slice()).await(STEP_TIMEOUT);
     }
 
-    /** The ping up to its terminating 0, which an untrusted client may omit. */
+    /**
+     * Returns the text of a ping including its terminating 0. Fails if the client, which is not
+     * trusted, has omitted the 0.
+     */
     private static MemorySegment text(MemorySegment pinged) throws IOException {
         for (var length = 0L; length < pinged.byteSize(); length++) {
             if (pinged.get(JAVA_BYTE, length) == 0) {
                 return pinged.asSlice(0, length + 1);
             }
         }
-        throw new IOException("The client's ping is a text without an end");
+        throw new IOException("The ping of the client has no terminating 0.");
     }
 
     private void ping() throws IOException {
@@ -247,16 +255,22 @@ public final class Rping extends InteropProgram {
                         STEP_TIMEOUT);
     }
 
-    /** Names memory to the server, and waits until the server has read or written it. */
+    /**
+     * Sends the address of memory to the server, and waits until the server has read or written
+     * that memory.
+     */
     private static void exchange(AsyncQueuePair queuePair, Buffers buffers, MemoryRegion memory)
             throws IOException {
         var goAhead = queuePair.receive(buffers.received.slice());
-        buffers.name(memory);
+        buffers.encode(memory);
         queuePair.send(buffers.sent.slice()).await(STEP_TIMEOUT);
         goAhead.await(STEP_TIMEOUT);
     }
 
-    /** A title, characters that begin with another one in each ping, and a zero. */
+    /**
+     * Fills all bytes except the last one, which remains 0, with a title and a sequence of
+     * characters. In each ping, the sequence starts with another character.
+     */
     private static void fill(MemorySegment data, int ping) {
         var text = new StringBuilder("rdma-ping-%s: ".formatted(ping));
         for (var place = 0; text.length() < data.byteSize(); place++) {
@@ -271,7 +285,10 @@ public final class Rping extends InteropProgram {
         return ConnectionOptions.of(reliable(completions).sends(4).receives(4));
     }
 
-    /** Messages name memory by its address, its key and its length. */
+    /**
+     * The memory of one side: the data, and the messages that contain an address, a key and a
+     * length.
+     */
     private static final class Buffers implements AutoCloseable {
 
         private final MemoryRegion source;
@@ -287,13 +304,13 @@ public final class Rping extends InteropProgram {
             received = memory.region(MESSAGE_BYTES);
         }
 
-        void name(MemoryRegion region) {
+        void encode(MemoryRegion region) {
             sent.segment().set(BIG_LONG, 0, region.remote().address());
             sent.segment().set(BIG_INT, 8, region.remote().key());
             sent.segment().set(BIG_INT, 12, (int) region.remote().length());
         }
 
-        RemoteMemory named() {
+        RemoteMemory decode() {
             return new RemoteMemory(
                     received.segment().get(BIG_LONG, 0),
                     received.segment().get(BIG_INT, 8),

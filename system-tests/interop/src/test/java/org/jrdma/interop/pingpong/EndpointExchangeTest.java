@@ -15,22 +15,22 @@ class EndpointExchangeTest {
     private static final Endpoint ENDPOINT =
             new Endpoint(0x1a, 0x11, 0x3ff0c2, new Gid(0, 0xffff_0a4d_0001L));
 
-    /** As ibv_rc_pingpong sends it. */
+    /** The message that ibv_rc_pingpong sends for this endpoint. */
     private static final byte[] MESSAGE =
             "001a:000011:3ff0c2:00000000000000000000ffff0a4d0001\0".getBytes(US_ASCII);
 
     @Test
-    void shouldPrintItsAddressLikeTheCProgram() {
+    void shouldEncodeAnEndpointLikeTheCProgram() {
         assertThat(EndpointExchange.toMessage(ENDPOINT)).hasSize(52).isEqualTo(MESSAGE);
     }
 
     @Test
-    void shouldUnderstandTheCProgram() throws IOException {
+    void shouldParseTheMessageOfTheCProgram() throws IOException {
         assertThat(EndpointExchange.fromMessage(MESSAGE)).isEqualTo(ENDPOINT);
     }
 
     @Test
-    void shouldListQueuePairsOfAllProcesses() throws IOException {
+    void shouldEncodeAndParseSeveralEndpoints() throws IOException {
         var messages = EndpointExchange.toMessages(List.of(ENDPOINT, ENDPOINT), 256);
 
         assertThat(messages).hasSize(256 * 52).startsWith(MESSAGE);
@@ -40,15 +40,15 @@ class EndpointExchangeTest {
         assertThatThrownBy(() -> EndpointExchange.fromMessages(messages, 3))
                 .isInstanceOf(IOException.class)
                 .hasMessage(
-                        "The other side has 2 queue pairs, and this one 3. Give both the same -q.");
+                        "The other side has 2 queue pairs, but this side has 3. Start both sides with the same -q.");
     }
 
     @Test
     void shouldRejectMessagesOfAnotherProgram() {
-        var greeting =
+        var sshVersion =
                 "SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u7, and some more\r\n".getBytes(US_ASCII);
 
-        assertThatThrownBy(() -> EndpointExchange.fromMessage(greeting))
+        assertThatThrownBy(() -> EndpointExchange.fromMessage(sshVersion))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("SSH-2.0-OpenSSH");
     }

@@ -36,7 +36,7 @@ class PingPongOptionsTest {
     }
 
     @Test
-    void shouldTakeShortOptionsApartOrJoinedBeforeOrBehindTheHost() {
+    void shouldParseSeparateAndJoinedShortOptionsBeforeAndAfterTheHost() {
         var options =
                 parse(
                         new RcPingPong(),
@@ -69,7 +69,7 @@ class PingPongOptionsTest {
     }
 
     @Test
-    void shouldTakeLongOptions() {
+    void shouldParseLongOptions() {
         var options =
                 parse(
                         new RcPingPong(),
@@ -115,7 +115,7 @@ class PingPongOptionsTest {
                 "-p",
                 "one two"
             })
-    void shouldRefuseOptionsThatItDoesNotUnderstand(String commandLine) {
+    void shouldRejectInvalidOptions(String commandLine) {
         assertThatThrownBy(() -> parse(new RcPingPong(), commandLine.split(" ")))
                 .isInstanceOf(ParameterException.class);
     }
@@ -134,7 +134,7 @@ class PingPongOptionsTest {
 
     @ParameterizedTest
     @CsvSource({"UC, -o", "UC, --odp", "UD, -o", "UD, -m 1024", "UD, --mtu=1024", "RC, -q 3"})
-    void shouldRefuseOptionsThatTheCProgramDoesNotHave(String name, String commandLine) {
+    void shouldRejectOptionsThatTheCProgramDoesNotHave(String name, String commandLine) {
         var program =
                 switch (name) {
                     case "RC" -> new RcPingPong();
@@ -150,16 +150,16 @@ class PingPongOptionsTest {
     @CsvSource({
         "-q 0, '-q takes a number from 1 to 255, not \"0\"'",
         "-q 256, '-q takes a number from 1 to 255, not \"256\"'",
-        "-r 15, '15 receives are too few: each of 16 queue pairs needs one'"
+        "-r 15, '15 receives are too few: each of the 16 queue pairs needs a receive'"
     })
-    void shouldRefuseQueuePairsThatTheCProgramRefuses(String commandLine, String message) {
+    void shouldRejectNumbersOfQueuePairsThatTheCProgramRejects(String commandLine, String message) {
         assertThatThrownBy(() -> parse(new SrqPingPong(), commandLine.split(" ")))
                 .isInstanceOf(ParameterException.class)
                 .hasMessageContaining(message);
     }
 
     @Test
-    void shouldShowTheOptionsThatItHas() {
+    void shouldListItsOptionsInTheUsageMessage() {
         assertThat(new SrqPingPong().commandLine().getUsageMessage())
                 .contains("--num-qp", "--mtu", "--odp");
         assertThat(new RcPingPong().commandLine().getUsageMessage())

@@ -2,7 +2,7 @@ package org.jrdma.soft.sisci.abi;
 
 import org.jrdma.soft.sisci.fabric.Descriptor;
 
-/** The base class of exported functions. */
+/** The base class of the classes that implement exported C functions. */
 abstract class AbstractExports {
 
     final Library library;

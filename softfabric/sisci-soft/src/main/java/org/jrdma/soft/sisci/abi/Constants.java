@@ -15,7 +15,7 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
 
-/** The constants that the library exports as data. */
+/** The constants of SISCI that the library exports as data symbols. */
 final class Constants {
 
     private static final Map<String, Integer> UNPUBLISHED =
@@ -57,7 +57,9 @@ final class Constants {
         return Map.copyOf(numbers);
     }
 
-    /** The constants of the header whose names start with a prefix. */
+    /**
+     * Returns the constants of the SISCI header whose names start with a prefix, sorted by name.
+     */
     static SortedMap<String, Integer> published(String prefix) {
         var constants = new TreeMap<String, Integer>();
         for (var method : sisci_h.class.getMethods()) {

@@ -10,7 +10,10 @@ import org.jrdma.soft.sisci.fabric.SciException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Error codes, which a function stores at the address in its last argument. */
+/**
+ * The error reporting of exported functions. A function stores its error code at the address that
+ * the program passes as the last argument.
+ */
 final class ErrorReport {
 
     private static final Logger LOG = LoggerFactory.getLogger(ErrorReport.class);
@@ -63,14 +66,14 @@ final class ErrorReport {
                 : MethodHandles.filterReturnValue(handler, MethodHandles.zero(result));
     }
 
-    @SuppressWarnings("unused") // called by a method handle
+    @SuppressWarnings("unused") // called through a method handle
     private static void clear(long address) {
         if (address != 0) {
             UncheckedMemory.setInt(address, SCI_ERR_OK());
         }
     }
 
-    @SuppressWarnings("unused") // called by a method handle
+    @SuppressWarnings("unused") // called through a method handle
     private static void report(Throwable thrown, long address) {
         var code = note(thrown);
         if (address != 0) {
@@ -87,7 +90,7 @@ final class ErrorReport {
                 LOG.error("A function of the software fabric failed", thrown);
             }
         } catch (Throwable e) {
-            EXPLANATION.remove(); // an exception in a function that C called terminates the JVM
+            EXPLANATION.remove(); // an exception that left this function would terminate the JVM
         }
         if (thrown instanceof SciException refusal) {
             return refusal.code();
@@ -95,7 +98,10 @@ final class ErrorReport {
         return thrown instanceof OutOfMemoryError ? SCI_ERR_API_NOSPC() : SCI_ERR_SYSTEM();
     }
 
-    /** The explanation of the current thread's last failure, in addition to its code. */
+    /**
+     * Returns the explanation of the last failure on the current thread, which supplements the
+     * error code.
+     */
     static String explanation() {
         return EXPLANATION.get();
     }

@@ -15,7 +15,7 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 @interface Exported {
 
-    /** The name of the C function, without prefix. */
+    /** The name of the C function, without the prefix of its symbol. */
     String value();
 
     /** Returns true if the C function has an argument for the error code. */

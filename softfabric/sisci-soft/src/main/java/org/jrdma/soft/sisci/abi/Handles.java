@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Handles {
 
-    private static final long TAG = 0x51C1L << 48; // not a valid address
+    private static final long TAG = 0x51C1L << 48; // makes a handle an invalid address
     private static final int INDEX_BITS = 20;
     private static final int MAX_HANDLES = 1 << INDEX_BITS;
 
@@ -50,7 +50,8 @@ final class Handles {
     }
 
     /**
-     * Creates an object that needs its handle, and stores the handle for the program.
+     * Creates an object with a factory that receives the handle of the object, and stores the
+     * handle in the memory of the program.
      *
      * @param place the address at which the handle is stored
      */
@@ -84,7 +85,9 @@ final class Handles {
         return (int) handle & (MAX_HANDLES - 1);
     }
 
-    /** The object of a handle. Allocates no memory. */
+    /**
+     * Returns the object that a handle refers to. Allocates no memory unless the handle is invalid.
+     */
     <T> T object(long handle, Class<T> type) {
         var object = find(handle);
         if (!type.isInstance(object)) {

@@ -170,7 +170,10 @@ final class InterruptExports extends AbstractExports {
         }
     }
 
-    /** The length is the size of the buffer on entry, and of the data on return. */
+    /**
+     * Waits for a trigger and copies its data. The integer at {@code length} is the size of the
+     * buffer on entry, and the size of the data on return.
+     */
     @Exported("SCIWaitForDataInterrupt")
     void awaitData(long interrupt, long data, long length, int timeout, int flags) {
         Flags.checkNone(flags);
@@ -182,7 +185,7 @@ final class InterruptExports extends AbstractExports {
         Memory.setInteger(length, bytes.length);
     }
 
-    /** Connects without waiting: no release implements the timeout. */
+    /** Connects without waiting for the interrupt to exist: the timeout is ignored. */
     @Exported("SCIConnectInterrupt")
     void connect(
             long descriptor,
@@ -195,7 +198,7 @@ final class InterruptExports extends AbstractExports {
         connect(descriptor, interrupt, false, node, adapter, number, flags);
     }
 
-    /** Connects without waiting: no release implements the timeout. */
+    /** Connects without waiting for the interrupt to exist: the timeout is ignored. */
     @Exported("SCIConnectDataInterrupt")
     void connectWithData(
             long descriptor,

@@ -17,9 +17,9 @@ import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The symbols of the software libsisci. A library is part of the fabric while it is initialized.
- * Each library acts as a separate process, even if a JVM has several. Safe for use by multiple
- * threads.
+ * The symbols of the software libsisci. A library is a member of the fabric while it is
+ * initialized. Each library acts as a separate process, even if a JVM contains several libraries.
+ * Safe for use by multiple threads.
  */
 public final class Library implements SymbolLookup {
 
@@ -35,9 +35,9 @@ public final class Library implements SymbolLookup {
     private int initializations;
 
     /**
-     * A library that joins a fabric when it is initialized.
+     * Creates a library that joins a fabric when it is initialized.
      *
-     * @param fabric joins the fabric
+     * @param fabric the function that joins the fabric
      */
     public Library(Supplier<FabricProcess> fabric) {
         this.fabric = fabric;
@@ -86,7 +86,10 @@ public final class Library implements SymbolLookup {
         throw new AssertionError("The empty prefix matches every symbol");
     }
 
-    /** The explanation of the current thread's last failure, in addition to its code. */
+    /**
+     * Returns the explanation of the last failure on the current thread, which supplements the
+     * error code.
+     */
     public String explanation() {
         return ErrorReport.explanation();
     }
@@ -95,18 +98,21 @@ public final class Library implements SymbolLookup {
         return handles;
     }
 
-    /** Initializes the library. The first call joins the fabric. */
+    /** Initializes the library. The first call joins the fabric; further calls are only counted. */
     synchronized void initialize() {
         if (member == null) {
             member = fabric.get();
-            // removes the files of a program that exits without terminating the library
+            // removes the files of this process if the program exits without calling SCITerminate
             hook = new Thread(member::leave, "sisci-soft-leave");
             Runtime.getRuntime().addShutdownHook(hook);
         }
         initializations++;
     }
 
-    /** Terminates the library. The last call leaves the fabric. */
+    /**
+     * Terminates the library. The process leaves the fabric when this method was called as often as
+     * {@link #initialize}.
+     */
     synchronized void terminate() {
         if (member == null || --initializations > 0) {
             return;
@@ -114,7 +120,7 @@ public final class Library implements SymbolLookup {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            return; // the JVM exits, and the hook leaves the fabric
+            return; // the JVM is exiting, and the shutdown hook leaves the fabric
         }
         member.leave();
         member = null;
@@ -122,7 +128,7 @@ public final class Library implements SymbolLookup {
     }
 
     /**
-     * The member of the fabric that this library is.
+     * Returns the process that represents this library in the fabric.
      *
      * @throws SciException if the library is not initialized
      */

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.Flags;
 
-/** The functions for the library, descriptors and texts. */
+/** The functions that initialize the library, open descriptors and return texts. */
 final class LibraryExports extends AbstractExports {
 
     private static final Map<Integer, String> ERRORS = errors();
@@ -50,7 +50,7 @@ final class LibraryExports extends AbstractExports {
         return Memory.text("software");
     }
 
-    /** The texts of the error codes, derived from the names in the header. */
+    /** Returns a text for each error code, derived from the name of the constant in the header. */
     private static Map<Integer, String> errors() {
         var errors = new HashMap<Integer, String>();
         Constants.published("SCI_ERR_")

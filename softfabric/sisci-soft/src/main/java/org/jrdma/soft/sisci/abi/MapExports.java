@@ -11,7 +11,10 @@ import org.jrdma.soft.sisci.fabric.SegmentMap;
 import org.jrdma.soft.sisci.fabric.Sequence;
 import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
 
-/** The functions for maps, sequences, flushes and copies. The hot path allocates no memory. */
+/**
+ * The functions for maps, sequences, flushes and copies. Checks of sequences, barriers and flushes
+ * are on the hot path and allocate no memory, except for maps with a write buffer.
+ */
 final class MapExports extends AbstractExports {
 
     MapExports(Library library) {
@@ -108,7 +111,7 @@ final class MapExports extends AbstractExports {
         drain(sequence);
     }
 
-    /** Flushes the map of a sequence, or all maps of this process for NULL. */
+    /** Flushes the map of a sequence. If the sequence is NULL, flushes all maps of this process. */
     private void drain(long sequence) {
         if (sequence == 0) {
             library.member().flush();
@@ -149,7 +152,9 @@ final class MapExports extends AbstractExports {
         library.member().flush();
     }
 
-    /** Checks the arguments only: caches are coherent here. */
+    /**
+     * Only checks the arguments, because the maps are shared memory and need no cache maintenance.
+     */
     @Exported("SCICacheSync")
     void syncCache(long map, long address, long bytes, int flags) {
         Flags.checkAllowed(flags, SCI_FLAG_CACHE_FLUSH() | SCI_FLAG_CACHE_INVALIDATE());

@@ -11,7 +11,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.fabric.SciException;
 
-/** Access to the memory of the program, and constant texts for it. */
+/**
+ * Access to memory that the program passes by address, and texts that functions return to the
+ * program.
+ */
 final class Memory {
 
     private static final Map<String, MemorySegment> TEXTS = new ConcurrentHashMap<>();
@@ -44,7 +47,7 @@ final class Memory {
         }
     }
 
-    /** The address of a text that is never freed. */
+    /** Returns the address of a copy of a text in native memory, which is never freed. */
     static long text(String text) {
         return TEXTS.computeIfAbsent(text, Arena.global()::allocateFrom).address();
     }

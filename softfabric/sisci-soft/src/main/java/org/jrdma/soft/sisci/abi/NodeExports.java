@@ -63,7 +63,10 @@ final class NodeExports extends AbstractExports {
         Memory.setInteger(node, member.node());
     }
 
-    /** Finds a node by its name. The names are node4, node8 and so on; localhost is this node. */
+    /**
+     * Finds the id of a node by its name. The names are node4, node8 and so on, and localhost for
+     * the node of this process.
+     */
     @Exported("SCIGetNodeIdByAdapterName")
     void nodeByName(long name, long nodes, long type, int flags) {
         Flags.checkNone(flags);
@@ -89,7 +92,10 @@ final class NodeExports extends AbstractExports {
         Memory.setIfNotNull(adapter, 0);
     }
 
-    /** Registers a requester. Only checks that the calls match, because there is no bus. */
+    /**
+     * Registers a PCIe requester. The software fabric has no PCIe bus. It only stores the
+     * requester, to check that a later call unregisters a registered requester.
+     */
     @Exported("SCIRegisterPCIeRequester")
     void register(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
         Flags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());

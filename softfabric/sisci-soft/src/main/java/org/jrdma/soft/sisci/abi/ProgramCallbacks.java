@@ -16,7 +16,9 @@ import org.jrdma.soft.sisci.fabric.LocalInterrupt;
 import org.jrdma.soft.sisci.fabric.SegmentEvent;
 import org.jspecify.annotations.Nullable;
 
-/** Adapters for the callback functions of the program. */
+/**
+ * Adapts callback functions of the program, which are C functions, to callbacks of event queues.
+ */
 final class ProgramCallbacks {
 
     private static final MethodHandle LOCAL_SEGMENT =
@@ -36,13 +38,16 @@ final class ProgramCallbacks {
 
     private ProgramCallbacks() {}
 
-    /** Calls a function of the program. */
+    /** A call of a function of the program for an event. */
     @FunctionalInterface
     private interface Invocation<E> {
         int invoke(MemorySegment function, E event) throws Throwable;
     }
 
-    /** The callback; null if the flags do not request one. */
+    /**
+     * Returns a callback that calls a function of the program; null if the flags do not request
+     * callbacks.
+     */
     private static <E> EventQueue.@Nullable Callback<E> of(
             long function, int flags, Invocation<E> invocation) {
         if (!Flags.has(flags, SCI_FLAG_USE_CALLBACK())) {

@@ -11,8 +11,9 @@ import java.util.stream.Collectors;
 import org.jrdma.abi.sisci.sisci_query;
 
 /**
- * The numbers of queries and their subcommands. The real numbers are not public. These numbers
- * cannot be guessed, so that only a program that reads them from the library uses the right ones.
+ * The numbers of queries and their subcommands. The numbers of Dolphin's library are not public.
+ * The numbers of this class are arbitrary, so that only a program that reads them from the exported
+ * constants uses the right ones.
  */
 final class QueryNumbers {
 

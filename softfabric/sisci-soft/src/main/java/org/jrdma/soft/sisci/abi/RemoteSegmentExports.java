@@ -16,7 +16,7 @@ final class RemoteSegmentExports extends AbstractExports {
         return handles.object(handle, RemoteSegment.class);
     }
 
-    /** Connects without waiting: no release implements the timeout. */
+    /** Connects without waiting for the segment to become available: the timeout is ignored. */
     @Exported("SCIConnectSegment")
     void connect(
             long descriptor,
@@ -44,8 +44,9 @@ final class RemoteSegmentExports extends AbstractExports {
     }
 
     /**
-     * Connects to a physical address. The address is a structure of 8 bytes, which C passes as a
-     * 64-bit integer: the id of the node, the upper 16 bits of the address, and the lower 32 bits.
+     * Connects to the segment at a physical address of a node. C passes the structure of 8 bytes as
+     * a 64-bit integer. From the lowest bit, the integer contains the id of the node in 16 bits,
+     * the upper 16 bits of the physical address, and its lower 32 bits.
      */
     @Exported("SCIConnectSCISpace")
     void connectSpace(

@@ -1,4 +1,4 @@
-/** The ABI of libsisci: its functions, handles and constants. */
+/** The ABI of the software libsisci: exported C functions, handles and constants. */
 @NullMarked
 package org.jrdma.soft.sisci.abi;
 

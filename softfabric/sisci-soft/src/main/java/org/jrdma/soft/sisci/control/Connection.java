@@ -19,7 +19,10 @@ public final class Connection {
     private final MemorySegment buffer = Arena.ofAuto().allocate(Message.MAX_BYTES, 8);
     private final ArrayDeque<Message> waiting = new ArrayDeque<>();
 
-    /** The number of triggers that each waiting trigger message stands for, by subject. */
+    /**
+     * The number of triggers that each queued trigger message represents, by the subject of the
+     * message.
+     */
     private final Map<Integer, Integer> triggers = new HashMap<>();
 
     private boolean closed;
@@ -31,12 +34,18 @@ public final class Connection {
         this.socket = socket;
     }
 
-    /** The node at the other end; 0 before its HELLO message. */
+    /**
+     * Returns the id of the peer's node. For an accepted connection, 0 until the HELLO message
+     * arrives.
+     */
     public int node() {
         return node;
     }
 
-    /** The number of the process at the other end, among those of its node. */
+    /**
+     * Returns the number of the peer among the processes of its node. For an accepted connection,
+     * -1 until the HELLO message arrives.
+     */
     public int member() {
         return member;
     }
@@ -50,7 +59,10 @@ public final class Connection {
         return socket;
     }
 
-    /** Sends a message, queued if the socket is full. Does nothing if the peer has ended. */
+    /**
+     * Sends a message, or queues it if the socket is full. Does nothing if this connection is
+     * closed.
+     */
     public synchronized void send(Message message) {
         if (!closed) {
             add(message);
@@ -58,8 +70,9 @@ public final class Connection {
     }
 
     /**
-     * Sends a trigger. If a trigger of the same subject is still queued, the two are combined.
-     * Triggers for a process that is stopped therefore neither block nor accumulate in memory.
+     * Sends a trigger message. If a trigger message with the same subject is still queued, only its
+     * number of triggers is incremented. A stopped peer therefore neither blocks the caller nor
+     * causes messages to accumulate in memory.
      */
     public synchronized void trigger(int subject) {
         var times = triggers.getOrDefault(subject, 0);
@@ -102,7 +115,8 @@ public final class Connection {
             if (PacketSocket.send(socket, buffer.asSlice(0, length)) == Errno.EAGAIN) {
                 return false;
             }
-            waiting.removeFirst(); // sent, or the peer has ended, which poll reports
+            // The message was sent, or the peer has ended, which the receiving thread detects.
+            waiting.removeFirst();
             if (message.kind() == Message.Kind.TRIGGER) {
                 triggers.remove(message.subject());
             }
@@ -110,7 +124,7 @@ public final class Connection {
         return true;
     }
 
-    /** Drops queued and further messages. */
+    /** Closes this connection. Drops the queued messages, and all messages sent afterwards. */
     synchronized void close() {
         closed = true;
         waiting.clear();

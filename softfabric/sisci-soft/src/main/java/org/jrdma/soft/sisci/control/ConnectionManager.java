@@ -25,17 +25,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections of a process, and the thread that receives from all of them. The listener must
- * not block on that thread, so that other processes receive responses without delay.
+ * The connections of a process, and the thread that receives from all of them. The listener is
+ * called on that thread and must not block, because other processes would wait for responses
+ * meanwhile.
  */
 public final class ConnectionManager implements AutoCloseable {
 
-    /** Receives messages. Called on the receiving thread. */
+    /** Receives messages and losses of connections. Called on the receiving thread. */
     public interface Listener {
         /** Handles a message other than HELLO and RESPONSE. */
         void received(Connection from, Message message);
 
-        /** Handles the end of the process at the other end. */
+        /**
+         * Handles a connection that was closed because the peer ended or sent a malformed message.
+         */
         void lost(Connection connection);
     }
 
@@ -49,7 +52,7 @@ public final class ConnectionManager implements AutoCloseable {
     private final int listening;
     private final EventDescriptor wakeUp;
 
-    /** Accepted and outgoing connections. */
+    /** All connections, accepted and outgoing. */
     private final List<Connection> connections = new CopyOnWriteArrayList<>();
 
     private final Map<Entry, Connection> outgoing = new HashMap<>();
@@ -60,7 +63,9 @@ public final class ConnectionManager implements AutoCloseable {
 
     private record Request(Connection connection, CompletableFuture<Optional<Message>> response) {}
 
-    /** Creates the socket of this process. The caller must hold the lock of the directory. */
+    /**
+     * Creates the listening socket of this process. The caller must hold the lock of the directory.
+     */
     public ConnectionManager(FabricDirectory directory, int node, int member)
             throws FabricException {
         this.directory = directory;
@@ -83,7 +88,10 @@ public final class ConnectionManager implements AutoCloseable {
                         .start(() -> run(receiver));
     }
 
-    /** The connection to a process, created if there is none; empty if the process has ended. */
+    /**
+     * Returns the connection to a process, and creates the connection if it does not exist. Returns
+     * empty if the process has ended, or if its backlog remains full for about 1 s.
+     */
     public Optional<Connection> connect(int node, int member) throws FabricException {
         var entry = Entry.ofMember(node, member);
         synchronized (outgoing) {
@@ -107,7 +115,7 @@ public final class ConnectionManager implements AutoCloseable {
                         case Errno.ECONNREFUSED, Errno.ENOENT -> {
                             return Optional.empty();
                         }
-                        case Errno.EAGAIN -> { // its backlog is full
+                        case Errno.EAGAIN -> { // the backlog of the peer is full
                             if (attempt == CONNECT_ATTEMPTS) {
                                 return Optional.empty();
                             }
@@ -120,7 +128,10 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** Sends a request and waits for the response; empty if there is none in time. */
+    /**
+     * Sends a request and waits for the response. Returns empty if the connection is lost, or if no
+     * response arrives within 5 s.
+     */
     public Optional<Message> request(Connection connection, Message request) {
         var correlation = lastCorrelation.incrementAndGet();
         var response = new CompletableFuture<Optional<Message>>();
@@ -136,7 +147,10 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** Waits for a response. An interrupt does not end the wait, and stays set. */
+    /**
+     * Waits for a response. An interrupt of the thread does not end the wait, and the interrupt
+     * status is set again afterwards.
+     */
     private static Optional<Message> await(CompletableFuture<Optional<Message>> response) {
         var interrupted = false;
         try {
@@ -242,7 +256,7 @@ public final class ConnectionManager implements AutoCloseable {
                 try {
                     receiver.received(connection, message);
                 } catch (RuntimeException e) {
-                    LOG.error("Handling {} of node {} failed", message, connection.node(), e);
+                    LOG.error("Cannot handle {} from node {}", message, connection.node(), e);
                 }
             }
         }
@@ -264,7 +278,7 @@ public final class ConnectionManager implements AutoCloseable {
             try {
                 receiver.lost(connection);
             } catch (RuntimeException e) {
-                LOG.error("Handling the end of node {} failed", connection.node(), e);
+                LOG.error("Cannot handle the loss of a connection to node {}", connection.node(), e);
             }
         }
     }

@@ -9,9 +9,9 @@ import java.util.regex.Pattern;
  *
  * @param node the id of the node
  * @param kind the kind of object
- * @param number the number of the object among those of its kind; for a process equal to {@code
- *     member}
- * @param member the number of the process that owns the file, among those of the node
+ * @param number the number of the object among the objects of its kind; for a process, the same as
+ *     {@code member}
+ * @param member the number of the process that owns the file, among the processes of the node
  */
 public record Entry(int node, Kind kind, int number, int member) {
 
@@ -19,7 +19,7 @@ public record Entry(int node, Kind kind, int number, int member) {
     public enum Kind {
         /** A process. The file is a socket. */
         MEMBER,
-        /** A segment. The file is its memory. */
+        /** A segment. The file contains the memory of the segment. */
         SEGMENT,
         /** The number of an interrupt. The file is empty. */
         INTERRUPT,
@@ -56,7 +56,7 @@ public record Entry(int node, Kind kind, int number, int member) {
         return startOfName(node, kind, number) + member;
     }
 
-    /** The start of the name of a file, without the number of its process. */
+    /** Returns the name of a file without the last part, which is the number of its process. */
     static String startOfName(int node, Kind kind, int number) {
         return "%s.%s.%s."
                 .formatted(

@@ -26,8 +26,8 @@ import org.jrdma.soft.sisci.host.PacketSocket;
 /**
  * The directory that the processes of a fabric share. A process holds the lock of the directory
  * while it changes files; the system releases the lock when the process ends. A killed process is
- * detected by connecting to its socket. Process ids are not used, because containers that share a
- * directory may have different PID namespaces.
+ * detected because its socket refuses connections. Process ids are not used for this purpose,
+ * because containers that share a directory may have different PID namespaces.
  *
  * <p>Safe for use by multiple threads.
  */
@@ -41,7 +41,7 @@ public final class FabricDirectory implements AutoCloseable {
     private final Path path;
     private final int descriptor;
 
-    /** The lock among threads. The file lock excludes other processes only. */
+    /** Excludes other threads of this process. The file lock only excludes other processes. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private boolean closed;
@@ -55,7 +55,8 @@ public final class FabricDirectory implements AutoCloseable {
      * Opens a directory. If it does not exist, it is created with access for this user only.
      *
      * @param mustBePrivate true if an existing directory must belong to this user and deny access
-     *     to others, as is necessary for a well-known name in a world-writable directory
+     *     to others. This is necessary for a well-known name in a world-writable directory, where
+     *     another user could have created it.
      */
     public static FabricDirectory open(Path path, boolean mustBePrivate) throws FabricException {
         try {
@@ -136,7 +137,10 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    /** Finds an object by its number. Reads all names, which may be thousands. */
+    /**
+     * Finds the file of an object by the number of the object. Reads the names of all files, which
+     * may be thousands.
+     */
     public Optional<Entry> find(int node, Entry.Kind kind, int number) throws FabricException {
         var start = Entry.startOfName(node, kind, number);
         try (var files = Files.newDirectoryStream(path)) {
@@ -155,12 +159,18 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    /** A path that is short enough for a socket, even if the directory's path is long. */
+    /**
+     * Returns a path to a file that is short enough for a socket address, even if the directory's
+     * path is long.
+     */
     String path(Entry entry) {
         return "/proc/self/fd/%s/%s".formatted(descriptor, entry.name());
     }
 
-    /** Creates a file with memory and returns its descriptor. The caller must hold the lock. */
+    /**
+     * Creates a file, allocates memory for its contents and returns its file descriptor. The caller
+     * must hold the lock.
+     */
     public int create(Entry entry, long bytes) throws FabricException {
         var file = Host.createFile(path(entry));
         try {
@@ -181,8 +191,8 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     /**
-     * Opens a file with memory and returns its descriptor. Rejects a file that is too short: access
-     * beyond its end would raise SIGBUS.
+     * Opens the file of a segment and returns its file descriptor. Rejects a file that is too
+     * short, because access to mapped memory beyond its end would raise SIGBUS.
      */
     public int openMemory(Entry entry, long minBytes) throws FabricException {
         var file = Host.openFile(path(entry));
@@ -204,7 +214,7 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    /** Deletes a file. Its memory remains until the last process closes and unmaps it. */
+    /** Deletes a file. Its memory remains until the last process has closed and unmapped it. */
     public void delete(Entry entry) throws FabricException {
         try {
             Files.deleteIfExists(path.resolve(entry.name()));
@@ -225,7 +235,7 @@ public final class FabricDirectory implements AutoCloseable {
                 }
             }
             for (var entry : entries()) {
-                // A cut exists until the last process of the node ends.
+                // A cut of a link remains until the last process of the node ends.
                 var isStale =
                         entry.kind() == Entry.Kind.CUT
                                 ? !nodes.contains(entry.node())
@@ -244,7 +254,7 @@ public final class FabricDirectory implements AutoCloseable {
             return true;
         } catch (FabricException e) {
             return switch (e.code()) {
-                case Errno.EAGAIN -> true; // its backlog is full
+                case Errno.EAGAIN -> true; // the process is alive, but its backlog is full
                 case Errno.ECONNREFUSED, Errno.ENOENT -> false;
                 default -> throw e;
             };

@@ -36,27 +36,48 @@ public record Message(
 
     /** The kind of a message. */
     public enum Kind {
-        /** The first message of a connection. subject: node of the sender. first: its process. */
+        /**
+         * The first message of a connection. subject: node of the sender. first: number of its
+         * process.
+         */
         HELLO,
         /** The response to a request. subject: an error code. value: the result. */
         RESPONSE,
-        /** Requests a connection. subject: segment. first: adapter. second: connection. */
+        /**
+         * Requests a connection to a segment. subject: segment. first: adapter. second: connection.
+         * value: 1 if the segment is connected as a member of a group.
+         */
         CONNECT_SEGMENT,
-        /** Requests the segment at an address. value: the address, or the id in the response. */
+        /**
+         * Requests the id of the segment at an address. value: the address; in the response, the
+         * id.
+         */
         FIND_SPACE,
         /** Ends a connection to a segment. subject: connection. */
         DISCONNECT_SEGMENT,
-        /** Requests a disconnect, or reports it if first is 1. subject: connection. */
+        /**
+         * Requests that the receiver disconnects. subject: connection. first: 1 if the sender has
+         * already disconnected the receiver.
+         */
         SEGMENT_GONE,
-        /** Requests to attach to a shared segment. subject: segment. first: connection. */
+        /** Requests an attachment to a shared segment. subject: segment. first: connection. */
         ATTACH_SEGMENT,
         /** Detaches from a shared segment. subject: connection. */
         DETACH_SEGMENT,
-        /** Requests an operation. subject: segment. first: code. second: adapter. value: flags. */
+        /**
+         * Requests an operation on a shared segment. subject: segment. first: operation. second:
+         * adapter. value: flags.
+         */
         SEGMENT_OPERATION,
-        /** Reports an event. subject: connection. first: reason. second: node. value: adapter. */
+        /**
+         * Reports an event of a shared segment. subject: connection. first: reason. second: node.
+         * value: adapter.
+         */
         SEGMENT_EVENT,
-        /** Like CONNECT_SEGMENT. subject: interrupt number. value: 1 for a data interrupt. */
+        /**
+         * Requests a connection to an interrupt. subject: interrupt number. first: adapter. second:
+         * connection. value: 1 for a data interrupt.
+         */
         CONNECT_INTERRUPT,
         /** Ends a connection to an interrupt. subject: connection. */
         DISCONNECT_INTERRUPT,
@@ -66,11 +87,14 @@ public record Message(
         TRIGGER,
         /** Triggers a data interrupt. subject: connection. data: the payload. */
         TRIGGER_WITH_DATA,
-        /** Reports a store at a flag. subject: connection. first: 1 if counted. value: offset. */
+        /**
+         * Reports a store to an interrupt flag. subject: connection. first: 1 if the store was made
+         * through a map with conditional interrupts. value: offset of the flag in the segment.
+         */
         FLAG_STORED,
-        /** Reports that the data of a trigger was received. subject: connection. */
+        /** Reports that the program has taken the data of a trigger. subject: connection. */
         TAKEN,
-        /** Requests a refresh from the directory. */
+        /** Requests that the receiver reads the directory again. */
         REFRESH
     }
 
@@ -78,12 +102,12 @@ public record Message(
         return new Message(kind, 0, subject, first, second, value, NO_DATA);
     }
 
-    /** A message about a connection, without arguments. */
+    /** Returns a message about a connection, without arguments. */
     public static Message about(Kind kind, int connection) {
         return of(kind, connection, 0, 0, 0);
     }
 
-    /** A message about a connection, with a payload. */
+    /** Returns a message about a connection, with a payload. */
     public static Message carrying(Kind kind, int connection, byte[] data) {
         return new Message(kind, 0, connection, 0, 0, 0, data);
     }
@@ -107,7 +131,10 @@ public record Message(
         return HEADER_BYTES + data.length;
     }
 
-    /** Decodes a message; empty if it is malformed or of another release. */
+    /**
+     * Decodes a message. Returns empty if the message is malformed, or has a kind that this release
+     * of the software fabric does not know.
+     */
     static Optional<Message> read(MemorySegment source, long length) {
         var kind = source.get(JAVA_INT, 0);
         if (length < HEADER_BYTES || kind < 0 || kind >= KINDS.size()) {

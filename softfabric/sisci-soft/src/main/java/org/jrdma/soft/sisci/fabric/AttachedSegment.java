@@ -14,7 +14,10 @@ import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
-/** A segment of another process of this node, which holds the state of the segment. */
+/**
+ * A segment that this process has attached to. Another process of this node owns the segment and
+ * its state.
+ */
 public final class AttachedSegment implements LocalSegment, ConnectedObjects.ConnectedObject {
 
     private final Descriptor descriptor;
@@ -62,11 +65,13 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         descriptor.add();
         var events = new EventQueue<SegmentEvent>(context.callbacks(), callback);
         var segment = new AttachedSegment(descriptor, owner, number, id, events);
-        context.objects().add(number, segment); // the next message of the owner must find it
+        // Added before the request, because messages from the owner may follow the response.
+        context.objects().add(number, segment);
         try {
             var response = fabric.request(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0));
             segment.map(fabric.openMemory(entry, response.value()), response.value());
-            if (owner.isClosed()) { // perhaps before the segment was registered
+            // If the owner ended before the segment was added, lost(Connection) has not found it.
+            if (owner.isClosed()) {
                 segment.lost();
             }
             return segment;
@@ -94,7 +99,10 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         }
     }
 
-    /** Maps the file, which was opened after the owner's response to get the current one. */
+    /**
+     * Maps the file of the segment. The file must be opened after the owner's response, because an
+     * earlier file could belong to a previous segment with the same id.
+     */
     private synchronized void map(int openFile, long length) {
         try {
             memory = Mapping.of(openFile, 0, length, true);
@@ -165,7 +173,10 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         users--;
     }
 
-    /** Cuts the maps, because the owner has removed the segment by force or has ended. */
+    /**
+     * Cuts the maps and reports SCI_CB_LOST, because the owner has removed the segment by force or
+     * has ended.
+     */
     private synchronized void lost() {
         if (lost) {
             return;

@@ -13,8 +13,9 @@ import org.jrdma.soft.sisci.host.Mapping;
  * group.
  *
  * <p>Changes are found by comparing the memory with its previous contents, so a store of an equal
- * value is not delivered. Words of 8 bytes arrive whole. In the other direction, changes of the
- * segment appear in the memory, except where the program has stored meanwhile.
+ * value is not delivered. The changes of an aligned word of 8 bytes are delivered atomically. If
+ * the buffer is readable, changes of the segment appear in the buffer, except in words that contain
+ * stores not delivered yet.
  */
 final class CombiningWriteBuffer extends WriteBuffer {
 
@@ -31,11 +32,11 @@ final class CombiningWriteBuffer extends WriteBuffer {
     private boolean closed;
 
     /**
-     * A buffer in front of a part of a remote memory.
+     * Creates a buffer for stores into a part of a remote memory.
      *
-     * @param offset the start of the part
-     * @param reads true if changes of the segment appear in the buffer
-     * @param waitsForFlush true if only a flush delivers changes
+     * @param offset the offset of the part in the remote memory
+     * @param reads true if the buffer is readable: changes of the segment appear in it
+     * @param waitsForFlush true if only a flush delivers changes, false if a poll does, too
      */
     CombiningWriteBuffer(
             Mapping mapping,
@@ -63,7 +64,10 @@ final class CombiningWriteBuffer extends WriteBuffer {
         }
     }
 
-    /** Delivers changes: pages in random order, and the lines of each page in random order. */
+    /**
+     * Delivers the changed pages in random order, and the 64-byte lines of each page in random
+     * order.
+     */
     @Override
     synchronized void flush() {
         if (closed) {
@@ -82,7 +86,10 @@ final class CombiningWriteBuffer extends WriteBuffer {
         }
     }
 
-    /** Delivers earlier stores and then a copy, including bytes that are equal to the buffer. */
+    /**
+     * Delivers earlier stores, and then copies {@code source} directly to the target. The copy
+     * includes bytes that are equal to the contents of the buffer.
+     */
     @Override
     synchronized void copyFrom(MemorySegment source, long position) {
         if (closed) {
@@ -91,10 +98,8 @@ final class CombiningWriteBuffer extends WriteBuffer {
         flush();
         for (var connection : target.connections()) {
             var targetMemory = connection.window().memory();
-            var available =
-                    targetMemory.byteSize()
-                            - offset
-                            - position; // the members of a group can differ in size
+            // The members of a group can have different sizes.
+            var available = targetMemory.byteSize() - offset - position;
             if (available > 0) {
                 var bytes = Math.min(available, source.byteSize());
                 MemorySegment.copy(source, 0, targetMemory, offset + position, bytes);
@@ -103,7 +108,7 @@ final class CombiningWriteBuffer extends WriteBuffer {
         show(source, position);
     }
 
-    /** Updates the mapped part of this memory from the copy. */
+    /** Updates the part of this buffer that overlaps with the copy. */
     @Override
     synchronized void bypassed(MemorySegment source, long targetOffset) {
         var from = Math.max(targetOffset, offset);
@@ -124,7 +129,10 @@ final class CombiningWriteBuffer extends WriteBuffer {
         }
     }
 
-    /** Updates a word, except for bytes stored by the program and not delivered yet. */
+    /**
+     * Updates a word of the buffer, except for bytes that the program has stored and that are not
+     * delivered yet.
+     */
     private void showWord(long position, long previous, long current) {
         while (true) {
             var stored = (long) WORD.getVolatile(memory, position);
@@ -167,7 +175,10 @@ final class CombiningWriteBuffer extends WriteBuffer {
         }
     }
 
-    /** A mask with all bits set in each byte that has any bit set. */
+    /**
+     * Returns a mask that has 0xFF in each byte in which {@code difference} is not 0, and 0 in all
+     * other bytes.
+     */
     private static long changedBytes(long difference) {
         var mask = 0L;
         for (var shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
@@ -210,14 +221,17 @@ final class CombiningWriteBuffer extends WriteBuffer {
         }
     }
 
-    /** Drops stores that were not delivered; a store of an equal value is delivered from now on. */
+    /**
+     * Drops stores that were not delivered. Afterwards, a readable buffer has the contents of the
+     * segment, and all other buffers contain all ones.
+     */
     @Override
     synchronized void reset() {
         if (closed) {
             return;
         }
-        for (var copy :
-                List.of(before, memory)) { // in this order, so that concurrent stores are detected
+        // Resets "before" first, so that a store by the program during this loop differs from it.
+        for (var copy : List.of(before, memory)) {
             if (reads && !target.connections().isEmpty()) {
                 var source = target.connections().getFirst().window().memory();
                 var readable = Math.min(copy.byteSize(), source.byteSize() - offset);

@@ -7,15 +7,15 @@ import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 
 /**
- * The objects of this process that other processes address by a number that this process has
- * chosen. Safe for use by multiple threads.
+ * The objects of this process that messages from other processes refer to. This process has chosen
+ * the number of each object. Safe for use by multiple threads.
  */
 final class ConnectedObjects {
 
     private final Map<Integer, ConnectedObject> byNumber = new ConcurrentHashMap<>();
     private final AtomicInteger lastNumber = new AtomicInteger();
 
-    /** An object at this end of a connection. */
+    /** An object of this process that is connected to an object of another process. */
     interface ConnectedObject {
         /** Handles a message whose subject is the number of this object. */
         void received(Message message);

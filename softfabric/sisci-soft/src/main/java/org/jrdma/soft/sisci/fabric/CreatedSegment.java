@@ -20,7 +20,7 @@ import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
-/** A segment that this process has created: its state and the connected processes. */
+/** A segment that this process has created: its memory, its state and the connected processes. */
 public final class CreatedSegment implements LocalSegment, Topology.Listener {
 
     private final Descriptor descriptor;
@@ -31,7 +31,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     private final int flags;
     private final EventQueue<SegmentEvent> events;
 
-    /** The flags of the preparation, by adapter. */
+    /** The flags with which the segment was prepared, by the number of the adapter. */
     private final Map<Integer, Integer> prepared = new HashMap<>();
 
     private final Set<Integer> available = new HashSet<>();
@@ -45,7 +45,9 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     private boolean shared;
     private boolean removed;
 
-    /** A process that is connected or attached, by a number that it has chosen. */
+    /**
+     * A process that is connected or attached to the segment. The process has chosen the number.
+     */
     private static final class Peer {
 
         final Connection connection;
@@ -93,7 +95,10 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         }
     }
 
-    /** Registers memory of the program. In C: {@code SCIRegisterSegmentMemory}. */
+    /**
+     * Makes memory of the program the memory of this segment. In C: {@code
+     * SCIRegisterSegmentMemory}.
+     */
     public synchronized void register(long address, long length, int registerFlags) {
         Flags.checkAllowed(registerFlags, SCI_FLAG_LOCK_USER_MEM());
         throwIf(
@@ -209,12 +214,15 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         }
     }
 
-    /** Returns true if the segment has an I/O address, which is its address in this process. */
+    /**
+     * Returns true if {@code address} is the I/O address of the segment, which is the address of
+     * its memory in this process.
+     */
     synchronized boolean isAt(long address) {
         return memory != null && memory.address() == address;
     }
 
-    /** Connects a process; returns the size. */
+    /** Connects a process and returns the size of the segment in bytes. */
     synchronized long connect(Connection from, int number, int adapter, boolean toGroup) {
         throwIf(
                 removed || !available.contains(adapter) || !offers(toGroup),
@@ -233,7 +241,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
                         || Flags.has(flags, SCI_FLAG_ALLOW_UNICAST());
     }
 
-    /** Attaches a process; returns the size. */
+    /** Attaches a process and returns the size of the segment in bytes. */
     synchronized long attach(Connection from, int number) {
         throwIf(removed, SCI_ERR_NO_SUCH_SEGMENT());
         throwIf(!shared, SCI_ERR_ACCESS());
@@ -271,7 +279,10 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         descriptor.remove();
     }
 
-    /** Triggers the flag at an offset, for a store of a connected process. */
+    /**
+     * Triggers the interrupt flag at an offset, because a connected process has stored into it.
+     * Does nothing if that process is not connected.
+     */
     synchronized void stored(Connection from, int number, long offset, boolean counted) {
         var flag = interruptFlags.get(offset);
         if (flag != null

@@ -23,7 +23,9 @@ public final class Descriptor {
         objects++;
     }
 
-    /** Adds an object, unless its creation fails. */
+    /**
+     * Creates an object and counts it as an object of this descriptor, unless the creation fails.
+     */
     <T> T add(SciException.HostCall<T> creation) {
         add();
         try {
@@ -38,7 +40,7 @@ public final class Descriptor {
         objects--;
     }
 
-    /** Closes the descriptor, which must have no object. */
+    /** Closes the descriptor. Fails with SCI_ERR_BUSY if the descriptor has objects. */
     public synchronized void close() {
         throwIf(objects > 0, SCI_ERR_BUSY());
         closed = true;

@@ -5,12 +5,12 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The DMA channels of the adapters of a process that are in use. */
+/** The DMA channels that are in use on the adapters of a process. */
 final class DmaChannelAllocator {
 
     static final int CHANNELS = 4;
 
-    /** A channel as a program requested it. */
+    /** A channel in use, with the properties that the program requested. */
     record Allocation(int adapter, int type, int number, boolean isShared) {}
 
     private final Map<Allocation, Integer> users = new HashMap<>();
@@ -19,11 +19,12 @@ final class DmaChannelAllocator {
         var any = number == SCI_DMA_CHANNEL_ID_DONTCARE();
         for (var i = 0; i < CHANNELS; i++) {
             if (any || i == number) {
-                var wanted = new Allocation(adapter, type, i, isShared);
-                var other = new Allocation(adapter, type, i, !isShared);
-                if (!users.containsKey(other) && (isShared || !users.containsKey(wanted))) {
-                    users.merge(wanted, 1, Integer::sum);
-                    return wanted;
+                var requested = new Allocation(adapter, type, i, isShared);
+                var conflicting = new Allocation(adapter, type, i, !isShared);
+                if (!users.containsKey(conflicting)
+                        && (isShared || !users.containsKey(requested))) {
+                    users.merge(requested, 1, Integer::sum);
+                    return requested;
                 }
             }
         }

@@ -30,7 +30,7 @@ public final class DmaQueue {
                     | SCI_FLAG_BROADCAST()
                     | ENGINES;
 
-    /** The bytes that are copied between two checks for an abort. */
+    /** The number of bytes that are copied between two checks for an abort. */
     private static final long CHUNK_BYTES = 256 << 10;
 
     private final Descriptor descriptor;
@@ -42,7 +42,7 @@ public final class DmaQueue {
     private boolean removed;
     private volatile boolean aborted;
 
-    /** A part of a transfer. */
+    /** A contiguous part of a transfer. */
     public record Piece(long localOffset, long remoteOffset, long bytes) {}
 
     private DmaQueue(Descriptor descriptor, int adapter, int maxEntries) {
@@ -52,7 +52,7 @@ public final class DmaQueue {
         this.maxEntries = maxEntries;
     }
 
-    /** Fails if the flags do not specify a single engine. */
+    /** Fails unless the flags consist of at most one flag for an engine. */
     public static void checkEngine(int flags) {
         throwIf((flags & ~ENGINES) != 0 || Integer.bitCount(flags) > 1, SCI_ERR_ILLEGAL_FLAG());
     }
@@ -190,7 +190,7 @@ public final class DmaQueue {
                 try {
                     TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
                 } catch (InterruptedException e) {
-                    return; // the process leaves the fabric
+                    return; // interrupted, because the process is leaving the fabric
                 }
             }
         }

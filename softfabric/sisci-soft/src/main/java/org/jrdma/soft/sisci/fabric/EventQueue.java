@@ -17,7 +17,10 @@ public final class EventQueue<E> {
     /** A callback of the program. */
     @FunctionalInterface
     public interface Callback<E> {
-        /** Calls the program. Returns the constant that continues or cancels callbacks. */
+        /**
+         * Calls the program with an event. Returns SCI_CALLBACK_CANCEL if no further event may be
+         * delivered.
+         */
         int call(E event);
     }
 
@@ -27,7 +30,7 @@ public final class EventQueue<E> {
     private final CallbackThread callbacks;
     private final @Nullable Callback<E> callback;
 
-    /** The maximum number of events; beyond it, the oldest are lost. */
+    /** The maximum number of entries. A further entry replaces the oldest one. */
     private final int maxEvents;
 
     /** The events, the oldest first. Consecutive equal events share an entry, which counts them. */
@@ -47,12 +50,15 @@ public final class EventQueue<E> {
         }
     }
 
-    /** A bounded queue, which drops its oldest events, because a program may never take them. */
+    /**
+     * Creates a bounded queue. It drops its oldest events when it is full, because the events of a
+     * program that never takes them would exhaust the memory.
+     */
     EventQueue(CallbackThread callbacks, @Nullable Callback<E> callback) {
         this(callbacks, callback, MAX_EVENTS);
     }
 
-    /** An unbounded queue, for senders that limit the number of events. */
+    /** Creates an unbounded queue, for events whose number is limited by their senders. */
     static <E> EventQueue<E> unbounded(CallbackThread callbacks, @Nullable Callback<E> callback) {
         return new EventQueue<>(callbacks, callback, Integer.MAX_VALUE);
     }
@@ -75,7 +81,7 @@ public final class EventQueue<E> {
         if (waiting.isEmpty() || !waiting.getLast().event.equals(event)) {
             if (waiting.size() == maxEvents) {
                 LOG.warn(
-                        "Dropped {}: the program does not take its events",
+                        "Dropped {}, because the program does not take its events",
                         waiting.getFirst().event);
                 waiting.removeFirst();
             }
@@ -99,7 +105,7 @@ public final class EventQueue<E> {
         return first.event;
     }
 
-    /** Adds an event unless the queue has one. */
+    /** Adds an event unless the queue already contains an event. */
     synchronized void putUnlessWaiting(E event) {
         if (waiting.isEmpty()) {
             put(event);
@@ -130,9 +136,9 @@ public final class EventQueue<E> {
     /**
      * Waits for the next event.
      *
-     * @param milliseconds the timeout as an unsigned number; all ones for none
-     * @param removes true if the event is removed
-     * @throws SciException if there is no event in time, or the queue is closed or has a callback
+     * @param milliseconds the timeout as an unsigned number; SCI_INFINITE_TIMEOUT for none
+     * @param removes true if this method removes the event from the queue
+     * @throws SciException if the timeout expires, or if the queue is closed or has a callback
      */
     public synchronized E await(int milliseconds, boolean removes) {
         throwIf(callback != null, SCI_ERR_ILLEGAL_OPERATION());
@@ -144,8 +150,8 @@ public final class EventQueue<E> {
     }
 
     /**
-     * Ends all waits. When this method returns, no callback runs, except the one that called this
-     * method, if any.
+     * Closes the queue and ends all waits. When this method returns, no callback is running, unless
+     * the callback thread called this method.
      */
     synchronized void close() {
         closed = true;

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * @param directory the directory
  * @param connections the connections to other processes
  * @param node the id of the node
- * @param number the number of the process among those of the node
+ * @param number the number of the process among the processes of the node
  */
 record FabricClient(
         FabricDirectory directory, ConnectionManager connections, int node, int number) {
@@ -47,7 +47,7 @@ record FabricClient(
         return SciException.translate(() -> directory.find(nodeId, kind, objectNumber));
     }
 
-    /** Finds a file of a node that must exist. */
+    /** Finds the file of an object of a node. Fails if the node or the object does not exist. */
     Entry require(int nodeId, Entry.Kind kind, int objectNumber) {
         var found = find(nodeId, kind, objectNumber);
         if (found.isPresent()) {
@@ -58,7 +58,7 @@ record FabricClient(
                 SCI_ERR_NO_SUCH_SEGMENT()); // has the same value as SCI_ERR_NO_SUCH_INTNO
     }
 
-    /** The id of the segment of a node that starts at a given address. */
+    /** Requests the id of the segment that starts at an address from the node's processes. */
     int findSpace(int nodeId, long address) {
         throwIf(!nodes().contains(nodeId), SCI_ERR_NO_SUCH_NODEID());
         for (var entry : entries()) {
@@ -75,12 +75,12 @@ record FabricClient(
         throw new SciException(SCI_ERR_CONNECTION_REFUSED());
     }
 
-    /** The connection to the process that an entry belongs to. */
+    /** Returns the connection to the process that owns a file. Fails if the process has ended. */
     Connection connect(Entry entry) {
         return find(entry).orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
     }
 
-    /** The connection to the process that an entry belongs to; empty if the process has ended. */
+    /** Returns the connection to the process that owns a file; empty if the process has ended. */
     Optional<Connection> find(Entry entry) {
         return SciException.translate(() -> connections.connect(entry.node(), entry.member()));
     }
@@ -93,7 +93,9 @@ record FabricClient(
                 });
     }
 
-    /** Opens the file of a segment, which must have the size that its owner reported. */
+    /**
+     * Opens the file of a segment. Fails if it is shorter than the size that the owner reported.
+     */
     int openMemory(Entry entry, long bytes) {
         try {
             return directory.openMemory(entry, bytes);
@@ -102,7 +104,10 @@ record FabricClient(
         }
     }
 
-    /** Sends a request to another process, and fails with the error of the response. */
+    /**
+     * Sends a request to another process and returns the response. Fails if the response contains
+     * an error code.
+     */
     Message request(Connection connection, Message request) {
         var response =
                 connections
@@ -112,7 +117,10 @@ record FabricClient(
         return response;
     }
 
-    /** Responds to a request with a value, or with the error that its computation throws. */
+    /**
+     * Responds to a request with a value, or with the error code if the computation of the value
+     * fails.
+     */
     static void respond(Connection to, Message request, LongSupplier value) {
         try {
             to.respond(request, SCI_ERR_OK(), value.getAsLong());

@@ -17,7 +17,7 @@ import org.jrdma.soft.sisci.control.Message;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A process of a node that has joined a fabric. Safe for use by multiple threads. */
+/** A process that has joined a fabric as a part of a node. Safe for use by multiple threads. */
 public final class FabricProcess implements ConnectionManager.Listener {
 
     public static final int MAX_GROUPS = Topology.MAX_GROUPS;
@@ -123,7 +123,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
                         directory.delete(entry);
                     }
                 }
-                directory.sweep(); // the files of processes that were killed
+                directory.sweep(); // deletes the files of processes that were killed
                 return true;
             });
         } catch (FabricException e) {
@@ -154,17 +154,17 @@ public final class FabricProcess implements ConnectionManager.Listener {
         return interrupts;
     }
 
-    /** Delivers all posted writes of this process. */
+    /** Delivers all stores of this process that are still in write buffers. */
     public void flush() {
         context.writeBuffers().flush();
     }
 
-    /** Fails for the number of an adapter that does not exist. */
+    /** Fails if the node has no adapter with this number. */
     public void checkAdapter(int adapter) {
         context.topology().checkAdapter(adapter);
     }
 
-    /** Returns true if a node exists. Fails if the id is invalid or the link is cut. */
+    /** Returns true if a node exists. Fails if its id is invalid or the link to it is cut. */
     public boolean probe(int id, int adapter) {
         checkAdapter(adapter);
         context.topology().checkNode(id);
@@ -205,7 +205,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
                     context.objects().received(message);
             case REFRESH ->
                     context.workers()
-                            .execute(() -> { // may connect to new members of a group
+                            .execute(() -> { // blocks while it connects to new group members
                                 context.topology().refresh();
                                 from.respond(message, SCI_ERR_OK(), 0);
                             });

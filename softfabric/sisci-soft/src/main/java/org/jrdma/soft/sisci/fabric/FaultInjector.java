@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The faults and the address window of a process. Safe for use by multiple threads. */
+/**
+ * The faults that a process injects, and the address window of its adapters. Safe for use by
+ * multiple threads.
+ */
 public final class FaultInjector {
 
     private final boolean weakMemory;
@@ -15,12 +18,14 @@ public final class FaultInjector {
     private final AtomicLong windowLeft;
 
     /**
-     * The faults of a process that joins a fabric.
+     * Creates the faults of a process that joins a fabric.
      *
      * @param weakMemory true if posted writes arrive only at a flush or a barrier, in random order
-     * @param delay the delay of each callback and each DMA transfer
-     * @param refusals the number of connects to segments of this process that fail at first
-     * @param mapBytes the bytes of remote segments that the process can map at a time
+     * @param delay the delay before each callback of the program and before each DMA transfer
+     * @param refusals the number of connect requests to segments of this process that are refused
+     *     before the first one is accepted
+     * @param mapBytes the total size of the remote segments that this process can map at the same
+     *     time
      */
     public FaultInjector(boolean weakMemory, Duration delay, int refusals, long mapBytes) {
         this.weakMemory = weakMemory;
@@ -37,12 +42,12 @@ public final class FaultInjector {
         return delay;
     }
 
-    /** Returns true if the next connect must fail, and counts it. */
+    /** Returns true if the current connect request must be refused, and counts the refusal. */
     boolean refusesConnect() {
         return refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
     }
 
-    /** Reserves a part of the address window of the adapters. */
+    /** Reserves a part of the address window of the adapters. Fails if the window is full. */
     void reserveWindow(long bytes) {
         if (windowLeft.addAndGet(-bytes) < 0) {
             windowLeft.addAndGet(bytes);

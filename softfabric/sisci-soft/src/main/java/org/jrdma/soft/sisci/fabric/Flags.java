@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci.fabric;
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
-/** Tests of the flag words of SISCI. */
+/** Tests and checks of the {@code flags} arguments of SISCI functions. */
 public final class Flags {
 
     private Flags() {}
@@ -12,7 +12,7 @@ public final class Flags {
         return (flags & flag) == flag;
     }
 
-    /** Fails if a flag word contains others than the allowed flags. */
+    /** Fails if {@code flags} contains a flag that is not allowed. */
     public static void checkAllowed(int flags, int allowed) {
         throwIf((flags & ~allowed) != 0, SCI_ERR_ILLEGAL_FLAG());
     }

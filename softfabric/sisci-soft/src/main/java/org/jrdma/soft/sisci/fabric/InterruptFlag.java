@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * {@code sci_local_interrupt_t}. Safe for use by multiple threads.
  *
  * <p>The word of a conditional flag counts the stores, starting at zero if the flag is enabled and
- * at {@link #DISABLED} otherwise. A process that increments the word interrupts only if the word
- * was zero.
+ * at {@link #DISABLED} otherwise. The process that increments the word triggers an interrupt only
+ * if the word was zero.
  */
 public final class InterruptFlag {
 
@@ -50,8 +50,8 @@ public final class InterruptFlag {
             EventQueue.@Nullable Callback<LocalInterrupt.Trigger> callback,
             int flags) {
         Flags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK() | SCI_FLAG_CONDITIONAL_INTERRUPT());
-        if (!(segment
-                instanceof CreatedSegment created)) { // attached processes do not receive stores
+        // Only the process that created the segment receives reports of stores.
+        if (!(segment instanceof CreatedSegment created)) {
             throw new SciException(SCI_ERR_ILLEGAL_OPERATION());
         }
         created.context().topology().checkAdapter(adapter);
@@ -80,7 +80,7 @@ public final class InterruptFlag {
     }
 
     /**
-     * Handles an interrupting store of another process.
+     * Handles a store by another process through a map that triggers interrupts.
      *
      * @param counted true if the store was made through a map with conditional interrupts
      */

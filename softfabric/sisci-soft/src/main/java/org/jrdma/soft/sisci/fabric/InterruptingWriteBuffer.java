@@ -12,9 +12,10 @@ import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Mapping;
 
 /**
- * A write buffer whose 4-byte stores each interrupt the peer. Between stores, all words have the
- * same random value, so that a store of any other value is detected, even if it repeats the
- * previous one. Several stores to the same word between two polls count as one.
+ * A write buffer in which each 4-byte store triggers an interrupt of the peer. The buffer resets a
+ * word to a random value after each store. A store of any other value is therefore detected, even
+ * if it repeats the value of the previous store. Several stores to the same word between two polls
+ * count as one.
  */
 final class InterruptingWriteBuffer extends WriteBuffer {
 
@@ -30,10 +31,11 @@ final class InterruptingWriteBuffer extends WriteBuffer {
     private boolean closed;
 
     /**
-     * A buffer in front of a part of a remote memory, which must not be a group.
+     * Creates a buffer for stores into a part of a remote memory, which must not be the memory of a
+     * group.
      *
-     * @param conditional true if stores increment the target word, and interrupt only if it was
-     *     zero
+     * @param conditional true if a store increments the target word, and triggers an interrupt only
+     *     if that word was zero
      */
     InterruptingWriteBuffer(
             Mapping mapping, RemoteMemory target, long offset, boolean conditional) {

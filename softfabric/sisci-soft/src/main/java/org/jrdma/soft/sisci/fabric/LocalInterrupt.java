@@ -10,12 +10,12 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 public final class LocalInterrupt {
 
     /**
-     * A trigger.
+     * A trigger of an interrupt.
      *
-     * @param data the data
+     * @param data the data that the trigger carries; empty if it carries none
      * @param taken the action to run when the program takes the trigger
      */
-    @SuppressWarnings("ArrayRecordComponent") // compared by identity
+    @SuppressWarnings("ArrayRecordComponent") // the array is compared by identity
     public record Trigger(byte[] data, Runnable taken) {
 
         /** A trigger without data. */
@@ -54,7 +54,10 @@ public final class LocalInterrupt {
         return number;
     }
 
-    /** Triggers several times, or once if the interrupt does not count. */
+    /**
+     * Triggers the interrupt several times. An interrupt that does not count has at most one
+     * pending trigger.
+     */
     void trigger(int times) {
         if (counts) {
             triggers.put(Trigger.PLAIN, times);
@@ -63,18 +66,22 @@ public final class LocalInterrupt {
         }
     }
 
-    /** Triggers with data. No trigger is lost, because senders limit the pending triggers. */
+    /**
+     * Triggers the interrupt with data. The number of pending triggers is limited only by the
+     * senders.
+     */
     void trigger(Trigger trigger) {
         triggers.put(trigger);
     }
 
-    /** Waits for a trigger and takes it. */
+    /** Waits for a trigger and removes it from the pending triggers. */
     public void await(int milliseconds) {
         var _ = triggers.await(milliseconds, true);
     }
 
     /**
-     * Waits for a trigger's data, and takes it unless it is too long.
+     * Waits for a trigger with data, removes it from the pending triggers and returns the data.
+     * Fails and does not remove the trigger if its data is too long.
      *
      * @param capacity the maximum number of bytes of data
      */

@@ -30,10 +30,10 @@ public final class LocalInterrupts {
     private final Map<InterruptKey, Shared> byNumber = new HashMap<>();
     private final Map<Caller, Shared> callers = new ConcurrentHashMap<>();
 
-    /** A connected process, identified by a number that the process has chosen. */
+    /** A connection from another process. That process has chosen the number. */
     private record Caller(Connection connection, int number) {}
 
-    /** The interrupts that share a number. */
+    /** The interrupts of this process that have the same number. */
     private record Shared(
             Entry entry, int adapter, boolean isShared, List<LocalInterrupt> interrupts) {}
 
@@ -47,7 +47,7 @@ public final class LocalInterrupts {
             Descriptor descriptor,
             boolean carriesData,
             int adapter,
-            int wantedNumber,
+            int requestedNumber,
             EventQueue.@Nullable Callback<LocalInterrupt.Trigger> callback,
             int flags) {
         throwIf(Flags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()), SCI_ERR_FLAG_NOT_IMPLEMENTED());
@@ -61,7 +61,7 @@ public final class LocalInterrupts {
                             var number =
                                     new InterruptKey(
                                             carriesData,
-                                            fixed ? wantedNumber : freeNumber(carriesData));
+                                            fixed ? requestedNumber : freeNumber(carriesData));
                             var interrupt =
                                     new LocalInterrupt(
                                             this,
@@ -95,12 +95,12 @@ public final class LocalInterrupts {
         if (existing != null) {
             throwIf(
                     !isShared || !existing.isShared() || existing.adapter() != adapter,
-                    SCI_ERR_SEGMENTID_USED()); // has the meaning of INTNO_USED
+                    SCI_ERR_SEGMENTID_USED()); // is also the code for a used interrupt number
             existing.interrupts().add(interrupt);
             return;
         }
         if (fabric.find(fabric.node(), number.kind(), number.number()).isPresent()) {
-            fabric.directory().sweep(); // its owner may have been killed
+            fabric.directory().sweep(); // the owner of the file may have been killed
             throwIf(
                     fabric.find(fabric.node(), number.kind(), number.number()).isPresent(),
                     SCI_ERR_SEGMENTID_USED());
@@ -165,7 +165,7 @@ public final class LocalInterrupts {
         Runnable taken = () -> from.send(Message.about(Kind.TAKEN, message.subject()));
         for (var interrupt : shared.interrupts()) {
             interrupt.trigger(new LocalInterrupt.Trigger(message.data(), taken));
-            taken = () -> {}; // one acknowledgement is enough
+            taken = () -> {}; // only the first interrupt acknowledges the message
         }
     }
 }

@@ -5,15 +5,18 @@ import java.util.List;
 /** A segment of this node. In C: {@code sci_local_segment_t}. Safe for use by multiple threads. */
 public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
 
-    /** An operation on the state, which the owner and attached processes can request. */
+    /** An operation on the state of a segment. The owner and attached processes can request it. */
     enum Operation {
         PREPARE,
         MAKE_AVAILABLE,
         MAKE_UNAVAILABLE,
         SHARE,
-        /** Fails for a segment that is not prepared, and changes nothing. */
+        /** Checks that the segment is prepared, and changes nothing. */
         REQUIRE_PREPARED,
-        /** Like {@link #REQUIRE_PREPARED}, but not only as the source of DMA. */
+        /**
+         * Like {@link #REQUIRE_PREPARED}, and checks that the segment is not prepared only as a
+         * source of DMA transfers.
+         */
         REQUIRE_PREPARED_AS_TARGET;
 
         private static final List<Operation> ALL = List.of(values());
@@ -37,10 +40,13 @@ public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
 
     EventQueue<SegmentEvent> events();
 
-    /** Returns the address of the memory, and prevents a removal until {@link #release}. */
+    /**
+     * Returns the address of the memory, and prevents the removal of the segment until {@link
+     * #release} is called.
+     */
     long hold();
 
-    /** Ends a {@link #hold}. */
+    /** Ends the effect of one call of {@link #hold}. */
     void release();
 
     void remove(int flags);

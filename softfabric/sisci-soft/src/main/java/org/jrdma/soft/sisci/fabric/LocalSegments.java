@@ -13,7 +13,7 @@ import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
-/** The segments that a process has created, by id. Safe for use by multiple threads. */
+/** The segments that this process has created, by id. Safe for use by multiple threads. */
 public final class LocalSegments {
 
     private static final int CREATE_FLAGS =
@@ -90,7 +90,7 @@ public final class LocalSegments {
             if (automatic) {
                 free++;
             } else {
-                fabric.directory().sweep(); // its owner may have been killed
+                fabric.directory().sweep(); // the owner of the file may have been killed
                 throwIf(isUsed(free), SCI_ERR_SEGMENTID_USED());
             }
         }
@@ -120,7 +120,7 @@ public final class LocalSegments {
                                             message.value() != 0));
             case ATTACH_SEGMENT ->
                     respond(from, message, segment -> segment.attach(from, message.first()));
-            case SEGMENT_OPERATION -> // may send requests to other processes and wait
+            case SEGMENT_OPERATION -> // may wait for responses of other processes
                     context.workers()
                             .execute(() ->
                                     respond(from, message, segment -> apply(segment, message)));

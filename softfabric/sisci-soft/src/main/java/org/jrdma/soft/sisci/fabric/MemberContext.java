@@ -3,16 +3,16 @@ package org.jrdma.soft.sisci.fabric;
 import java.util.concurrent.ExecutorService;
 
 /**
- * The services that the objects of a process use.
+ * The services that the segments, interrupts and DMA queues of a process share.
  *
  * @param fabric the access to other processes
- * @param topology nodes, adapters and links
+ * @param topology the nodes, adapters and links of the fabric
  * @param faults the faults to inject
- * @param callbacks the thread of the callbacks
+ * @param callbacks the thread that runs the callbacks of the program
  * @param workers the executor for blocking tasks
  * @param writeBuffers the buffers of posted writes
  * @param channels the DMA channels
- * @param objects the objects that other processes address
+ * @param objects the objects that messages from other processes refer to
  */
 record MemberContext(
         FabricClient fabric,

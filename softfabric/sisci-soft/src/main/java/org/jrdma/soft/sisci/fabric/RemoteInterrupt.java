@@ -15,7 +15,7 @@ import org.jrdma.soft.sisci.control.Message.Kind;
  */
 public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
 
-    /** The maximum length of the data of a trigger. */
+    /** The maximum number of bytes of data that a trigger can carry. */
     public static final int MAX_DATA = Message.MAX_DATA;
 
     /** The maximum number of triggers with data that the receiver has not taken yet. */
@@ -45,7 +45,10 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         this.carriesData = carriesData;
     }
 
-    /** Connects without waiting. In C: {@code SCIConnectInterrupt}. */
+    /**
+     * Connects to an interrupt, and fails if it does not exist. In C: {@code SCIConnectInterrupt}
+     * and {@code SCIConnectDataInterrupt}.
+     */
     public static RemoteInterrupt connect(
             Descriptor descriptor, boolean carriesData, int node, int adapter, int interrupt) {
         var context = descriptor.context();
@@ -98,14 +101,17 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         }
     }
 
-    /** Triggers without blocking. Triggers that cannot be sent yet are counted. */
+    /**
+     * Triggers the interrupt without blocking. Triggers that cannot be sent yet are combined into
+     * one message, which contains their number.
+     */
     public void trigger() {
         checkLink();
         connection.trigger(number);
     }
 
     /**
-     * Triggers with data without blocking.
+     * Triggers the interrupt with data, without blocking.
      *
      * @throws SciException if the receiver has too many triggers that it has not taken yet
      */

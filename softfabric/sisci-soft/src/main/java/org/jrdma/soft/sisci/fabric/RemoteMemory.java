@@ -22,12 +22,18 @@ final class RemoteMemory {
     private final boolean isLoopback;
     private final List<SegmentConnection> connections = new CopyOnWriteArrayList<>();
 
-    /** The members of the group that have ended. A copy to all members may still access them. */
+    /**
+     * The connections to members of the group that have ended. Their maps still exist, because a
+     * concurrent copy to all members may access them.
+     */
     private final List<SegmentConnection> former = new CopyOnWriteArrayList<>();
 
     private volatile Link link = Link.UP;
 
-    /** The number of cuts that may have lost stores, which sequences compare between checks. */
+    /**
+     * The number of cuts of connections, each of which may have lost stores. A sequence detects
+     * lost stores by comparing this number with that of its previous check.
+     */
     private volatile int cuts;
 
     private volatile long bytes;
@@ -35,7 +41,7 @@ final class RemoteMemory {
     private boolean disconnected;
 
     /**
-     * A memory without a connection.
+     * Creates a memory without connections.
      *
      * @param isLoopback true if the memory belongs to this node, so that there is no link
      */
@@ -52,7 +58,7 @@ final class RemoteMemory {
         return isLoopback;
     }
 
-    /** The size; for a group, the size of the smallest member. */
+    /** Returns the size in bytes; for a group, the size of the smallest member. */
     long bytes() {
         return bytes;
     }
@@ -79,14 +85,15 @@ final class RemoteMemory {
     }
 
     synchronized void link(Link newLink) {
-        // First, so that a check cannot see an operational link while stores are lost.
+        // Set before the number of cuts is incremented, so that a check that reads the new number
+        // also sees the new state of the link.
         link = newLink;
         if (newLink != Link.UP) {
             cuts++;
         }
     }
 
-    /** Removes a member of a group that has ended. */
+    /** Removes the connection to a member that has ended from this memory of a group. */
     synchronized void remove(SegmentConnection member) {
         if (connections.remove(member)) {
             cuts++;
@@ -95,7 +102,7 @@ final class RemoteMemory {
         }
     }
 
-    /** Prevents a disconnect until {@link #release}. */
+    /** Prevents a disconnect until {@link #release} is called. */
     synchronized void hold() {
         throwIf(disconnected, SCI_ERR_ILLEGAL_PARAMETER());
         users++;
@@ -105,7 +112,7 @@ final class RemoteMemory {
         users--;
     }
 
-    /** Ends the use of the memory, unless it is held. */
+    /** Marks the memory as disconnected. Fails with SCI_ERR_BUSY if {@link #hold} prevents it. */
     synchronized void disconnect() {
         throwIf(disconnected, SCI_ERR_ILLEGAL_PARAMETER());
         throwIf(users > 0, SCI_ERR_BUSY());

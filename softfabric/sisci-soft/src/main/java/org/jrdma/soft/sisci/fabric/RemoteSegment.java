@@ -31,8 +31,8 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     private final RemoteMemory memory;
 
     /**
-     * The SEGMENT_GONE messages that arrived before their connection was added, by number. The
-     * value is true if the owner has disconnected this side.
+     * The SEGMENT_GONE messages that arrived before their connection was added, by the number of
+     * the connection. The value is true if the owner has disconnected this process.
      */
     private final Map<Integer, Boolean> early = new HashMap<>();
 
@@ -55,7 +55,10 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
                         node == DIS_BROADCAST_NODEID_GROUP_ALL(), node == context.fabric().node());
     }
 
-    /** Connects without waiting. In C: {@code SCIConnectSegment}. */
+    /**
+     * Connects without waiting for the segment to become available. In C: {@code
+     * SCIConnectSegment}.
+     */
     public static RemoteSegment connect(
             Descriptor descriptor,
             int node,
@@ -91,13 +94,14 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             add(SegmentConnection.connect(context, this, entry, adapter, false));
         }
         context.topology().add(this);
-        topologyChanged(); // a link may have been cut meanwhile
+        topologyChanged(); // detects a link that was cut before add(this)
         memory.connections().forEach(this::checkClosed);
     }
 
     /**
-     * Connects to the segment at an address of a node. The address is the I/O address that queries
-     * return; the fabric has no other memory. In C: {@code SCIConnectSCISpace}.
+     * Connects to the segment at an address of a node. The address must be the I/O address of a
+     * segment, which queries return, because the fabric has no other memory. In C: {@code
+     * SCIConnectSCISpace}.
      */
     public static RemoteSegment connectSpace(
             Descriptor descriptor, int node, int adapter, long address, long length, int flags) {
@@ -119,21 +123,21 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
 
     private synchronized void add(SegmentConnection connection) {
         memory.add(connection);
-        var forGood = early.remove(connection.number());
-        if (forGood != null) {
-            gone(connection.number(), forGood);
+        var isDisconnected = early.remove(connection.number());
+        if (isDisconnected != null) {
+            gone(connection.number(), isDisconnected);
         }
         checkClosed(connection);
     }
 
-    /** Handles an owner that ended before {@link #lost} could find the connection. */
+    /** Handles the end of an owner that ended before {@link #lost} could find the connection. */
     private void checkClosed(SegmentConnection connection) {
         if (connection.connection().isClosed()) {
             lose(connection, SCI_CB_LOST());
         }
     }
 
-    /** Connects to the members of the group that are not connected yet. */
+    /** Connects to those members of the group to which this process is not connected yet. */
     private void connectToMembers() {
         synchronized (connecting) {
             for (var entry : context.fabric().entries()) {
@@ -202,11 +206,11 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     }
 
     /** Handles the owner's request to disconnect, or the removal of the segment. */
-    private synchronized void gone(int number, boolean forGood) {
+    private synchronized void gone(int number, boolean isDisconnected) {
         var found = memory.connections().stream().filter(to -> to.number() == number).findFirst();
         if (found.isEmpty()) {
-            early.merge(number, forGood, Boolean::logicalOr);
-        } else if (forGood) {
+            early.merge(number, isDisconnected, Boolean::logicalOr);
+        } else if (isDisconnected) {
             lose(found.get(), SCI_CB_DISCONNECT());
         } else {
             report(SCI_CB_DISCONNECT());
@@ -236,7 +240,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         return id;
     }
 
-    /** The size; for a group, the size of the smallest member. */
+    /** Returns the size in bytes; for a group, the size of the smallest member. */
     public long bytes() {
         return memory.bytes();
     }
@@ -249,18 +253,20 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         return memory;
     }
 
-    /** The address of the memory, for queries. */
+    /**
+     * Returns the address of the memory, which queries report; 0 if the segment has no connection.
+     */
     public long address() {
         var connections = memory.connections();
         return connections.isEmpty() ? 0 : connections.getFirst().window().address();
     }
 
-    /** Maps a part. In C: {@code SCIMapRemoteSegment}. */
+    /** Maps a part of the segment. In C: {@code SCIMapRemoteSegment}. */
     public SegmentMap map(long offset, long length, int flags) {
         return SegmentMap.ofRemote(memory, context, offset, length, flags);
     }
 
-    /** Disconnects. In C: {@code SCIDisconnectSegment}. */
+    /** Disconnects from the segment. In C: {@code SCIDisconnectSegment}. */
     public void disconnect() {
         memory.disconnect();
         context.topology().remove(this);
@@ -270,7 +276,9 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         descriptor.remove();
     }
 
-    /** Cuts the maps, because the program may access them after this process has left. */
+    /**
+     * Cuts the maps, because the program may access them after this process has left the fabric.
+     */
     @Override
     public void abandon() {
         memory.connections().forEach(SegmentConnection::lose);

@@ -5,7 +5,7 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
-/** The failure of a function, with a SISCI error code. */
+/** The failure of a SISCI function, with an error code. */
 public final class SciException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -17,9 +17,9 @@ public final class SciException extends RuntimeException {
     }
 
     /**
-     * A failure with an explanation.
+     * Creates an exception with an explanation.
      *
-     * @param explanation the details beyond the code
+     * @param explanation the details that the error code does not express
      */
     public SciException(int code, String explanation) {
         super(explanation, null, false, false);
@@ -41,7 +41,7 @@ public final class SciException extends RuntimeException {
         T call() throws FabricException;
     }
 
-    /** Runs an operation and translates its failure to an error code. */
+    /** Runs an operation and translates its {@link FabricException} to a SISCI error code. */
     static <T> T translate(HostCall<T> call) {
         try {
             return call.call();

@@ -12,7 +12,10 @@ import org.jrdma.soft.sisci.host.Mapping;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A connection to a segment, and its maps. Safe for use by multiple threads. */
+/**
+ * A connection to a segment of another process or of this process, and the maps of that segment.
+ * Safe for use by multiple threads.
+ */
 final class SegmentConnection {
 
     private static final Logger LOG = LoggerFactory.getLogger(SegmentConnection.class);
@@ -42,9 +45,9 @@ final class SegmentConnection {
     }
 
     /**
-     * Connects to a segment. The file is opened only after the response of the owner: earlier, it
-     * could be the file of a previous segment with the same id. After the response, the owner sends
-     * a message before it removes the segment.
+     * Connects to a segment. The file is opened only after the response of the owner, because an
+     * earlier file could belong to a previous segment with the same id. After the response, the
+     * owner sends a message before it removes the segment.
      *
      * @param object the object that receives the messages of the owner
      */
@@ -57,7 +60,8 @@ final class SegmentConnection {
         var fabric = context.fabric();
         var connection = fabric.connect(entry);
         var number = context.objects().newNumber();
-        context.objects().add(number, object); // the next message of the owner must find it
+        // Added before the request, because messages from the owner may follow the response.
+        context.objects().add(number, object);
         try {
             var response =
                     fabric.request(
@@ -116,7 +120,7 @@ final class SegmentConnection {
         mapping.close();
     }
 
-    /** Makes loads return all ones, and stores have no effect. */
+    /** Cuts the maps: loads return all ones, and stores are lost. */
     synchronized void cut() {
         if (cut || closed) {
             return;
@@ -145,7 +149,7 @@ final class SegmentConnection {
         }
     }
 
-    /** Closes the file permanently. The maps remain cut. */
+    /** Cuts the maps permanently and closes the file. */
     synchronized void lose() {
         cut();
         if (!closed) {
@@ -154,7 +158,7 @@ final class SegmentConnection {
         }
     }
 
-    /** Disconnects. The program must not have a map. */
+    /** Disconnects from the segment. The program must have unmapped all its maps of the segment. */
     void close() {
         connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
         synchronized (this) {

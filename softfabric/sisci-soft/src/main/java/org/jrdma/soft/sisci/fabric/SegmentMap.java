@@ -26,7 +26,8 @@ public final class SegmentMap {
                     | SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP();
 
     /** The flags that shared memory cannot implement. */
-    private static final int OTHER_FLAGS = SCI_FLAG_FIXED_MAP_ADDR() | SCI_FLAG_LOCK_OPERATION();
+    private static final int UNSUPPORTED_FLAGS =
+            SCI_FLAG_FIXED_MAP_ADDR() | SCI_FLAG_LOCK_OPERATION();
 
     private final Mapping mapping;
     private final long bytes;
@@ -150,7 +151,7 @@ public final class SegmentMap {
     }
 
     private static void checkFlags(int flags, int possible) {
-        throwIf((flags & OTHER_FLAGS) != 0, SCI_ERR_FLAG_NOT_IMPLEMENTED());
+        throwIf((flags & UNSUPPORTED_FLAGS) != 0, SCI_ERR_FLAG_NOT_IMPLEMENTED());
         Flags.checkAllowed(flags, possible);
     }
 
@@ -183,7 +184,10 @@ public final class SegmentMap {
         return remote;
     }
 
-    /** Copies memory of this process to the map. The data arrives at the next flush. */
+    /**
+     * Copies memory of this process to the map. The data arrives at the segment at the latest at
+     * the next flush.
+     */
     public void copyFrom(long source, long offset, long length) {
         if (buffer == null) {
             UncheckedMemory.copy(source, mapping.address() + offset, length);
@@ -198,7 +202,7 @@ public final class SegmentMap {
         }
     }
 
-    /** Cuts the map, because the segment was removed. */
+    /** Cuts the map, because the owner has removed the segment or has ended. */
     void cut() throws FabricException {
         mapping.cut();
     }
@@ -216,7 +220,7 @@ public final class SegmentMap {
         sequences--;
     }
 
-    /** Unmaps. In C: {@code SCIUnmapSegment}. */
+    /** Unmaps the part of the segment. In C: {@code SCIUnmapSegment}. */
     public void unmap() {
         synchronized (this) {
             throwIf(unmapped, SCI_ERR_ILLEGAL_PARAMETER());

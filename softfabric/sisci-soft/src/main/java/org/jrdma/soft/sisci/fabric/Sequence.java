@@ -5,7 +5,10 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import org.jspecify.annotations.Nullable;
 
-/** A check for lost stores. In C: {@code sci_sequence_t}. Used by one thread at a time. */
+/**
+ * A check whether stores through a map were lost. In C: {@code sci_sequence_t}. Used by one thread
+ * at a time.
+ */
 public final class Sequence {
 
     private final SegmentMap map;
@@ -35,7 +38,8 @@ public final class Sequence {
         if (memory == null) {
             return SCI_SEQ_OK();
         }
-        var now = memory.cuts(); // first, so that the check detects a cut that happens now
+        // Read before the link, so that the next check detects a cut that happens in between.
+        var now = memory.cuts();
         if (memory.link() != RemoteMemory.Link.UP) {
             needsStart = true;
             return SCI_SEQ_NOT_RETRIABLE();

@@ -57,7 +57,7 @@ final class Topology {
         listeners.remove(listener);
     }
 
-    /** Fails for the number of an adapter that does not exist. */
+    /** Fails if the node has no adapter with this number. */
     void checkAdapter(int adapter) {
         throwIf(
                 Integer.compareUnsigned(adapter, ADAPTER_NUMBERS) >= 0,
@@ -65,12 +65,12 @@ final class Topology {
         throwIf(adapter >= adapters, SCI_ERR_NO_SUCH_ADAPTERNO());
     }
 
-    /** Fails for an invalid node id. */
+    /** Fails if a node id is invalid. */
     void checkNode(int id) {
         throwIf(id <= 0 || id >= END_OF_NODES || id % NODE_STEP != 0, SCI_ERR_ILLEGAL_NODEID());
     }
 
-    /** Fails if the link to a node by an adapter is cut. */
+    /** Fails if the link from an adapter of this node to another node is cut. */
     void checkLink(int peer, int adapter) {
         var error = linkError(peer, adapter);
         throwIf(error != 0, error);

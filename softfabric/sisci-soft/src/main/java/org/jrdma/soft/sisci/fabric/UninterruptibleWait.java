@@ -5,7 +5,10 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** Waits on a monitor. An interrupt does not end the wait, because C has no thread interrupts. */
+/**
+ * Waits on a monitor. An interrupt of the thread does not end the wait, because functions of SISCI
+ * cannot be interrupted.
+ */
 final class UninterruptibleWait {
 
     private UninterruptibleWait() {}

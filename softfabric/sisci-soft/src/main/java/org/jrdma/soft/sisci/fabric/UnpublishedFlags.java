@@ -1,8 +1,8 @@
 package org.jrdma.soft.sisci.fabric;
 
 /**
- * The flags whose numbers are not public. These numbers cannot be guessed, so that only a program
- * that reads them from the library uses the right ones.
+ * The flags whose values are not public. The values of this class are arbitrary, so that only a
+ * program that reads them from the exported constants uses the right ones.
  */
 public final class UnpublishedFlags {
 
@@ -24,10 +24,10 @@ public final class UnpublishedFlags {
     /** For {@code SCICheckSequence}: executes no barrier first. */
     public static final int NO_STORE_BARRIER = 0x0A40_0000;
 
-    /** For {@code SCICreateMapSequence}. */
+    /** For {@code SCICreateMapSequence}: has no effect. */
     public static final int FAST_BARRIER = 0x0330_0000;
 
-    /** For {@code SCIFlush}. */
+    /** For {@code SCIFlush}: has no effect. */
     public static final int FLUSH_CPU_BUFFERS_ONLY = 0x0CC0_0000;
 
     private UnpublishedFlags() {}

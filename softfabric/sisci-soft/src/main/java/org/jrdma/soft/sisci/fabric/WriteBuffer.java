@@ -2,7 +2,10 @@ package org.jrdma.soft.sisci.fabric;
 
 import java.lang.foreign.MemorySegment;
 
-/** A buffer of posted writes: memory whose stores are detected by polling. */
+/**
+ * A buffer for posted writes. The program stores into the memory of the buffer, and polls detect
+ * the stores.
+ */
 abstract sealed class WriteBuffer permits CombiningWriteBuffer, InterruptingWriteBuffer {
 
     final RemoteMemory target;
@@ -11,13 +14,16 @@ abstract sealed class WriteBuffer permits CombiningWriteBuffer, InterruptingWrit
         this.target = target;
     }
 
-    /** Delivers or detects stores. Called periodically. */
+    /** Delivers stores, or updates the buffer from the segment. Called periodically. */
     abstract void poll();
 
-    /** Delivers all stores before this call. */
+    /** Delivers all stores that happened before this call. */
     abstract void flush();
 
-    /** Delivers a copy of memory, including bytes that are equal to the buffer. */
+    /**
+     * Copies {@code source} to the target, at a position in this buffer. The copy includes bytes
+     * that are equal to the contents of the buffer.
+     */
     abstract void copyFrom(MemorySegment source, long position);
 
     /** Handles a copy to the target that bypassed this buffer. */
@@ -26,6 +32,6 @@ abstract sealed class WriteBuffer permits CombiningWriteBuffer, InterruptingWrit
     /** Resets the buffer after a link was cut or restored. */
     abstract void reset();
 
-    /** Ends the delivery. */
+    /** Stops the delivery of stores permanently. */
     abstract void close();
 }

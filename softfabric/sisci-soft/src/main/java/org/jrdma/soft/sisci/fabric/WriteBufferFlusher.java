@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
-/** The write buffers of a process, and the thread that polls them while there are any. */
+/**
+ * The write buffers of a process, and the thread that polls them, which runs while buffers exist.
+ */
 final class WriteBufferFlusher {
 
     private static final long PERIOD_NANOS = 200_000;
@@ -21,7 +23,7 @@ final class WriteBufferFlusher {
         }
     }
 
-    /** Removes a buffer, whose memory is not accessed after this call. */
+    /** Flushes and removes a buffer. The memory of the buffer is not accessed after this call. */
     void remove(WriteBuffer buffer) {
         buffer.flush();
         buffer.close();
@@ -30,7 +32,7 @@ final class WriteBufferFlusher {
 
     /** Flushes all buffers in random order. */
     void flush() {
-        if (!buffers.isEmpty()) { // otherwise this hot path would allocate
+        if (!buffers.isEmpty()) { // avoids an allocation on this hot path
             var all = buffers.toArray(WriteBuffer[]::new);
             RandomOrder.visit(all.length, i -> all[i].flush());
         }
@@ -45,7 +47,7 @@ final class WriteBufferFlusher {
         }
     }
 
-    /** Handles a link to a remote memory that was cut or restored. */
+    /** Resets the buffers of a remote memory, because the link to it was cut or restored. */
     void reset(RemoteMemory target) {
         for (var buffer : buffers) {
             if (buffer.target == target) {

@@ -27,7 +27,7 @@ public final class Host {
     private static final int O_EXCL = 0x80;
     private static final int O_CLOEXEC = 0x80000;
 
-    /** The only constant that differs between the architectures. */
+    /** The only constant that differs between x86-64 and aarch64. */
     private static final int O_DIRECTORY =
             System.getProperty("os.arch").equals("aarch64") ? 0x4000 : 0x10000;
 

@@ -45,7 +45,7 @@ public final class Mapping {
         return new Mapping(Host.mapAnonymous(rounded), rounded, 0, true);
     }
 
-    /** A size rounded up to whole pages. */
+    /** Rounds a size up to whole pages. */
     public static long wholePages(long bytes) {
         return Math.ceilDiv(bytes, PAGE_BYTES) * PAGE_BYTES;
     }
@@ -97,7 +97,10 @@ public final class Mapping {
         Host.mapAt(address, file, 0, bytes, true);
     }
 
-    /** Replaces the mapping of a file with private memory of this process again. */
+    /**
+     * Reverses {@link #shareInPlace}: replaces the mapping of a file with private memory of this
+     * process, and keeps the contents.
+     */
     public static void unshareInPlace(long address, long bytes) throws FabricException {
         var own = Host.mapAnonymous(bytes);
         copy(address, own, bytes);

@@ -35,7 +35,7 @@ public final class PacketSocket {
     private static final int SOCK_SEQPACKET_NONBLOCK_CLOEXEC = 5 | 0x800 | 0x80000;
     private static final int NONBLOCK_CLOEXEC = 0x800 | 0x80000;
     private static final int MSG_NOSIGNAL = 0x4000;
-    private static final int BACKLOG = 4096; // the system's limit may be lower
+    private static final int BACKLOG = 4096; // the kernel may use a lower limit
     private static final long ADDRESS_BYTES = 110;
     private static final long POLL_BYTES = 8;
 
@@ -90,7 +90,10 @@ public final class PacketSocket {
         }
     }
 
-    /** Connects to the socket at a path without blocking. The exception has the error number. */
+    /**
+     * Connects to the socket at a path without blocking. A {@link FabricException} contains the
+     * error number.
+     */
     public static int connect(String path) throws FabricException {
         var socket = socket();
         try (var arena = Arena.ofConfined()) {
@@ -112,7 +115,7 @@ public final class PacketSocket {
         }
     }
 
-    /** Accepts a connection; returns a negative number if there is none. */
+    /** Accepts a connection. Returns a negative number if no connection is pending. */
     public static int accept(int socket) {
         return call(() ->
                 (int)
@@ -130,7 +133,10 @@ public final class PacketSocket {
         return transfer(SEND, socket, message, MSG_NOSIGNAL) < 0 ? CapturedErrno.value() : 0;
     }
 
-    /** Receives a message. Returns its length; 0 if the peer has ended, negative for none. */
+    /**
+     * Receives a message. Returns its length, 0 if the peer has ended, or a negative number if no
+     * message is available.
+     */
     public static long receive(int socket, MemorySegment message) {
         var length = transfer(RECV, socket, message, 0);
         return length < 0
@@ -171,7 +177,10 @@ public final class PacketSocket {
             var _ = call(() -> (int) WAIT.invokeExact(POLL, segment(), entries, (long) count, -1));
         }
 
-        /** Returns true if a descriptor has one of the given events or an error. */
+        /**
+         * Returns true if a descriptor has an event. An error of the descriptor counts as {@link
+         * PacketSocket#READABLE}.
+         */
         public boolean isReady(int position, short event) {
             var happened = entries.get(JAVA_SHORT, position * POLL_BYTES + 6);
             return (happened & event) != 0 || (event == READABLE && (happened & ~WRITABLE) != 0);

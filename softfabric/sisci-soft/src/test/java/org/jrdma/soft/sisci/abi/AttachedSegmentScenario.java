@@ -6,7 +6,7 @@ import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
-/** A segment of the first node that another process of the node has attached. */
+/** A segment of the first node, to which another process of that node has attached. */
 final class AttachedSegmentScenario implements Scenario {
 
     static final Kind KIND =
@@ -109,11 +109,14 @@ final class AttachedSegmentScenario implements Scenario {
         }
     }
 
-    /** Waits for a response of the owner, which has handled the detach before. */
+    /**
+     * Waits until the owner has handled the detach: the owner handles messages in order, and this
+     * method waits for the response to a later message.
+     */
     private void awaitDetached() {
-        var other = owner.create(ownerDescriptor, ID + 1, BYTES, 0);
+        var unshared = owner.create(ownerDescriptor, ID + 1, BYTES, 0);
         assertThat(attach(ID + 1)).isEqualTo("ACCESS");
-        owner.ok("SCIRemoveSegment", other, 0);
+        owner.ok("SCIRemoveSegment", unshared, 0);
     }
 
     private String attach(int id) {

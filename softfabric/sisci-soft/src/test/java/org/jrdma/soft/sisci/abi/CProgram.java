@@ -40,7 +40,7 @@ final class CProgram implements AutoCloseable {
         library = fabric.symbols();
     }
 
-    /** A process that has joined the fabric. */
+    /** Creates a process that has joined the fabric. */
     static CProgram in(SoftSisciOptions options) {
         var process = new CProgram(options);
         process.ok("SCIInitialize", 0);
@@ -51,13 +51,16 @@ final class CProgram implements AutoCloseable {
         return fabric;
     }
 
-    /** Calls a function that reports an error code, and returns its result; 0 for none. */
+    /**
+     * Calls a function that reports an error code. Returns the result, or 0 if the function has no
+     * result.
+     */
     long call(String function, Object... arguments) {
-        var with = new ArrayList<>(Arrays.asList(arguments));
+        var all = new ArrayList<>(Arrays.asList(arguments));
         var code = arena.allocate(JAVA_INT);
         code.set(JAVA_INT, 0, -1);
-        with.add(code.address());
-        var result = raw(function, with);
+        all.add(code.address());
+        var result = raw(function, all);
         error.set(code.get(JAVA_INT, 0));
         return result;
     }
@@ -101,12 +104,12 @@ final class CProgram implements AutoCloseable {
         }
     }
 
-    /** The error code of the last call of this thread. */
+    /** Returns the error code of the last call on this thread. */
     int error() {
         return error.get();
     }
 
-    /** The name in the header of the error code of the last call. */
+    /** Returns the name of the error code of the last call, without the prefix SCI_ERR_. */
     String errorName() {
         return nameOf(error());
     }
@@ -130,7 +133,7 @@ final class CProgram implements AutoCloseable {
         }
     }
 
-    /** Calls a function that must succeed. */
+    /** Calls a function that must succeed, and returns its result. */
     long ok(String function, Object... arguments) {
         var result = call(function, arguments);
         if (error() != 0) {
@@ -145,13 +148,13 @@ final class CProgram implements AutoCloseable {
         return errorName();
     }
 
-    /** A constant that the library exports. */
+    /** Returns a constant that the library exports. */
     int constant(String name) {
         return Downcalls.memoryAt(library.findOrThrow("_SISCI_PUBLIC_CONST_" + name), Integer.BYTES)
                 .get(JAVA_INT, 0);
     }
 
-    /** Memory for a pointer, a size or a number. */
+    /** Allocates memory for a pointer, a size or a number. */
     MemorySegment place() {
         return arena.allocate(JAVA_LONG);
     }

@@ -15,12 +15,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests of races between an owner and processes that connect. */
+/**
+ * Tests of races between the owner of a segment and processes that connect or attach to the
+ * segment.
+ */
 class ConnectRacesTest {
 
     private static final int ID = 7;
     private static final int ROUNDS = 100;
-    private static final int MOMENT_NANOS = 50_000; // about as long as a connect takes
+    private static final int OFFER_NANOS = 50_000; // about the duration of a connect
 
     private ThreeNodes nodes;
 
@@ -34,12 +37,12 @@ class ConnectRacesTest {
         nodes.close();
     }
 
-    /** Runs a loop on a thread during a test. */
-    private static CompletableFuture<Void> beside(AtomicBoolean running, Runnable turn) {
+    /** Runs an action repeatedly on another thread while {@code running} is true. */
+    private static CompletableFuture<Void> repeatOnThread(AtomicBoolean running, Runnable action) {
         return CompletableFuture.runAsync(
                 () -> {
                     while (running.get()) {
-                        turn.run();
+                        action.run();
                     }
                 },
                 task -> Thread.ofPlatform().daemon().start(task));
@@ -48,14 +51,17 @@ class ConnectRacesTest {
     @Test
     void shouldNotMapThePreviousSegmentIfItWasRecreatedDuringTheConnect() throws Exception {
         var running = new AtomicBoolean(true);
-        var large = new AtomicBoolean();
-        var owner = beside(running, () -> offerBriefly(large.getAndSet(!large.get())));
+        var isNextLarge = new AtomicBoolean();
+        var owner =
+                repeatOnThread(
+                        running,
+                        () -> offerBriefly(isNextLarge.getAndSet(!isNextLarge.get())));
 
         for (var stamp = 1L; stamp <= ROUNDS; stamp++) {
             var remote = connect();
             var bytes = nodes.second.plain("SCIGetRemoteSegmentSize", remote);
             var map = nodes.second.mapRemote(remote, bytes);
-            map.memory().set(JAVA_LONG, bytes - 8, stamp); // no SIGBUS
+            map.memory().set(JAVA_LONG, bytes - 8, stamp); // must not raise SIGBUS
             assertThat(ownersMemory(bytes).get(JAVA_LONG, bytes - 8)).isEqualTo(stamp);
             nodes.second.ok("SCIUnmapSegment", map.handle(), 0);
             nodes.second.ok("SCIDisconnectSegment", remote, 0);
@@ -75,13 +81,13 @@ class ConnectRacesTest {
         offered = map.memory();
         nodes.first.ok("SCIPrepareSegment", segment, 0, 0);
         nodes.first.ok("SCISetSegmentAvailable", segment, 0, 0);
-        LockSupport.parkNanos(MOMENT_NANOS);
+        LockSupport.parkNanos(OFFER_NANOS);
         while (!nodes.first.attempt("SCISetSegmentUnavailable", segment, 0, 0).equals("OK")) {
             Thread.onSpinWait();
         }
         while (nodes.first.call("SCIWaitForLocalSegmentEvent", segment, 0, 0, 0, 0)
                 == sisci_h.SCI_CB_CONNECT()) {
-            nodes.first.localEvent(segment); // until the peer has disconnected
+            nodes.first.localEvent(segment); // waits until the peer has disconnected
         }
         nodes.first.ok("SCIUnmapSegment", map.handle(), 0);
         while (!nodes.first.attempt("SCIRemoveSegment", segment, 0).equals("OK")) {
@@ -112,7 +118,10 @@ class ConnectRacesTest {
         return CProgram.handle(place);
     }
 
-    /** Retries without a pause, because the owner offers the segment only briefly. */
+    /**
+     * Calls a function until it succeeds. Retries without a pause, because the owner offers the
+     * segment only briefly.
+     */
     private static void retryUntilSuccess(CProgram process, String function, Object... arguments) {
         var end = System.nanoTime() + 30_000_000_000L;
         while (!process.attempt(function, arguments).equals("OK")) {
@@ -126,7 +135,7 @@ class ConnectRacesTest {
         var force = nodes.first.constant("SCI_FLAG_FORCE_DISCONNECT");
         var running = new AtomicBoolean(true);
         var owner =
-                beside(
+                repeatOnThread(
                         running,
                         () -> {
                             nodes.first.attempt("SCISetSegmentUnavailable", segment, 0, force);
@@ -157,16 +166,16 @@ class ConnectRacesTest {
     @Test
     void shouldReportARemovalRightAfterTheAttach() throws Exception {
         var running = new AtomicBoolean(true);
-        var owner = beside(running, this::shareBriefly);
-        try (var colleague =
+        var owner = repeatOnThread(running, this::shareBriefly);
+        try (var attacher =
                 CProgram.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
-            var descriptor = colleague.open();
-            var bytes = colleague.place();
+            var descriptor = attacher.open();
+            var bytes = attacher.place();
 
             for (var round = 0; round < ROUNDS; round++) {
-                var place = colleague.place();
+                var place = attacher.place();
                 retryUntilSuccess(
-                        colleague,
+                        attacher,
                         "SCIAttachLocalSegment",
                         descriptor,
                         place.address(),
@@ -175,13 +184,13 @@ class ConnectRacesTest {
                         0,
                         0,
                         0);
-                var map = colleague.mapLocal(CProgram.handle(place), BYTES);
+                var map = attacher.mapLocal(CProgram.handle(place), BYTES);
 
-                assertThat(colleague.localEvent(CProgram.handle(place)))
+                assertThat(attacher.localEvent(CProgram.handle(place)))
                         .isEqualTo(sisci_h.SCI_CB_LOST());
                 assertThat(map.memory().get(JAVA_LONG, 0)).isEqualTo(-1);
-                colleague.ok("SCIUnmapSegment", map.handle(), 0);
-                colleague.ok("SCIRemoveSegment", CProgram.handle(place), 0);
+                attacher.ok("SCIUnmapSegment", map.handle(), 0);
+                attacher.ok("SCIRemoveSegment", CProgram.handle(place), 0);
             }
         }
 
@@ -192,7 +201,7 @@ class ConnectRacesTest {
     private void shareBriefly() {
         var segment = nodes.first.create(nodes.firstDescriptor, ID, BYTES, 0);
         nodes.first.ok("SCIShareSegment", segment, 0);
-        LockSupport.parkNanos(MOMENT_NANOS);
+        LockSupport.parkNanos(OFFER_NANOS);
         nodes.first.ok("SCIRemoveSegment", segment, sisci_h.SCI_FLAG_FORCE_REMOVE());
     }
 }

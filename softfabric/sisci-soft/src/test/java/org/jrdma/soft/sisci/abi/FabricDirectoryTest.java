@@ -12,7 +12,7 @@ import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests of the access to the directory of a fabric. */
+/** Tests of the permissions of the directory of a fabric. */
 class FabricDirectoryTest {
 
     @Test
@@ -38,7 +38,8 @@ class FabricDirectoryTest {
                     .withMessageStartingWith("Cannot use the directory %s for the fabric", path)
                     .withMessageEndingWith("Set another directory with -Djrdma.sisci.fabric.");
         }
-        FabricDirectory.open(open, false).close(); // the user configured it
+        // A directory that the user configured may be accessible to others.
+        FabricDirectory.open(open, false).close();
     }
 
     @Test

@@ -25,19 +25,19 @@ class FaultOptionsTest {
     @Test
     void shouldDelayWeakStoresUntilAFlush() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
-            var own = own(nodes);
+            var ownMemory = ownMemory(nodes);
             var map = map(nodes, 0);
 
             map.memory().set(JAVA_LONG, 128, 5);
             Thread.sleep(20);
-            assertThat(own.get(JAVA_LONG, 128)).isZero();
+            assertThat(ownMemory.get(JAVA_LONG, 128)).isZero();
             nodes.second.plain("SCIFlush", 0, 0);
 
-            assertThat(own.get(JAVA_LONG, 128)).isEqualTo(5);
+            assertThat(ownMemory.get(JAVA_LONG, 128)).isEqualTo(5);
         }
     }
 
-    private static MemorySegment own(ThreeNodes nodes) {
+    private static MemorySegment ownMemory(ThreeNodes nodes) {
         var segment = nodes.first.offer(nodes.firstDescriptor, 7, BYTES);
         return nodes.first.mapLocal(segment, BYTES).memory();
     }
@@ -50,36 +50,36 @@ class FaultOptionsTest {
     @Test
     void shouldDeliverWeakStoresAtEachBarrierCheckAndCopy() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
-            var own = own(nodes);
+            var ownMemory = ownMemory(nodes);
             var map = map(nodes, 0);
             var sequence = nodes.second.sequence(map);
 
             map.memory().set(JAVA_LONG, 0, 1);
             nodes.second.plain("SCIStoreBarrier", sequence, 0);
-            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(1);
+            assertThat(ownMemory.get(JAVA_LONG, 0)).isEqualTo(1);
             map.memory().set(JAVA_LONG, 0, 2);
             nodes.second.ok("SCICheckSequence", sequence, 0);
-            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(2);
+            assertThat(ownMemory.get(JAVA_LONG, 0)).isEqualTo(2);
             var three = nodes.second.place();
             three.set(JAVA_LONG, 0, 3);
             nodes.second.ok("SCIMemCpy", 0, three.address(), map.handle(), 0, 8, 0);
-            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(3);
+            assertThat(ownMemory.get(JAVA_LONG, 0)).isEqualTo(3);
             map.memory().set(JAVA_LONG, 0, 4);
-            var neither =
+            var noFlushAndNoBarrier =
                     nodes.second.constant("SCI_FLAG_NO_FLUSH")
                             | nodes.second.constant("SCI_FLAG_NO_STORE_BARRIER");
-            nodes.second.ok("SCICheckSequence", sequence, neither);
-            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(3);
+            nodes.second.ok("SCICheckSequence", sequence, noFlushAndNoBarrier);
+            assertThat(ownMemory.get(JAVA_LONG, 0)).isEqualTo(3);
         }
     }
 
     @Test
     void shouldShowStoresOfTheOwnerInAWeakMap() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
-            var own = own(nodes);
+            var ownMemory = ownMemory(nodes);
             var map = map(nodes, 0).memory();
 
-            own.set(JAVA_LONG, 64, 6);
+            ownMemory.set(JAVA_LONG, 64, 6);
 
             eventually(() -> (long) WORD.getVolatile(map, 64L) == 6);
         }
@@ -88,76 +88,78 @@ class FaultOptionsTest {
     @Test
     void shouldDeliverUncachedStoresImmediately() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
-            var own = own(nodes);
+            var ownMemory = ownMemory(nodes);
             var map = map(nodes, sisci_h.SCI_FLAG_IO_MAP_IOSPACE());
 
             map.memory().set(JAVA_LONG, 0, 5);
 
-            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(5);
+            assertThat(ownMemory.get(JAVA_LONG, 0)).isEqualTo(5);
         }
     }
 
     @Test
     void shouldReorderWeakLinesWithoutTearingAWord() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
-            var own = own(nodes);
+            var ownMemory = ownMemory(nodes);
             var map = map(nodes, 0).memory();
 
-            assertThat(disorder(nodes, own, 1024, map, map.asSlice(1024))).isPositive();
+            assertThat(countReordered(nodes, ownMemory, 1024, map, map.asSlice(1024))).isPositive();
         }
     }
 
     @Test
     void shouldReorderWeakPages() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
-            var own = own(nodes);
+            var ownMemory = ownMemory(nodes);
             var map = map(nodes, 0).memory();
 
-            assertThat(disorder(nodes, own, 4096, map, map.asSlice(4096))).isPositive();
+            assertThat(countReordered(nodes, ownMemory, 4096, map, map.asSlice(4096))).isPositive();
         }
     }
 
     @Test
     void shouldReorderWeakMaps() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
-            var own = own(nodes);
+            var ownMemory = ownMemory(nodes);
             var first = map(nodes, 0).memory();
             var second = map(nodes, 0).memory();
 
-            assertThat(disorder(nodes, own, 4096, first, second.asSlice(4096))).isPositive();
+            assertThat(countReordered(nodes, ownMemory, 4096, first, second.asSlice(4096)))
+                    .isPositive();
         }
     }
 
-    /** The number of times that a flag arrives before an earlier store that was not flushed. */
-    private static int disorder(
+    /** Returns the number of times that a flag arrived before an earlier store. */
+    private static int countReordered(
             ThreeNodes nodes,
-            MemorySegment own,
+            MemorySegment ownMemory,
             long flagOffset,
             MemorySegment payload,
             MemorySegment flag)
             throws InterruptedException {
-        var disorder = 0;
-        var deadline = System.nanoTime() + 20_000_000_000L; // the threads may share a processor
+        var reordered = 0;
+        // The timeout is long, because the threads may share a processor.
+        var deadline = System.nanoTime() + 20_000_000_000L;
         for (var round = 1L;
-                round <= 200 || (disorder == 0 && System.nanoTime() < deadline);
+                round <= 200 || (reordered == 0 && System.nanoTime() < deadline);
                 round++) {
             var value = round << 32 | round;
             payload.set(JAVA_LONG, 0, value);
             flag.set(JAVA_LONG, 0, value);
             var flusher = Thread.ofPlatform().start(() -> nodes.second.plain("SCIFlush", 0, 0));
-            while ((long) WORD.getVolatile(own, flagOffset) != value) {
+            while ((long) WORD.getVolatile(ownMemory, flagOffset) != value) {
                 Thread.onSpinWait();
             }
-            var earlier = (long) WORD.getVolatile(own, 0L);
-            disorder += earlier == value ? 0 : 1;
+            var earlier = (long) WORD.getVolatile(ownMemory, 0L);
+            reordered += earlier == value ? 0 : 1;
             assertThat((int) earlier).isEqualTo((int) (earlier >>> 32));
             flusher.join();
         }
-        return disorder;
+        return reordered;
     }
 
     @Test
-    void shouldRefuseTheConfiguredNumberOfConnects() throws Exception {
+    void shouldRefuseTheConfiguredNumberOfConnectRequests() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withRefusals(2))) {
             nodes.second.offer(nodes.secondDescriptor, 9, BYTES);
 
@@ -183,7 +185,7 @@ class FaultOptionsTest {
     @Test
     void shouldRejectAMapBeyondTheWindowUntilAnotherIsUnmapped() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withMapBytes(BYTES))) {
-            own(nodes);
+            ownMemory(nodes);
             var map = map(nodes, 0);
             var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
 
@@ -205,7 +207,7 @@ class FaultOptionsTest {
     @Test
     void shouldDelayTransfers() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE.withDelay(Duration.ofMillis(200)))) {
-            own(nodes);
+            ownMemory(nodes);
             var local = nodes.second.offer(nodes.secondDescriptor, 8, BYTES);
             var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
             var queue = nodes.second.place();
@@ -233,7 +235,7 @@ class FaultOptionsTest {
     @Test
     void shouldRejectASegmentThatExceedsTheFileSystem() throws Exception {
         try (var nodes = new ThreeNodes(FaultOptions.NONE)) {
-            var tooMuch = 2 * Files.getFileStore(Path.of("/dev/shm")).getTotalSpace();
+            var tooManyBytes = 2 * Files.getFileStore(Path.of("/dev/shm")).getTotalSpace();
 
             assertThat(
                             nodes.first.attempt(
@@ -241,7 +243,7 @@ class FaultOptionsTest {
                                     nodes.firstDescriptor,
                                     nodes.first.place().address(),
                                     1,
-                                    tooMuch,
+                                    tooManyBytes,
                                     0,
                                     0,
                                     0))

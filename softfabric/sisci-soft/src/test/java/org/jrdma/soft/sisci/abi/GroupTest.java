@@ -53,7 +53,7 @@ class GroupTest {
 
         group.set(JAVA_LONG, 8, 5);
         nodes.third.plain("SCIFlush", 0, 0);
-        first.set(JAVA_LONG, 16, 6); // a store of the member itself
+        first.set(JAVA_LONG, 16, 6); // the member itself stores this value
 
         assertThat(first.get(JAVA_LONG, 8)).isEqualTo(5);
         assertThat(second.get(JAVA_LONG, 8)).isEqualTo(5);
@@ -71,7 +71,7 @@ class GroupTest {
     }
 
     @Test
-    void shouldDeliverToMembersThatJoinAndContinueWhenOneLeaves() throws Exception {
+    void shouldDeliverToMembersThatJoinAndContinueWhenAMemberLeaves() throws Exception {
         member(nodes.first, nodes.firstDescriptor, 0);
         var group = group(nodes.third, nodes.thirdDescriptor).memory();
         var second = member(nodes.second, nodes.secondDescriptor, 0);
@@ -141,9 +141,9 @@ class GroupTest {
         group.set(JAVA_LONG, 8, 1);
         nodes.third.plain("SCIFlush", 0, 0);
 
-        assertThat(group.get(JAVA_LONG, 8))
-                .isEqualTo(1); // a map of a group shows only stores of this process
-        assertThat(first.get(JAVA_LONG, 8)).isZero(); // as documented in SoftSisci
+        // A map of a group shows only the stores of this process.
+        assertThat(group.get(JAVA_LONG, 8)).isEqualTo(1);
+        assertThat(first.get(JAVA_LONG, 8)).isZero(); // documented in SoftSisci
     }
 
     @Test

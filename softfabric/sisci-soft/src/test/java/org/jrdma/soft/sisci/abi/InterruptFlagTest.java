@@ -75,7 +75,7 @@ class InterruptFlagTest {
     }
 
     @Test
-    void shouldInterruptForEachWordOfACopy() {
+    void shouldIncrementEachWordOfACopyAndTriggerAnInterrupt() {
         var flag = register(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT());
         var map = map(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP());
         var data = nodes.second.place();
@@ -120,15 +120,15 @@ class InterruptFlagTest {
 
     @Test
     void shouldPreventTheRemovalOfItsSegment() {
-        var other = nodes.first.create(nodes.firstDescriptor, 8, BYTES, 0);
+        var flagged = nodes.first.create(nodes.firstDescriptor, 8, BYTES, 0);
         var place = nodes.first.place();
-        nodes.first.ok("SCIRegisterInterruptFlag", 0, place.address(), other, 0, 0, 0, 0);
+        nodes.first.ok("SCIRegisterInterruptFlag", 0, place.address(), flagged, 0, 0, 0, 0);
 
-        assertThat(nodes.first.attempt("SCIRemoveSegment", other, 0)).isEqualTo("BUSY");
+        assertThat(nodes.first.attempt("SCIRemoveSegment", flagged, 0)).isEqualTo("BUSY");
         nodes.first.ok("SCIRemoveInterrupt", CProgram.handle(place), 0);
         assertThat(nodes.first.attempt("SCIRemoveInterrupt", CProgram.handle(place), 0))
                 .isEqualTo("ILLEGAL_PARAMETER");
-        nodes.first.ok("SCIRemoveSegment", other, 0);
+        nodes.first.ok("SCIRemoveSegment", flagged, 0);
     }
 
     @Test
@@ -149,19 +149,19 @@ class InterruptFlagTest {
                                         | sisci_h.SCI_FLAG_READONLY_MAP()))
                 .isEqualTo("ILLEGAL_FLAG");
         nodes.first.ok("SCIShareSegment", segment, 0);
-        try (var colleague =
+        try (var attacher =
                 CProgram.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
-            var place = colleague.place();
-            colleague.ok(
+            var place = attacher.place();
+            attacher.ok(
                     "SCIAttachLocalSegment",
-                    colleague.open(),
+                    attacher.open(),
                     place.address(),
                     7,
-                    colleague.place().address(),
+                    attacher.place().address(),
                     0,
                     0,
                     0);
-            assertThat(registerError(colleague, CProgram.handle(place), 0, 0))
+            assertThat(registerError(attacher, CProgram.handle(place), 0, 0))
                     .isEqualTo("ILLEGAL_OPERATION");
         }
     }

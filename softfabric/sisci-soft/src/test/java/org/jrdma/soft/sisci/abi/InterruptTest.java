@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 /** Tests of interrupts of the first node, which the second node triggers. */
 class InterruptTest {
 
-    private static final LinkedBlockingQueue<String> RECEIVED = new LinkedBlockingQueue<>();
-    private static final Semaphore COUNTED = new Semaphore(0);
+    private static final LinkedBlockingQueue<String> RECEIVED_TEXTS = new LinkedBlockingQueue<>();
+    private static final Semaphore TRIGGERS = new Semaphore(0);
     private static volatile int action = sisci_h.SCI_CALLBACK_CONTINUE();
 
     private ThreeNodes nodes;
@@ -30,7 +30,7 @@ class InterruptTest {
     @BeforeEach
     void join() throws Exception {
         nodes = new ThreeNodes(FaultOptions.NONE);
-        RECEIVED.clear();
+        RECEIVED_TEXTS.clear();
         action = sisci_h.SCI_CALLBACK_CONTINUE();
     }
 
@@ -40,8 +40,8 @@ class InterruptTest {
     }
 
     @SuppressWarnings("unused") // called by the library
-    private static int onData(long argument, long interrupt, long data, int length, int status) {
-        RECEIVED.add(argument + ":" + Downcalls.textAt(MemorySegment.ofAddress(data)));
+    private static int receive(long argument, long interrupt, long data, int length, int status) {
+        RECEIVED_TEXTS.add(argument + ":" + Downcalls.textAt(MemorySegment.ofAddress(data)));
         return action;
     }
 
@@ -50,7 +50,7 @@ class InterruptTest {
                         MethodHandles.lookup()
                                 .findStatic(
                                         InterruptTest.class,
-                                        "onData",
+                                        "receive",
                                         MethodType.methodType(
                                                 int.class,
                                                 long.class,
@@ -115,12 +115,12 @@ class InterruptTest {
     @Test
     void shouldReportEachTriggerIfCountingAndCombineThemOtherwise() throws Exception {
         var counting = create(false, 0, sisci_h.SCI_FLAG_COUNTING_INT());
-        var joining = create(false, 0, 0);
+        var combining = create(false, 0, 0);
         var toCounting = connect(false, counting.number());
-        var toJoining = connect(false, joining.number());
+        var toCombining = connect(false, combining.number());
 
         for (var i = 0; i < 3; i++) {
-            nodes.second.ok("SCITriggerInterrupt", toJoining, 0);
+            nodes.second.ok("SCITriggerInterrupt", toCombining, 0);
             nodes.second.ok("SCITriggerInterrupt", toCounting, 0);
         }
 
@@ -129,8 +129,8 @@ class InterruptTest {
         }
         assertThat(nodes.first.attempt("SCIWaitForInterrupt", counting.handle(), 10, 0))
                 .isEqualTo("TIMEOUT");
-        nodes.first.ok("SCIWaitForInterrupt", joining.handle(), 5_000, 0);
-        assertThat(nodes.first.attempt("SCIWaitForInterrupt", joining.handle(), 10, 0))
+        nodes.first.ok("SCIWaitForInterrupt", combining.handle(), 5_000, 0);
+        assertThat(nodes.first.attempt("SCIWaitForInterrupt", combining.handle(), 10, 0))
                 .isEqualTo("TIMEOUT");
     }
 
@@ -151,19 +151,19 @@ class InterruptTest {
     }
 
     @SuppressWarnings("unused") // called by the library
-    private static int counted(long argument, long interrupt, int status) {
-        COUNTED.release();
+    private static int countTrigger(long argument, long interrupt, int status) {
+        TRIGGERS.release();
         return action;
     }
 
     @Test
-    void shouldCallBackForEachTriggerIfCounting() throws Exception {
+    void shouldCallTheCallbackForEachTriggerIfCounting() throws Exception {
         var callback =
                 Upcalls.stub(
                         MethodHandles.lookup()
                                 .findStatic(
                                         InterruptTest.class,
-                                        "counted",
+                                        "countTrigger",
                                         MethodType.methodType(
                                                 int.class, long.class, long.class, int.class)));
         var counting =
@@ -177,14 +177,14 @@ class InterruptTest {
             nodes.second.ok("SCITriggerInterrupt", remote, 0);
         }
 
-        assertThat(COUNTED.tryAcquire(10_000, 10, TimeUnit.SECONDS)).isTrue();
-        assertThat(COUNTED.tryAcquire(20, TimeUnit.MILLISECONDS)).isFalse();
+        assertThat(TRIGGERS.tryAcquire(10_000, 10, TimeUnit.SECONDS)).isTrue();
+        assertThat(TRIGGERS.tryAcquire(20, TimeUnit.MILLISECONDS)).isFalse();
     }
 
     @Test
     void shouldNotLoseDataOfManySenders() {
         var local = create(true, 0, 0);
-        var senders = 70; // times 64 messages
+        var senders = 70; // each sends 64 messages
         for (var i = 0; i < senders; i++) {
             var remote = connect(true, local.number());
             var sent = 0;
@@ -210,7 +210,7 @@ class InterruptTest {
     }
 
     @Test
-    void shouldCallBackWithTheDataInOrder() throws Exception {
+    void shouldCallTheCallbackWithTheDataInOrder() throws Exception {
         var local = create(true, callback(), sisci_h.SCI_FLAG_USE_CALLBACK());
         var remote = connect(true, local.number());
 
@@ -219,12 +219,12 @@ class InterruptTest {
         }
 
         for (var i = 0; i < 50; i++) {
-            assertThat(RECEIVED.poll(5, TimeUnit.SECONDS)).isEqualTo("77:text " + i);
+            assertThat(RECEIVED_TEXTS.poll(5, TimeUnit.SECONDS)).isEqualTo("77:text " + i);
         }
     }
 
     @Test
-    void shouldNotCallBackAgainAfterACancel() throws Exception {
+    void shouldNotCallTheCallbackAfterACancel() throws Exception {
         action = sisci_h.SCI_CALLBACK_CANCEL();
         var local = create(true, callback(), sisci_h.SCI_FLAG_USE_CALLBACK());
         var remote = connect(true, local.number());
@@ -232,8 +232,8 @@ class InterruptTest {
         trigger(remote, "one");
         trigger(remote, "two");
 
-        assertThat(RECEIVED.poll(5, TimeUnit.SECONDS)).isEqualTo("77:one");
-        assertThat(RECEIVED.poll(50, TimeUnit.MILLISECONDS)).isNull();
+        assertThat(RECEIVED_TEXTS.poll(5, TimeUnit.SECONDS)).isEqualTo("77:one");
+        assertThat(RECEIVED_TEXTS.poll(50, TimeUnit.MILLISECONDS)).isNull();
     }
 
     @Test
@@ -258,7 +258,7 @@ class InterruptTest {
                                 length.address(),
                                 5_000,
                                 0))
-                .isEqualTo("OVERFLOW"); // the data stays in the queue
+                .isEqualTo("OVERFLOW"); // the data remains in the queue
         length.set(JAVA_INT, 0, 8);
         nodes.first.ok(
                 "SCIWaitForDataInterrupt",
@@ -295,7 +295,7 @@ class InterruptTest {
                                 0,
                                 0,
                                 sisci_h.SCI_FLAG_FIXED_INTNO()))
-                .isEqualTo("SEGMENTID_USED"); // has the same number as INTNO_USED
+                .isEqualTo("SEGMENTID_USED"); // has the same value as INTNO_USED
 
         nodes.second.ok("SCITriggerInterrupt", connect(false, first.number()), 0);
 
@@ -307,11 +307,11 @@ class InterruptTest {
     void shouldCancelTheWaitForARemovedInterruptAndRejectTriggers() throws Exception {
         var local = create(false, 0, 0);
         var remote = connect(false, local.number());
-        var waited = new LinkedBlockingQueue<String>();
+        var waitResults = new LinkedBlockingQueue<String>();
         var waiter =
                 Thread.ofPlatform()
                         .start(() ->
-                                waited.add(
+                                waitResults.add(
                                         nodes.first.attempt(
                                                 "SCIWaitForInterrupt", local.handle(), -1, 0)));
         ThreeNodes.eventually(() ->
@@ -320,7 +320,7 @@ class InterruptTest {
 
         nodes.first.ok("SCIRemoveInterrupt", local.handle(), 0);
 
-        assertThat(waited.poll(5, TimeUnit.SECONDS)).isEqualTo("CANCELLED");
+        assertThat(waitResults.poll(5, TimeUnit.SECONDS)).isEqualTo("CANCELLED");
         ThreeNodes.eventually(() ->
                 nodes.second.attempt("SCITriggerInterrupt", remote, 0).equals("NOT_CONNECTED"));
         nodes.second.ok("SCIDisconnectInterrupt", remote, 0);

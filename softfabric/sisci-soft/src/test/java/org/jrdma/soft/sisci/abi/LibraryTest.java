@@ -34,10 +34,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LibraryTest {
 
     private static final Path HEADER = Path.of("../../headers/sisci/sisci.h");
-    private static final Path NOWHERE = Path.of("/dev/shm/sisci-test-never-joined");
+    private static final Path UNUSED_FOLDER = Path.of("/dev/shm/sisci-test-never-joined");
     private static final Library LIBRARY =
             new Library(() -> {
-                throw new AssertionError("must not join a fabric");
+                throw new AssertionError("The library must not join a fabric.");
             });
 
     static Stream<Method> functions() {
@@ -72,24 +72,25 @@ class LibraryTest {
     private static FunctionDescriptor withNumbersForPointers(FunctionDescriptor header) {
         var arguments =
                 header.argumentLayouts().stream()
-                        .map(LibraryTest::number)
+                        .map(LibraryTest::parameterLayout)
                         .toArray(MemoryLayout[]::new);
         return header.returnLayout()
-                .map(result -> FunctionDescriptor.of(number(result), arguments))
+                .map(result -> FunctionDescriptor.of(parameterLayout(result), arguments))
                 .orElseGet(() -> FunctionDescriptor.ofVoid(arguments));
     }
 
     /**
-     * The type of the Java method: pointers, and the only structure passed by value, are integers.
+     * Returns the layout of a parameter in the Java method. Pointers, and the only structure that
+     * is passed by value, are integers of type {@code long}.
      */
-    private static MemoryLayout number(MemoryLayout layout) {
+    private static MemoryLayout parameterLayout(MemoryLayout layout) {
         var isNumber = layout instanceof AddressLayout || layout.equals(sci_address_t.layout());
         return isNumber ? ValueLayout.JAVA_LONG : layout.withoutName();
     }
 
     @ParameterizedTest
     @MethodSource("functions")
-    void shouldExportAFunctionUnderThreeNames(Method function) {
+    void shouldExportEachFunctionUnderThreeNames(Method function) {
         var name = function.getAnnotation(Exported.class).value();
         var found = LIBRARY.find(name);
 
@@ -122,7 +123,7 @@ class LibraryTest {
             if (numbers.containsKey(name)) {
                 assertThat(constant(name)).as(name).isEqualTo(numbers.get(name));
             } else {
-                // a number of more than 16 bits cannot be guessed
+                // an arbitrary number of more than 16 bits, which no program uses by accident
                 assertThat(Integer.toUnsignedLong(constant(name))).as(name).isGreaterThan(0xFFFF);
             }
         }
@@ -143,13 +144,13 @@ class LibraryTest {
 
     @Test
     void shouldRejectAllCallsBeforeInitialization() {
-        var early = new CProgram(SoftSisciOptions.in(NOWHERE));
+        var program = new CProgram(SoftSisciOptions.in(UNUSED_FOLDER));
 
-        assertThat(early.attempt("SCIOpen", early.place().address(), 0))
+        assertThat(program.attempt("SCIOpen", program.place().address(), 0))
                 .isEqualTo("NOT_INITIALIZED");
-        assertThat(early.attempt("SCIGetLocalNodeId", 0, early.place().address(), 0))
+        assertThat(program.attempt("SCIGetLocalNodeId", 0, program.place().address(), 0))
                 .isEqualTo("NOT_INITIALIZED");
-        assertThat(NOWHERE).doesNotExist();
+        assertThat(UNUSED_FOLDER).doesNotExist();
     }
 
     @Test
@@ -167,8 +168,8 @@ class LibraryTest {
     }
 
     @Test
-    void shouldHaveATextForEveryError() {
-        var library = new CProgram(SoftSisciOptions.in(NOWHERE));
+    void shouldReturnATextForEachError() {
+        var library = new CProgram(SoftSisciOptions.in(UNUSED_FOLDER));
         var texts =
                 Map.of(
                         sisci_h.SCI_ERR_BUSY(),

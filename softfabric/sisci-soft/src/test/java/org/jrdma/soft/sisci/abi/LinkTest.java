@@ -28,7 +28,7 @@ class LinkTest {
 
     private ThreeNodes nodes;
     private long segment;
-    private MemorySegment own;
+    private MemorySegment ownMemory;
     private long remote;
     private CProgram.Mapped map;
     private long sequence;
@@ -37,7 +37,7 @@ class LinkTest {
     void connect() throws Exception {
         nodes = new ThreeNodes(FaultOptions.NONE);
         segment = nodes.first.offer(nodes.firstDescriptor, 7, BYTES);
-        own = nodes.first.mapLocal(segment, BYTES).memory();
+        ownMemory = nodes.first.mapLocal(segment, BYTES).memory();
         remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
         map = nodes.second.mapRemote(remote, BYTES);
         sequence = nodes.second.sequence(map);
@@ -64,20 +64,20 @@ class LinkTest {
         nodes.first.fabric().cutLink(0);
         map.memory().set(JAVA_LONG, 0, 2);
 
-        assertThat(own.get(JAVA_LONG, 0)).isEqualTo(1);
+        assertThat(ownMemory.get(JAVA_LONG, 0)).isEqualTo(1);
         assertThat(map.memory().get(JAVA_LONG, 8)).isEqualTo(-1);
         nodes.first.fabric().restoreLink(0);
         assertThat(map.memory().get(JAVA_LONG, 0)).isEqualTo(1);
         map.memory().set(JAVA_LONG, 0, 3);
-        assertThat(own.get(JAVA_LONG, 0)).isEqualTo(3);
+        assertThat(ownMemory.get(JAVA_LONG, 0)).isEqualTo(3);
     }
 
     @Test
     void shouldRejectACutBeforeInitialization(@TempDir Path folder) {
-        var outside = new SoftSisci(SoftSisciOptions.in(folder));
+        var uninitialized = new SoftSisci(SoftSisciOptions.in(folder));
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> outside.cutLink(0))
+                .isThrownBy(() -> uninitialized.cutLink(0))
                 .withMessageContaining("Open a node first");
     }
 
@@ -153,7 +153,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldNotCopyAndReportItWithErrorCheck() throws Exception {
+    void shouldReportAFailedCopyWithErrorCheck() throws Exception {
         var errorCheck = nodes.second.constant("SCI_FLAG_ERROR_CHECK");
         try (var arena = Arena.ofConfined()) {
             var data = arena.allocate(BYTES).fill((byte) 9);
@@ -169,7 +169,7 @@ class LinkTest {
                                     BYTES,
                                     errorCheck))
                     .isEqualTo("TRANSFER_FAILED");
-            assertThat(own.get(JAVA_LONG, 0)).isZero();
+            assertThat(ownMemory.get(JAVA_LONG, 0)).isZero();
         }
     }
 
@@ -186,9 +186,9 @@ class LinkTest {
 
         for (var i = 0; i < 200; i++) {
             nodes.first.fabric().cutLink(0);
-            var before = own.get(JAVA_LONG, 0);
+            var before = ownMemory.get(JAVA_LONG, 0);
             Thread.onSpinWait();
-            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(before);
+            assertThat(ownMemory.get(JAVA_LONG, 0)).isEqualTo(before);
             assertThat((int) before).isEqualTo((int) (before >>> 32));
             nodes.first.fabric().restoreLink(0);
         }

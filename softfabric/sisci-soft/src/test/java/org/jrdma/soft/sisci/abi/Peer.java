@@ -34,8 +34,13 @@ final class Peer implements AutoCloseable {
         this.node = Integer.parseInt(line.substring(5));
     }
 
-    /** Starts a peer as a node, 0 for any, and returns when the peer has prepared its role. */
-    static Peer start(Path fabric, int node, String role, int other) throws IOException {
+    /**
+     * Starts a peer and returns when the peer has prepared its role.
+     *
+     * @param node the node of the peer; 0 for any free node
+     * @param testNode the node of the test
+     */
+    static Peer start(Path fabric, int node, String role, int testNode) throws IOException {
         var path =
                 Stream.of(
                                 "target/test-classes",
@@ -59,7 +64,7 @@ final class Peer implements AutoCloseable {
                                         fabric.toString(),
                                         Integer.toString(node),
                                         role,
-                                        Integer.toString(other)))
+                                        Integer.toString(testNode)))
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .start();
         return new Peer(process);
@@ -82,7 +87,7 @@ final class Peer implements AutoCloseable {
         }
     }
 
-    /** Lets the process exit without closing anything. */
+    /** Makes the process exit without closing its objects, and returns the exit code. */
     int end() throws IOException, InterruptedException {
         process.outputWriter().close();
         return process.waitFor();
@@ -93,32 +98,35 @@ final class Peer implements AutoCloseable {
         kill();
     }
 
-    /** Runs a role. Arguments: the fabric, the node, the role, the node of the test. */
+    /**
+     * Runs a role. Arguments: the folder of the fabric, the node, the role, and the node of the
+     * test.
+     */
     public static void main(String... arguments) throws IOException {
         var self =
                 CProgram.in(
                         SoftSisciOptions.in(Path.of(arguments[0]))
                                 .asNode(Integer.parseInt(arguments[1])));
         var descriptor = self.open();
-        var other = Integer.parseInt(arguments[3]);
+        var testNode = Integer.parseInt(arguments[3]);
         switch (arguments[2]) {
             case "echo" -> echo(self, descriptor);
             case "share" -> self.ok("SCIShareSegment", self.offer(descriptor, SEGMENT, BYTES), 0);
             case "use" -> {
-                var remote = self.connect(descriptor, other, SEGMENT);
+                var remote = self.connect(descriptor, testNode, SEGMENT);
                 self.mapRemote(remote, BYTES).memory().set(JAVA_LONG, 0, 1);
             }
             default -> throw new IllegalArgumentException(arguments[2]);
         }
         IO.println("node " + self.node());
         while (System.in.read() >= 0) {
-            // until the parent closes the stream
+            // waits until the parent closes the stream
         }
     }
 
     /**
-     * Offers a segment, copies its first word to the second, and counts an interrupt in the third
-     * word.
+     * Offers a segment. One thread repeatedly copies its first word to its second word, and another
+     * thread counts triggers of an interrupt in the third word.
      */
     private static void echo(CProgram self, long descriptor) {
         var memory = self.mapLocal(self.offer(descriptor, SEGMENT, BYTES), BYTES).memory();

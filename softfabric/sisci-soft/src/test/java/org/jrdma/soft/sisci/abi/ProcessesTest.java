@@ -45,7 +45,7 @@ class ProcessesTest {
     }
 
     @AfterEach
-    void leaveAndFindNoFiles() throws Exception {
+    void leaveAndVerifyThatNoFileRemains() throws Exception {
         self.close();
         assertThat(files()).isEmpty();
         Files.delete(folder);
@@ -150,7 +150,7 @@ class ProcessesTest {
     }
 
     @Test
-    void shouldLoseTheSegmentOfAKilledProcessAndReadAllOnes() throws Exception {
+    void shouldCutTheMapsOfTheSegmentOfAKilledProcess() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             var remote = self.connect(descriptor, peer.node(), Peer.SEGMENT);
             var map = self.mapRemote(remote, Peer.BYTES);
@@ -165,7 +165,7 @@ class ProcessesTest {
                     .isEqualTo(sisci_h.SCI_SEQ_NOT_RETRIABLE());
             assertThat(self.call("SCIStartSequence", sequence, 0))
                     .isEqualTo(sisci_h.SCI_SEQ_NOT_RETRIABLE());
-            assertThat(mappedOf(folder)).isEmpty();
+            assertThat(mappingsOf(folder)).isEmpty();
             eventually(() -> files().equals(List.of("4.member.0.0")));
             self.ok("SCIRemoveSequence", sequence, 0);
             self.ok("SCIUnmapSegment", map.handle(), 0);
@@ -174,7 +174,7 @@ class ProcessesTest {
         }
     }
 
-    private static List<String> mappedOf(Path folder) throws IOException {
+    private static List<String> mappingsOf(Path folder) throws IOException {
         try (var maps = Files.lines(Path.of("/proc/self/maps"))) {
             return maps.filter(line -> line.contains(folder.toString())).toList();
         }
@@ -197,10 +197,10 @@ class ProcessesTest {
 
     @Test
     void shouldDisconnectAProcessThatSendsAMalformedMessage() throws Exception {
-        for (var nonsense : new byte[][] {new byte[3], {99, 0, 0, 0}, filled(32), filled(4128)}) {
+        for (var malformed : new byte[][] {new byte[3], {99, 0, 0, 0}, filled(32), filled(4128)}) {
             var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
 
-            assertThat(PacketSocket.send(socket, copy(nonsense))).isZero();
+            assertThat(PacketSocket.send(socket, copy(malformed))).isZero();
 
             try (var arena = Arena.ofConfined()) {
                 var answer = arena.allocate(8);
@@ -267,7 +267,7 @@ class ProcessesTest {
 
             assertThat(own.get(JAVA_LONG, 0)).isEqualTo(5);
             assertThat(self.attempt("SCIPrepareSegment", CProgram.handle(segment), 0, 0))
-                    .isEqualTo("ILLEGAL_OPERATION"); // the owner has done it already
+                    .isEqualTo("ILLEGAL_OPERATION"); // the owner has already prepared it
             self.ok("SCISetSegmentUnavailable", CProgram.handle(segment), 0, 0);
             assertThat(
                             self.attempt(
@@ -304,7 +304,7 @@ class ProcessesTest {
 
             assertThat(self.localEvent(CProgram.handle(segment))).isEqualTo(sisci_h.SCI_CB_LOST());
             assertThat(memory.get(JAVA_LONG, 0)).isEqualTo(-1);
-            assertThat(mappedOf(folder)).isEmpty();
+            assertThat(mappingsOf(folder)).isEmpty();
         }
     }
 
@@ -326,9 +326,9 @@ class ProcessesTest {
             eventually(() -> rounds.get() > 100);
 
             peer.kill();
-            eventually(() -> mappedOf(folder).isEmpty());
-            var lost = rounds.get();
-            eventually(() -> writer.isDone() || rounds.get() > lost + 100);
+            eventually(() -> mappingsOf(folder).isEmpty());
+            var roundsAtLoss = rounds.get();
+            eventually(() -> writer.isDone() || rounds.get() > roundsAtLoss + 100);
 
             running.set(false);
             writer.join(); // rethrows an exception of the writer

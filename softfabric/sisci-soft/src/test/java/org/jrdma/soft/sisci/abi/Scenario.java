@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Function;
 
-/** An object of libsisci that is brought to a state, and the calls to attempt in that state. */
+/**
+ * An object of libsisci that a test brings to a state, and the calls that the test attempts in that
+ * state.
+ */
 interface Scenario extends AutoCloseable {
 
     /**
@@ -13,7 +16,7 @@ interface Scenario extends AutoCloseable {
      * @param object the name of the object in the table
      * @param states the states that the object can reach
      * @param calls the calls to attempt in each state
-     * @param factory creates a scenario
+     * @param factory the function that creates a scenario
      */
     record Kind(
             String object,

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 
-/** A segment of the first node, and the second as its user. */
+/** A segment of the first node, which the second node uses. */
 final class SegmentScenario implements Scenario {
 
     static final Kind KIND =

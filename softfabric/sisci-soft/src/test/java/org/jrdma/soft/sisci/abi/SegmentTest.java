@@ -33,17 +33,17 @@ class SegmentTest {
     }
 
     @AfterEach
-    void leaveAndFindNothingLeft() throws Exception {
+    void leaveAndVerifyThatNoFileRemains() throws Exception {
         owner.close();
         peer.close();
-        try (var left = Files.list(folder)) {
-            assertThat(left).isEmpty();
+        try (var files = Files.list(folder)) {
+            assertThat(files).isEmpty();
         }
         Files.delete(folder);
     }
 
     @Test
-    void shouldGiveTheNodesOfAFabricDistinctMultiplesOfFour() {
+    void shouldAssignDistinctMultiplesOfFourToTheNodes() {
         assertThat(owner.node()).isEqualTo(4);
         assertThat(peer.node()).isEqualTo(8);
         assertThat(owner.ok("SCIProbeNode", ownerDescriptor, 0, 8, 0)).isEqualTo(1);
@@ -90,7 +90,7 @@ class SegmentTest {
     }
 
     @Test
-    void shouldUseTheFirstFreeIdFromTheRequestedOne() {
+    void shouldUseTheFirstFreeIdStartingAtTheRequestedId() {
         owner.create(ownerDescriptor, 1024, BYTES, 0);
 
         var automatic = owner.create(ownerDescriptor, 1024, BYTES, sisci_h.SCI_FLAG_AUTO_ID());
@@ -160,7 +160,7 @@ class SegmentTest {
             peer.ok("SCIUnmapSegment", map.handle(), 0);
             peer.ok("SCIDisconnectSegment", remote, 0);
             owner.localEvent(segment);
-            owner.localEvent(segment); // until the peer has disconnected
+            owner.localEvent(segment); // waits until the peer has disconnected
             owner.ok("SCIRemoveSegment", segment, 0);
             assertThat(memory.get(JAVA_LONG, 8)).isEqualTo(2);
         }

@@ -18,8 +18,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Checks the table of the results of all calls in all states of an object, and of some calls with
- * other arguments.
+ * Compares the software fabric with a table. The table contains the result of each call in each
+ * state of an object, and of some calls with other arguments.
  */
 class StateTableTest {
 
@@ -133,7 +133,7 @@ class StateTableTest {
     @MethodSource("states")
     void shouldNotChangeTheStateOnAnError(Scenario.Kind kind, String state) throws Exception {
         var rows = rows(kind, state);
-        for (var granted : rows.stream().filter(row -> !row.isError()).toList()) {
+        for (var succeeding : rows.stream().filter(row -> !row.isError()).toList()) {
             try (var scenario = kind.create(nodes)) {
                 scenario.reach(state);
                 for (var failing : rows.stream().filter(Row::isError).toList()) {
@@ -142,8 +142,8 @@ class StateTableTest {
                             .isEqualTo(failing.error());
                 }
 
-                assertThat(scenario.attempt(granted.call()))
-                        .as("%s after all failing calls", granted)
+                assertThat(scenario.attempt(succeeding.call()))
+                        .as("%s after all failing calls", succeeding)
                         .isEqualTo("OK");
             }
         }

@@ -11,7 +11,9 @@ import java.util.concurrent.Callable;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
-/** A fabric of three nodes in this JVM. Its close checks that no file remains. */
+/**
+ * A fabric of three nodes in this JVM. {@link #close} verifies that no file of the fabric remains.
+ */
 final class ThreeNodes implements AutoCloseable {
 
     static final long BYTES = 64 << 10;
@@ -24,7 +26,7 @@ final class ThreeNodes implements AutoCloseable {
     final long secondDescriptor;
     final long thirdDescriptor;
 
-    /** Creates the nodes, and injects faults into the second. */
+    /** Creates the nodes, and injects faults into the second node. */
     ThreeNodes(FaultOptions faults) throws IOException {
         folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
         first = CProgram.in(SoftSisciOptions.in(folder));
@@ -48,11 +50,11 @@ final class ThreeNodes implements AutoCloseable {
         for (var process : List.of(first, second, third)) {
             process.close();
         }
-        var left = new ArrayList<String>();
+        var remaining = new ArrayList<String>();
         try (var files = Files.list(folder)) {
-            files.forEach(file -> left.add(file.getFileName().toString()));
+            files.forEach(file -> remaining.add(file.getFileName().toString()));
         }
-        assertThat(left).isEmpty();
+        assertThat(remaining).isEmpty();
         Files.delete(folder);
     }
 }
