@@ -11,7 +11,7 @@ import org.jrdma.sockets.Transports;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
-import org.jrdma.verbs.model.GidChoice;
+import org.jrdma.verbs.model.GidRanking;
 import org.jrdma.verbs.model.GidType;
 import org.jrdma.verbs.model.LinkLayer;
 import org.jrdma.verbs.model.NodeType;
@@ -155,7 +155,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
                 device.chooseGid(number).ranking().stream().map(Devices::address).toList());
     }
 
-    private static Address address(GidChoice.Ranked ranked) {
+    private static Address address(GidRanking.Ranked ranked) {
         var entry = ranked.entry();
         return new Address(
                 entry.index(),

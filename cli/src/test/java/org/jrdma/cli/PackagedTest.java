@@ -83,8 +83,7 @@ class PackagedTest {
      * Runs the commands of docs/learn/supersockets-java.md with another port and in another folder.
      */
     @Test
-    void shouldRunTheDocumentedCommandsOverSisci(@TempDir Path folder)
-            throws Exception {
+    void shouldRunTheDocumentedCommandsOverSisci(@TempDir Path folder) throws Exception {
         var blocks =
                 Pattern.compile("```sh\n(.*?)```", Pattern.DOTALL)
                         .matcher(Files.readString(Path.of("../docs/learn/supersockets-java.md")))

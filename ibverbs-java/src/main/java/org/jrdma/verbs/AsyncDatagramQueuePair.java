@@ -44,7 +44,7 @@ public final class AsyncDatagramQueuePair extends AbstractAsyncQueuePair
 
     @Override
     public AddressVector addressOf(Gid gid, int lid) throws VerbsException {
-        return address("ibv_create_ah", gid, lid, new ConnectOptions());
+        return address("ibv_create_ah", gid, lid, new DirectConnectOptions());
     }
 
     @Override

@@ -39,7 +39,7 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     @Override
-    public void connect(Endpoint peer, ConnectOptions options) throws VerbsException {
+    public void connect(Endpoint peer, DirectConnectOptions options) throws VerbsException {
         connectTo(peer, options);
     }
 

@@ -24,7 +24,7 @@ public interface ConnectedQueuePair {
      *     rdma_cm}
      */
     default void connect(Endpoint peer) throws VerbsException {
-        connect(peer, new ConnectOptions());
+        connect(peer, new DirectConnectOptions());
     }
 
     /**
@@ -38,5 +38,5 @@ public interface ConnectedQueuePair {
      *     the attributes. Always thrown for iWARP devices, which can connect only through {@code
      *     rdma_cm}
      */
-    void connect(Endpoint peer, ConnectOptions options) throws VerbsException;
+    void connect(Endpoint peer, DirectConnectOptions options) throws VerbsException;
 }

@@ -26,8 +26,8 @@ import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.DeviceAttributes;
 import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
-import org.jrdma.verbs.model.GidChoice;
 import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.model.GidRanking;
 import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
@@ -134,7 +134,7 @@ public final class Device extends NativeObject {
      * Ranks the entries of a port's GID table. The best entry is the default source address of
      * queue pairs on Ethernet.
      */
-    public GidChoice chooseGid(int port) throws VerbsException {
+    public GidRanking chooseGid(int port) throws VerbsException {
         return handle.chooseGid(port);
     }
 

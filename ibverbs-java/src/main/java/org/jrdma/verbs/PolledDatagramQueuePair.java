@@ -47,7 +47,7 @@ public final class PolledDatagramQueuePair extends AbstractPolledQueuePair
 
     @Override
     public AddressVector addressOf(Gid gid, int lid) throws VerbsException {
-        return address("ibv_create_ah", gid, lid, new ConnectOptions());
+        return address("ibv_create_ah", gid, lid, new DirectConnectOptions());
     }
 
     @Override

@@ -28,7 +28,7 @@ public final class PolledQueuePair extends AbstractPolledQueuePair implements Co
     }
 
     @Override
-    public void connect(Endpoint peer, ConnectOptions options) throws VerbsException {
+    public void connect(Endpoint peer, DirectConnectOptions options) throws VerbsException {
         connectTo(peer, options);
     }
 

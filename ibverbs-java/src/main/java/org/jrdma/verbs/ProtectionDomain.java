@@ -220,7 +220,7 @@ public final class ProtectionDomain extends NativeObject {
      * @throws VerbsException if the device does not support on-demand paging of the whole address
      *     space, as reported by {@link ExtendedDeviceAttributes#implicitOnDemand}
      */
-    public MemoryRegion registerEverythingUnguarded(Access... access) throws VerbsException {
+    public MemoryRegion registerAddressSpaceUnguarded(Access... access) throws VerbsException {
         return region(Registration.ofAddressSpace(handle, Access.setOf(access)));
     }
 

@@ -133,11 +133,12 @@ public abstract class QueuePair extends NativeObject {
     }
 
     /**
-     * Connects to a peer; see {@link ConnectedQueuePair#connect(Endpoint, ConnectOptions)}.
+     * Connects to a peer; see {@link ConnectedQueuePair#connect(Endpoint, DirectConnectOptions)}.
      *
      * @throws VerbsException if the device rejects a transition
      */
-    protected final void connectTo(Endpoint peer, ConnectOptions options) throws VerbsException {
+    protected final void connectTo(Endpoint peer, DirectConnectOptions options)
+            throws VerbsException {
         if (queuePair.isIwarp()) {
             throw new VerbsException(
                     "ibv_modify_qp",
@@ -194,13 +195,13 @@ public abstract class QueuePair extends NativeObject {
      * @param function the C function that needs the path. The exception names it if there is no
      *     path
      */
-    final AddressVector address(String function, Gid gid, int lid, ConnectOptions options)
+    final AddressVector address(String function, Gid gid, int lid, DirectConnectOptions options)
             throws VerbsException {
         return options.address(lid, queuePair.port(), route(function, gid, options));
     }
 
     private Optional<AddressVector.GlobalRoute> route(
-            String function, Gid peer, ConnectOptions options) throws VerbsException {
+            String function, Gid peer, DirectConnectOptions options) throws VerbsException {
         var local = queuePair.local();
         var isEthernet = local.port().linkLayer() == LinkLayer.ETHERNET;
         if (peer.isNone()) {

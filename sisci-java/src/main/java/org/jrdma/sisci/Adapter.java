@@ -180,7 +180,7 @@ public final class Adapter {
      * Returns true if this adapter has a DMA engine of the given kind. In C: {@code SCIQuery} with
      * {@code SCI_Q_DMA}.
      */
-    public boolean isDmaAvailable(DmaEngine engine) throws SisciException {
+    public boolean isDmaAvailable(DmaEngineKind engine) throws SisciException {
         return inCall(() -> nodes().isDmaAvailable(number, flags(engine)));
     }
 
@@ -188,11 +188,11 @@ public final class Adapter {
      * Returns the capabilities of a DMA engine of this adapter. In C: {@code SCIQuery} with {@code
      * SCI_Q_DMA}.
      */
-    public DmaCapabilities dmaCapabilities(DmaEngine engine) throws SisciException {
+    public DmaCapabilities dmaCapabilities(DmaEngineKind engine) throws SisciException {
         return inCall(() -> nodes().dmaCapabilities(number, flags(engine)));
     }
 
-    private int flags(DmaEngine engine) {
+    private int flags(DmaEngineKind engine) {
         return engine.flags(node.functions().library());
     }
 

@@ -23,7 +23,7 @@ public final class DmaTransfer {
     private final RemoteSegment remote;
     private final boolean pulls;
     private final Start start;
-    private final DmaEngine engine;
+    private final DmaEngineKind engine;
     private final boolean toGroup;
 
     private DmaTransfer(
@@ -32,7 +32,7 @@ public final class DmaTransfer {
             RemoteSegment remote,
             boolean pulls,
             Start start,
-            DmaEngine engine,
+            DmaEngineKind engine,
             boolean toGroup) {
         this.name = name;
         this.local = local;
@@ -217,11 +217,11 @@ public final class DmaTransfer {
             RemoteSegment remote,
             boolean pulls,
             Start start) {
-        return new DmaTransfer(name, local, remote, pulls, start, DmaEngine.ANY, false);
+        return new DmaTransfer(name, local, remote, pulls, start, DmaEngineKind.ANY, false);
     }
 
     /** Returns a copy of this transfer that the given engine executes. */
-    public DmaTransfer withEngine(DmaEngine other) {
+    public DmaTransfer withEngine(DmaEngineKind other) {
         return new DmaTransfer(name, local, remote, pulls, start, other, toGroup);
     }
 

@@ -122,9 +122,9 @@ class NodeTest {
 
         assertThat(adapter.isLinkOperational(0)).isFalse();
         assertThat(adapter.isLinkOperational(1)).isTrue();
-        assertThat(adapter.isDmaAvailable(DmaEngine.ADAPTER)).isTrue();
-        assertThat(adapter.isDmaAvailable(DmaEngine.SYSTEM)).isFalse();
-        assertThat(adapter.dmaCapabilities(DmaEngine.ADAPTER))
+        assertThat(adapter.isDmaAvailable(DmaEngineKind.ADAPTER)).isTrue();
+        assertThat(adapter.isDmaAvailable(DmaEngineKind.SYSTEM)).isFalse();
+        assertThat(adapter.dmaCapabilities(DmaEngineKind.ADAPTER))
                 .isEqualTo(new DmaCapabilities(1, 1L << 31, 3, true, false, true, 8, 64));
     }
 

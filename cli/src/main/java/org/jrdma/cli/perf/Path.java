@@ -17,7 +17,7 @@ import java.util.Optional;
 record Path(
         String name,
         String description,
-        Provider provider,
+        PathProvider provider,
         int smallest,
         int largest,
         boolean isRoundTrip,
@@ -35,7 +35,7 @@ record Path(
         this(
                 name,
                 description,
-                Provider.ofSockets(missing),
+                PathProvider.ofSockets(missing),
                 smallest,
                 largest,
                 isRoundTrip,

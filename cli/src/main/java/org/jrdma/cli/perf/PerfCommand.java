@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jrdma.cli.output.CommandOutput;
 import org.jrdma.cli.output.Json;
-import org.jrdma.cli.output.Output;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,7 +30,7 @@ public final class PerfCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
     @Mixin private MeasurementOptions options;
-    @Mixin private Output output;
+    @Mixin private CommandOutput output;
 
     @Parameters(
             paramLabel = "PATH",
@@ -70,7 +70,7 @@ public final class PerfCommand implements Callable<Integer> {
     private boolean compares;
 
     private final List<Result> results = new ArrayList<>();
-    private final List<Comparison> comparisons = new ArrayList<>();
+    private final List<ProviderComparison> comparisons = new ArrayList<>();
     private int problems;
 
     @Override
@@ -196,13 +196,13 @@ public final class PerfCommand implements Callable<Integer> {
                 print(comparison);
             }
         } catch (IOException e) { // the C programs cannot be run for any size
-            measured.forEach(
-                    result -> comparisons.add(Comparison.unavailable(result, e.getMessage())));
+            measured.forEach(result ->
+                    comparisons.add(ProviderComparison.unavailable(result, e.getMessage())));
             print(comparisons.getLast());
         }
     }
 
-    private void print(Comparison comparison) {
+    private void print(ProviderComparison comparison) {
         if (!output.isJson()) {
             out().printf("%10s%n%s%n", Size.toString(comparison.java().bytes()), comparison.row());
         }

@@ -62,17 +62,17 @@ record Perftest(String device, int gidIndex, ProgramRunner programs) implements 
     }
 
     @Override
-    public Comparison compare(Result java, Duration time) {
+    public ProviderComparison compare(Result java, Duration time) {
         try {
             var streamed = (long) (java.bandwidth().messagesPerSecond() * time.toMillis() / 1000);
             var median = run(Measure.LATENCY, java, java.latency().samples());
             var bandwidth = run(Measure.BANDWIDTH, java, streamed);
-            return new Comparison(
+            return new ProviderComparison(
                     java,
-                    Optional.of(new Comparison.Figures(median, bandwidth * MEBI_PER_MEGA)),
+                    Optional.of(new ProviderComparison.Figures(median, bandwidth * MEBI_PER_MEGA)),
                     Optional.empty());
         } catch (IOException e) {
-            return Comparison.unavailable(java, e.getMessage());
+            return ProviderComparison.unavailable(java, e.getMessage());
         }
     }
 

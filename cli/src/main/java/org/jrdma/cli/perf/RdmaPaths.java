@@ -25,7 +25,7 @@ final class RdmaPaths {
 
     private final Paths.Fabric fabric;
     private final Optional<String> deviceName;
-    private final Provider provider;
+    private final PathProvider provider;
 
     /**
      * Creates the paths of a device.
@@ -92,16 +92,16 @@ final class RdmaPaths {
         Link create(RdmaConnection connection) throws IOException;
     }
 
-    private Provider provider() {
+    private PathProvider provider() {
         try {
             var device = description();
-            return new Provider(
+            return new PathProvider(
                     Optional.of(fabric),
                     Optional.of(device.name()),
                     unsupportedReason(device),
                     localOnlyReason(device.name()));
         } catch (FabricException e) {
-            return new Provider(
+            return new PathProvider(
                     Optional.of(fabric),
                     Optional.empty(),
                     Optional.of(e.getMessage()),

@@ -37,19 +37,19 @@ record Rstream(String address, ProgramRunner programs) implements NativeBaseline
     }
 
     @Override
-    public Comparison compare(Result java, Duration time) {
+    public ProviderComparison compare(Result java, Duration time) {
         try {
             var streamed = (long) (java.bandwidth().messagesPerSecond() * time.toMillis() / 1000);
             var latency = microseconds(java.bytes(), 1, java.latency().samples());
             var transfer = microseconds(java.bytes(), streamed, 1);
-            return new Comparison(
+            return new ProviderComparison(
                     java,
                     Optional.of(
-                            new Comparison.Figures(
+                            new ProviderComparison.Figures(
                                     latency, transfer > 0 ? java.bytes() / transfer : 0)),
                     Optional.empty());
         } catch (IOException e) {
-            return Comparison.unavailable(java, e.getMessage());
+            return ProviderComparison.unavailable(java, e.getMessage());
         }
     }
 

@@ -66,8 +66,8 @@ final class SisciPaths {
         return fabric;
     }
 
-    Provider provider() {
-        return new Provider(
+    PathProvider provider() {
+        return new PathProvider(
                 Optional.of(fabric), Optional.empty(), unavailableReason(), localOnlyReason());
     }
 

@@ -292,7 +292,8 @@ class DoctorTest {
 
     @Test
     void shouldReportThatThereIsNoNtbAdapter() throws IOException {
-        assertFinding("NTB adapter", ABSENT, "no adapter of Dolphin found", "-Djrdma.fabric=software");
+        assertFinding(
+                "NTB adapter", ABSENT, "no adapter of Dolphin found", "-Djrdma.fabric=software");
     }
 
     /**

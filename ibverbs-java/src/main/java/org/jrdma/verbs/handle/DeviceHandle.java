@@ -12,8 +12,8 @@ import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.VerbsLibrary;
 import org.jrdma.verbs.model.DeviceAttributes;
 import org.jrdma.verbs.model.DeviceDescription;
-import org.jrdma.verbs.model.GidChoice;
 import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.model.GidRanking;
 import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
@@ -151,8 +151,8 @@ public final class DeviceHandle {
     }
 
     /** Ranks the entries of the GID table of a port as source addresses. */
-    public GidChoice chooseGid(int port) throws VerbsException {
-        return GidChoice.among(gids(port));
+    public GidRanking chooseGid(int port) throws VerbsException {
+        return GidRanking.among(gids(port));
     }
 
     /** Makes a native call during which the device stays open. */

@@ -23,7 +23,7 @@ import org.jrdma.ffi.linkage.UncheckedMemory;
  * completion is copied to the batch before the next one is requested. The poll ends before the
  * caller sees any completion, because a provider may hold a lock during the whole poll.
  */
-final class ExtendedPoller extends Poller {
+final class ExtendedPoller extends CompletionPoller {
 
     private static final FunctionDescriptor START =
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG);

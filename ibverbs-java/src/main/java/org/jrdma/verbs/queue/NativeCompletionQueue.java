@@ -16,9 +16,9 @@ import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.CompletionFunctions;
+import org.jrdma.verbs.internal.CompletionPoller;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemory;
-import org.jrdma.verbs.internal.Poller;
 import org.jrdma.verbs.internal.ProviderFaults;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.WorkCompletions;
@@ -50,7 +50,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     private final Runnable forget;
     private final MemorySegment queue;
     private final long queueAddress;
-    private final Poller poller;
+    private final CompletionPoller poller;
     private final Lifetime lifetime;
     private final AtomicInteger unacknowledged = new AtomicInteger();
 
@@ -115,12 +115,12 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         this.queueAddress = queue.address();
         this.poller =
                 config.extended
-                        ? Poller.extended(
+                        ? CompletionPoller.extended(
                                 hotPath,
                                 queue,
                                 config.fields,
                                 ProviderFaults.inNextPoll(attributes))
-                        : Poller.plain(hotPath, queueAddress);
+                        : CompletionPoller.plain(hotPath, queueAddress);
         this.forget = device.events().deregistration(queueAddress);
         this.lifetime =
                 new Lifetime(

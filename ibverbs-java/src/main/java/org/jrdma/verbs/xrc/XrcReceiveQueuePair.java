@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.OptionalInt;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.ConnectedQueuePair;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.access.VerbsAccess;
 import org.jrdma.verbs.handle.GuardedCalls;
@@ -157,7 +157,7 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
     }
 
     @Override
-    public void connect(Endpoint peer, ConnectOptions options) throws VerbsException {
+    public void connect(Endpoint peer, DirectConnectOptions options) throws VerbsException {
         connectTo(peer, options);
     }
 }

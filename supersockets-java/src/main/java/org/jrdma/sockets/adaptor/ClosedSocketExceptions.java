@@ -5,7 +5,7 @@ import java.net.SocketException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
-import org.jrdma.sockets.adaptor.AdaptorOptions.Call;
+import org.jrdma.sockets.adaptor.SocketOptionsAdaptor.Call;
 
 /** Converts the exceptions of closed channels to those of the JDK's sockets. */
 final class ClosedSocketExceptions {
@@ -32,16 +32,16 @@ final class ClosedSocketExceptions {
         try {
             return call.make();
         } catch (ClosedByInterruptException e) {
-            throw AdaptorOptions.socketException("Closed by interrupt", e);
+            throw SocketOptionsAdaptor.socketException("Closed by interrupt", e);
         } catch (AsynchronousCloseException e) {
-            throw AdaptorOptions.socketException("Socket closed", e);
+            throw SocketOptionsAdaptor.socketException("Socket closed", e);
         } catch (ClosedChannelException e) {
-            throw AdaptorOptions.socketException(closedBefore, e);
+            throw SocketOptionsAdaptor.socketException(closedBefore, e);
         }
     }
 
     /** Returns the exception for a write after {@code shutdownOutput}. */
     static SocketException brokenPipe(SocketException cause) {
-        return AdaptorOptions.socketException("Broken pipe", cause);
+        return SocketOptionsAdaptor.socketException("Broken pipe", cause);
     }
 }

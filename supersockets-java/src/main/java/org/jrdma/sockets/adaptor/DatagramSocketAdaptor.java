@@ -28,7 +28,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
 
     private final FabricDatagramChannel channel;
     private final Map<Group, MembershipKey> memberships = new ConcurrentHashMap<>();
-    private final AdaptorOptions options;
+    private final SocketOptionsAdaptor options;
 
     /**
      * The size of the last datagram that each packet has received. It is needed if the program
@@ -44,7 +44,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
     DatagramSocketAdaptor(FabricDatagramChannel channel) {
         super(new UnusedDatagramImplementation());
         this.channel = channel;
-        options = new AdaptorOptions(channel);
+        options = new SocketOptionsAdaptor(channel);
     }
 
     @Override
@@ -54,7 +54,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
 
     @Override
     public void bind(@Nullable SocketAddress address) throws SocketException {
-        AdaptorOptions.callAsSocket(
+        SocketOptionsAdaptor.callAsSocket(
                 () -> channel.bind(address == null ? new InetSocketAddress(0) : address));
     }
 
@@ -72,7 +72,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
         if (address == null) {
             throw new IllegalArgumentException("Address can't be null");
         }
-        AdaptorOptions.callAsSocket(() -> {
+        SocketOptionsAdaptor.callAsSocket(() -> {
             if (channel.isConnected()) {
                 channel.disconnect();
             }
@@ -138,7 +138,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
 
     @Override
     public void send(DatagramPacket packet) throws IOException {
-        AdaptorOptions.call(() -> {
+        SocketOptionsAdaptor.call(() -> {
             synchronized (packet) {
                 var peer = channel.lastRemoteAddress();
                 if (packet.getAddress() == null) {
@@ -159,7 +159,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
 
     @Override
     public void receive(DatagramPacket packet) throws IOException {
-        AdaptorOptions.call(() -> {
+        SocketOptionsAdaptor.call(() -> {
             synchronized (packet) {
                 var capacity = capacity(packet);
                 var target = ByteBuffer.wrap(packet.getData(), packet.getOffset(), capacity);
@@ -270,7 +270,8 @@ final class DatagramSocketAdaptor extends DatagramSocket {
         if (memberships.containsKey(key)) {
             throw new SocketException("Already a member of group");
         }
-        memberships.put(key, AdaptorOptions.call(() -> channel.join(address, interfaceFor(netIf))));
+        memberships.put(
+                key, SocketOptionsAdaptor.call(() -> channel.join(address, interfaceFor(netIf))));
     }
 
     @Override

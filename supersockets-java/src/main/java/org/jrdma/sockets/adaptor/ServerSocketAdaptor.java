@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
 class ServerSocketAdaptor extends ServerSocket {
 
     private final ListenerChannel channel;
-    private final AdaptorOptions options;
+    private final SocketOptionsAdaptor options;
 
     ServerSocketAdaptor(ListenerChannel channel) {
         super(new UnusedSocketImplementation());
         this.channel = channel;
-        options = new AdaptorOptions(channel);
+        options = new SocketOptionsAdaptor(channel);
     }
 
     @Override
@@ -41,12 +41,12 @@ class ServerSocketAdaptor extends ServerSocket {
     @Override
     public void bind(@Nullable SocketAddress address, int backlog) throws IOException {
         var requested = address == null ? new InetSocketAddress(0) : address;
-        AdaptorOptions.call(() -> channel.bind(requested, backlog));
+        SocketOptionsAdaptor.call(() -> channel.bind(requested, backlog));
     }
 
     @Override
     public Socket accept() throws IOException {
-        return AdaptorOptions.call(() -> {
+        return SocketOptionsAdaptor.call(() -> {
             if (!channel.isBlocking()) {
                 throw new IllegalBlockingModeException();
             }

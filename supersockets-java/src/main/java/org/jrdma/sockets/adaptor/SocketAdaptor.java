@@ -22,12 +22,12 @@ import org.jspecify.annotations.Nullable;
 class SocketAdaptor extends Socket {
 
     private final StreamChannel channel;
-    private final AdaptorOptions options;
+    private final SocketOptionsAdaptor options;
 
     SocketAdaptor(StreamChannel channel) throws SocketException {
         super(new UnusedSocketImplementation());
         this.channel = channel;
-        options = new AdaptorOptions(channel);
+        options = new SocketOptionsAdaptor(channel);
     }
 
     static SocketAdaptor of(StreamChannel channel) {
@@ -64,17 +64,17 @@ class SocketAdaptor extends Socket {
             close();
             throw new UnknownHostException(address.toString());
         }
-        AdaptorOptions.call(() -> {
+        SocketOptionsAdaptor.call(() -> {
             if (!channel.isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
-            return channel.connect(address, AdaptorOptions.deadline(timeout));
+            return channel.connect(address, SocketOptionsAdaptor.deadline(timeout));
         });
     }
 
     @Override
     public void bind(SocketAddress address) throws IOException {
-        AdaptorOptions.call(() -> channel.bind(address));
+        SocketOptionsAdaptor.call(() -> channel.bind(address));
     }
 
     @Override
@@ -249,12 +249,12 @@ class SocketAdaptor extends Socket {
 
     @Override
     public void shutdownInput() throws IOException {
-        AdaptorOptions.call(channel::shutdownInput);
+        SocketOptionsAdaptor.call(channel::shutdownInput);
     }
 
     @Override
     public void shutdownOutput() throws IOException {
-        AdaptorOptions.call(channel::shutdownOutput);
+        SocketOptionsAdaptor.call(channel::shutdownOutput);
     }
 
     @Override

@@ -383,8 +383,8 @@ class SoftwareFabricTest {
         "-d, 2, Missing required parameter for option '--ib-dev'",
         "soft0, 2, Unmatched argument at index 2: 'soft0'",
     })
-    void shouldRejectPortsThatDoNotExistAndInvalidOptions(
-            String options, int code, String message) throws Exception {
+    void shouldRejectPortsThatDoNotExistAndInvalidOptions(String options, int code, String message)
+            throws Exception {
         var arguments = new ArrayList<>(List.of("-f", "software"));
         arguments.addAll(List.of(options.split(" ")));
         try (var program = Programs.example(DevInfo.class, arguments.toArray(String[]::new))) {

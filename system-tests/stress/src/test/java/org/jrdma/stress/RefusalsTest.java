@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.verbs.CompletionQueue;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.model.AddressVector;
@@ -148,7 +148,7 @@ class RefusalsTest {
 
     @Test
     void shouldConnectAfterNumbersOutOfRangeWereRejected() throws Exception {
-        List<Consumer<ConnectOptions>> wrongs =
+        List<Consumer<DirectConnectOptions>> wrongs =
                 List.of(
                         options -> options.partitionKeyIndex(65_536),
                         options -> options.serviceLevel(16),
@@ -161,7 +161,7 @@ class RefusalsTest {
         for (var wrong : wrongs) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> {
-                        var options = new ConnectOptions();
+                        var options = new DirectConnectOptions();
                         wrong.accept(options); // some methods reject the value themselves
                         pair.connect(pair.endpoint(), options);
                     });

@@ -25,8 +25,10 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 class ConnectionInjectionTest {
 
     private static final Duration TIMEOUT = ofSeconds(30);
+
     /** The time after which a lost packet is retransmitted. */
     private static final Duration ACKNOWLEDGE_TIMEOUT = Duration.ofMillis(8);
+
     private static final int MESSAGES = 100;
 
     @SoftFabricTest(devices = 2, loss = 0.05, seed = 1)

@@ -11,8 +11,8 @@ import static org.junit.platform.testkit.engine.TestExecutionResultConditions.me
 import java.time.Duration;
 import java.util.List;
 import org.jrdma.soft.roce.SoftDevice;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.TransferException;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.Access;
@@ -36,10 +36,10 @@ class SoftFabricExtensionTest {
 
     /** Writes {@link #WRITES} messages from one device to another. */
     private static void write(Device local, Device remote) throws Exception {
-        write(local, remote, new ConnectOptions());
+        write(local, remote, new DirectConnectOptions());
     }
 
-    private static void write(Device local, Device remote, ConnectOptions options)
+    private static void write(Device local, Device remote, DirectConnectOptions options)
             throws Exception {
         try (var localDomain = local.newProtectionDomain();
                 var remoteDomain = remote.newProtectionDomain();
@@ -73,7 +73,7 @@ class SoftFabricExtensionTest {
     @SoftFabricTest(devices = 2, loss = 0.2, duplication = 0.2, reordering = 0.2, seed = 1)
     void shouldInjectTheDeclaredNetworkFaults(Device local, Device remote, SoftDevice watched)
             throws Exception {
-        write(local, remote, new ConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)));
+        write(local, remote, new DirectConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)));
 
         var faults = watched.faultCounts();
         assertThat(faults.sent()).isGreaterThan(WRITES);
@@ -89,7 +89,7 @@ class SoftFabricExtensionTest {
                         write(
                                 local,
                                 remote,
-                                new ConnectOptions()
+                                new DirectConnectOptions()
                                         .acknowledgeTimeout(Duration.ofMillis(4))
                                         .retries(1)))
                 .isInstanceOf(TransferException.class)

@@ -4,8 +4,8 @@ import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.util.Map;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DirectConnectOptions;
 import picocli.CommandLine.Command;
 
 /**
@@ -44,7 +44,7 @@ public final class RcPingPong extends LoopProgram {
                     peer -> {
                         queuePair.connect(
                                 peer,
-                                new ConnectOptions()
+                                new DirectConnectOptions()
                                         .pathMtu(mtu)
                                         .serviceLevel(serviceLevel)
                                         .maxReads(1)

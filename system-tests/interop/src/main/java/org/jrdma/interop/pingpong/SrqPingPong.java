@@ -5,8 +5,8 @@ import static org.jrdma.verbs.QueuePairOptions.reliable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRequest;
 import picocli.CommandLine.Command;
@@ -74,7 +74,7 @@ public final class SrqPingPong extends LoopProgram {
                                     .get(i)
                                     .connect(
                                             peers.get(i),
-                                            new ConnectOptions()
+                                            new DirectConnectOptions()
                                                     .pathMtu(mtu)
                                                     .serviceLevel(serviceLevel)
                                                     .maxReads(1)

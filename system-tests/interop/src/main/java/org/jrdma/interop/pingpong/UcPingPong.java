@@ -4,8 +4,8 @@ import static org.jrdma.verbs.QueuePairOptions.unreliable;
 
 import java.io.IOException;
 import java.util.Map;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DirectConnectOptions;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -52,7 +52,8 @@ public final class UcPingPong extends LoopProgram {
                     queuePair.endpoint(),
                     peer -> {
                         queuePair.connect(
-                                peer, new ConnectOptions().pathMtu(mtu).serviceLevel(serviceLevel));
+                                peer,
+                                new DirectConnectOptions().pathMtu(mtu).serviceLevel(serviceLevel));
                         loop.postReceives();
                     });
             loop.run(Map.of(queuePair.number(), send));

@@ -14,8 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueueOptions;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedSend;
@@ -186,7 +186,7 @@ public final class XsrqPingPong extends PingPongProgram {
     private XrcPeer connect(Connection connection, Socket socket) throws IOException {
         var peer = XrcPeer.fromMessage(EndpointExchange.read(socket, XrcPeer.MESSAGE_BYTES));
         IO.println(peer.describe("remote"));
-        var connectOptions = new ConnectOptions().pathMtu(mtu).serviceLevel(serviceLevel);
+        var connectOptions = new DirectConnectOptions().pathMtu(mtu).serviceLevel(serviceLevel);
         connection.receiver.connect(peer.sender(), connectOptions);
         connection.sender.connect(peer.receiverEndpoint(), connectOptions);
         return peer;

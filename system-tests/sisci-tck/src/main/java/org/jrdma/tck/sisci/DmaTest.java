@@ -17,7 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.DmaChannel.Engine;
-import org.jrdma.sisci.DmaEngine;
+import org.jrdma.sisci.DmaEngineKind;
 import org.jrdma.sisci.DmaQueue;
 import org.jrdma.sisci.DmaTransfer;
 import org.jrdma.sisci.LocalMap;
@@ -70,7 +70,7 @@ class DmaTest extends NodesTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldPush(DmaEngine engine) throws Exception {
+    void shouldPush(DmaEngineKind engine) throws Exception {
         assertThat(queue.state()).isEqualTo(DmaState.IDLE);
 
         queue.transfer(DmaTransfer.push(local, 64, remote, 128, 4096).withEngine(engine), TIMEOUT);
@@ -136,7 +136,8 @@ class DmaTest extends NodesTest {
             queue.start(DmaTransfer.push(local, 0, remote, 0, BYTES))
                     .thenRun(() -> completing.complete(Thread.currentThread()))
                     .get(10, TimeUnit.SECONDS);
-            thread = completing.get(); // this thread if the transfer ended before thenRun was called
+            thread =
+                    completing.get(); // this thread if the transfer ended before thenRun was called
         }
 
         assertPeerHas(0, BYTES, memory.segment());

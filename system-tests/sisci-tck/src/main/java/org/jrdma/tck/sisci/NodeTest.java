@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.Adapter;
 import org.jrdma.sisci.Adapter.LinkQuery;
-import org.jrdma.sisci.DmaEngine;
+import org.jrdma.sisci.DmaEngineKind;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
@@ -88,7 +88,7 @@ class NodeTest extends NodesTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldReportTheCapabilitiesOfItsDmaEngines(DmaEngine engine) throws Exception {
+    void shouldReportTheCapabilitiesOfItsDmaEngines(DmaEngineKind engine) throws Exception {
         if (node.adapter().isDmaAvailable(engine)) {
             var can = node.adapter().dmaCapabilities(engine);
 

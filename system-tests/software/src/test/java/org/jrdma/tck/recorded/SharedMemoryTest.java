@@ -126,7 +126,7 @@ class SharedMemoryTest {
     void shouldRegisterTheWholeAddressSpace() throws Exception {
         try (var side = RecordedSide.on(recorder.open());
                 var arena = Arena.ofConfined()) {
-            var everything = side.domain().registerEverythingUnguarded(Access.LOCAL_WRITE);
+            var everything = side.domain().registerAddressSpaceUnguarded(Access.LOCAL_WRITE);
             side.queuePair().connect(side.queuePair().endpoint());
             var text = arena.allocateFrom("somewhere");
             side.queuePair()
@@ -141,7 +141,7 @@ class SharedMemoryTest {
                             "ibv_post_send qp=qp1 opcode=2 send_flags=0x2 {addr=0x%x length=10 lkey=0x11}"
                                     .formatted(text.address()));
             recorder.fail("ibv_reg_mr", Errno.EOPNOTSUPP);
-            assertFails(Errno.EOPNOTSUPP, () -> side.domain().registerEverythingUnguarded());
+            assertFails(Errno.EOPNOTSUPP, () -> side.domain().registerAddressSpaceUnguarded());
         }
     }
 
@@ -182,7 +182,7 @@ class SharedMemoryTest {
     @Test
     void shouldAdviseOnRangesOfTheWholeAddressSpace() throws Exception {
         try (var side = RecordedSide.on(recorder.open())) {
-            var everything = side.domain().registerEverythingUnguarded(Access.LOCAL_WRITE);
+            var everything = side.domain().registerAddressSpaceUnguarded(Access.LOCAL_WRITE);
             recorder.calls();
 
             side.domain().advise(PageAdvice.PREFETCH, everything.slice(0x7000_0000_1000L, 8192));
@@ -274,7 +274,7 @@ class SharedMemoryTest {
                 Named.of("null region", (domain, _, _) -> domain.newNullRegion()),
                 Named.of(
                         "whole address space",
-                        (domain, _, _) -> domain.registerEverythingUnguarded()),
+                        (domain, _, _) -> domain.registerAddressSpaceUnguarded()),
                 Named.of("dma-buf", (domain, _, _) -> domain.registerDmaBuf(3, 0, 1, 0)),
                 Named.of(
                         "device memory",

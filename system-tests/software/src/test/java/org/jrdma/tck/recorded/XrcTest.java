@@ -7,7 +7,7 @@ import static org.jrdma.verbs.QueuePairOptions.xrcSend;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jrdma.ffi.Errno;
-import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.Gid;
@@ -120,7 +120,7 @@ class XrcTest {
                                     + " sq_sig_all=0 max_send_wr=6 max_recv_wr=0 ")
                     .contains(" max_recv_sge=0 ");
 
-            sender.connect(PEER, new ConnectOptions());
+            sender.connect(PEER, new DirectConnectOptions());
 
             assertThat(recorder.calls())
                     .anyMatch(call ->
@@ -157,7 +157,7 @@ class XrcTest {
             var completions = device.newCompletionQueue(16);
             var buffer = memory.newArena(Access.LOCAL_WRITE).region(8);
             var sender = memory.newQueuePair(xrcSend(completions).extendedPosts());
-            sender.connect(PEER, new ConnectOptions());
+            sender.connect(PEER, new DirectConnectOptions());
             recorder.calls();
 
             sender.prepareSend(buffer.slice()).receiveQueue(0x345).tryPost();
@@ -188,7 +188,7 @@ class XrcTest {
                                     + " sq_sig_all=0 max_send_wr=0 max_recv_wr=0 max_send_sge=0"
                                     + " max_recv_sge=0 max_inline_data=0 xrcd=xrcd1");
 
-            receiver.connect(PEER, new ConnectOptions());
+            receiver.connect(PEER, new DirectConnectOptions());
 
             assertThat(recorder.calls())
                     .anyMatch(call ->
@@ -226,7 +226,7 @@ class XrcTest {
 
             assertThat(opened.endpoint().lid()).isEqualTo(LID_OF_PORT_2);
             recorder.calls();
-            opened.connect(PEER, new ConnectOptions());
+            opened.connect(PEER, new DirectConnectOptions());
             assertThat(recorder.calls())
                     .anyMatch(call ->
                             call.startsWith("ibv_modify_qp qp=qp1 attr_mask=0x39 ")

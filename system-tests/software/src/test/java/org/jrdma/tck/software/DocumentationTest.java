@@ -101,7 +101,7 @@ class DocumentationTest {
                                         file -> file.getFileName().toString().replace(".java", ""),
                                         DocumentationTest::read,
                                         String::concat));
-        assertThat(types).containsKeys("QueuePair", "ConnectOptions", "SegmentOptions");
+        assertThat(types).containsKeys("QueuePair", "DirectConnectOptions", "SegmentOptions");
 
         var unknown = new ArrayList<String>();
         for (var document : files(".md")) {

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.verbs.AsyncQueuePair;
-import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ChannelClosedException;
 import org.jrdma.verbs.cm.ChannelTermination;
@@ -50,7 +50,7 @@ class KilledPeerTest {
             child.line("connected");
             queuePair.connect(
                     Endpoint.parse(endpointAndMemory[0]),
-                    new ConnectOptions().acknowledgeTimeout(ACK_TIMEOUT).retries(RETRIES));
+                    new DirectConnectOptions().acknowledgeTimeout(ACK_TIMEOUT).retries(RETRIES));
             return new Connection(child, queuePair, RemoteMemory.parse(endpointAndMemory[1]));
         }
 

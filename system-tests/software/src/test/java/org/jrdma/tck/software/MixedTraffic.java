@@ -20,7 +20,7 @@ import org.jrdma.tck.software.Script.Kind;
 import org.jrdma.tck.software.Script.Operation;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueueOptions;
-import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedCompareAndSwap;
 import org.jrdma.verbs.PreparedFetchAndAdd;
@@ -130,7 +130,7 @@ final class MixedTraffic {
             var peer = IO.readln().split(" ", -1);
             queuePair.connect(
                     Endpoint.parse(peer[0]),
-                    new ConnectOptions()
+                    new DirectConnectOptions()
                             .pathMtu(Mtu.ofBytes(Script.MTU))
                             .acknowledgeTimeout(TIMEOUT));
             var traffic =

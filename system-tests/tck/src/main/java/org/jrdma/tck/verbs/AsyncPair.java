@@ -3,8 +3,8 @@ package org.jrdma.tck.verbs;
 import java.time.Duration;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.memory.MemoryRegion;
@@ -47,8 +47,8 @@ record AsyncPair(
                         .slotTimeout(slotTimeout);
         var left = domain.newQueuePair(options);
         var right = domain.newQueuePair(options);
-        left.connect(right.endpoint(), new ConnectOptions());
-        right.connect(left.endpoint(), new ConnectOptions());
+        left.connect(right.endpoint(), new DirectConnectOptions());
+        right.connect(left.endpoint(), new DirectConnectOptions());
         return new AsyncPair(
                 device,
                 domain,

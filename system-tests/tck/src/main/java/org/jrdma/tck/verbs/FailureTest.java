@@ -10,7 +10,7 @@ import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
-import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
@@ -40,7 +40,7 @@ class FailureTest {
     void open() throws VerbsException {
         use(
                 Pair.connected(
-                        new ConnectOptions()
+                        new DirectConnectOptions()
                                 .acknowledgeTimeout(Duration.ofMillis(4))
                                 .retries(1)
                                 .receiverNotReadyRetries(0)));
@@ -130,7 +130,9 @@ class FailureTest {
     void shouldRefuseToWriteWithAWrongLocalKey() throws Exception {
         try (var broken =
                 Pair.connected(
-                        ErringLibrary.withWrongKeys(), new ConnectOptions(), options -> options)) {
+                        ErringLibrary.withWrongKeys(),
+                        new DirectConnectOptions(),
+                        options -> options)) {
             broken.right().fill(CANARY);
 
             var completion =
@@ -151,7 +153,9 @@ class FailureTest {
     void shouldRefuseToCountWithAWrongLocalKey() throws Exception {
         try (var broken =
                 Pair.connected(
-                        ErringLibrary.withWrongKeys(), new ConnectOptions(), options -> options)) {
+                        ErringLibrary.withWrongKeys(),
+                        new DirectConnectOptions(),
+                        options -> options)) {
             broken.left().fill(CANARY);
 
             var completion =
@@ -385,7 +389,7 @@ class FailureTest {
         try (var refusing =
                 Pair.connected(
                         ErringLibrary.refusingSecondRequests(),
-                        new ConnectOptions(),
+                        new DirectConnectOptions(),
                         options -> options)) {
             var side = refusing.left();
             var remote = refusing.right().region().remote();
@@ -563,7 +567,7 @@ class FailureTest {
 
     private void grantThroughQueuePair(Access... access) throws VerbsException {
         pair.close();
-        use(Pair.connected(new ConnectOptions().access(access)));
+        use(Pair.connected(new DirectConnectOptions().access(access)));
     }
 
     private static MemoryRegion elsewhere(Side side) throws VerbsException {

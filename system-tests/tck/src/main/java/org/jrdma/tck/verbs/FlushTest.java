@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
@@ -30,7 +30,8 @@ class FlushTest {
 
     private Pair pair(Access... access) throws VerbsException {
         fabric.needs(Feature.FLUSHES);
-        return Pair.connected(new ConnectOptions().access(access), options -> options.flushes());
+        return Pair.connected(
+                new DirectConnectOptions().access(access), options -> options.flushes());
     }
 
     private static MemoryRegion region(Pair pair, Access... access) throws VerbsException {
@@ -74,7 +75,7 @@ class FlushTest {
                     domain.newQueuePair(
                             QueuePairOptions.reliable(device.newCompletionDispatcher(32))
                                     .flushes());
-            queuePair.connect(queuePair.endpoint(), new ConnectOptions().access(RIGHTS));
+            queuePair.connect(queuePair.endpoint(), new DirectConnectOptions().access(RIGHTS));
 
             assertThat(queuePair.flush(remote, FlushPlacement.GLOBAL).await(LONG).isSuccess())
                     .isTrue();

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PolledSharedReceiveQueue;
 import org.jrdma.verbs.PreparedReceive;
@@ -57,10 +57,10 @@ final class Hub implements AutoCloseable {
 
     /** Makes a hub with a number of reliable connections. */
     static Hub of(int connections) throws VerbsException {
-        return of(connections, RECEIVES, 1, new ConnectOptions());
+        return of(connections, RECEIVES, 1, new DirectConnectOptions());
     }
 
-    static Hub of(int connections, int receives, int elements, ConnectOptions options)
+    static Hub of(int connections, int receives, int elements, DirectConnectOptions options)
             throws VerbsException {
         var fabric = Fabric.underTest();
         fabric.needs(Feature.SHARED_RECEIVE_QUEUES);
@@ -82,7 +82,7 @@ final class Hub implements AutoCloseable {
     void connect(
             QueuePairOptions<PolledQueuePair> sender,
             QueuePairOptions<PolledQueuePair> receiver,
-            ConnectOptions options)
+            DirectConnectOptions options)
             throws VerbsException {
         var here = sendersDomain.newQueuePair(sender.sends(RECEIVES).receives(1));
         var there = domain.newQueuePair(receiver.sends(1).sharedReceives(shared));

@@ -12,7 +12,7 @@ import static org.jrdma.verbs.model.Access.ZERO_BASED;
 
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedBind;
 import org.jrdma.verbs.PreparedRequest;
@@ -60,7 +60,9 @@ class MemoryWindowTest {
         underTest().needs(Feature.MEMORY_WINDOWS);
         use(
                 Pair.connected(
-                        new ConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)).retries(1)));
+                        new DirectConnectOptions()
+                                .acknowledgeTimeout(Duration.ofMillis(4))
+                                .retries(1)));
     }
 
     private void use(Pair opened) throws VerbsException {

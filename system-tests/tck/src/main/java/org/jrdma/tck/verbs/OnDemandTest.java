@@ -5,7 +5,7 @@ import static org.jrdma.tck.verbs.DatagramSide.HEADER;
 
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PreparedSendRequest;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
@@ -208,7 +208,7 @@ class OnDemandTest {
         try (var pair =
                 asked(
                         Pair.connected(
-                                new ConnectOptions().access(rights),
+                                new DirectConnectOptions().access(rights),
                                 options -> options.flushes()))) {
             var left = pair.left();
             var target = region(pair.right(), Access.FLUSH_GLOBAL);

@@ -4,8 +4,8 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Access;
@@ -31,20 +31,20 @@ final class Pair implements AutoCloseable {
     }
 
     static Pair connected() throws VerbsException {
-        return connected(new ConnectOptions());
+        return connected(new DirectConnectOptions());
     }
 
-    static Pair connected(ConnectOptions options) throws VerbsException {
+    static Pair connected(DirectConnectOptions options) throws VerbsException {
         return connected(options, asked -> asked);
     }
 
     static Pair connected(UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws VerbsException {
-        return connected(new ConnectOptions(), change);
+        return connected(new DirectConnectOptions(), change);
     }
 
     static Pair connected(
-            ConnectOptions options, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+            DirectConnectOptions options, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws VerbsException {
         Fabric.underTest().needs(Feature.MOVING_DATA);
         return connected(Fabric.underTest().open(), options, change);
@@ -59,7 +59,7 @@ final class Pair implements AutoCloseable {
                         device,
                         side(device, change, Pair::reliable),
                         side(device, change, Pair::reliable)),
-                new ConnectOptions());
+                new DirectConnectOptions());
     }
 
     /** Makes an unreliable pair. */
@@ -69,19 +69,19 @@ final class Pair implements AutoCloseable {
         var device = Fabric.underTest().open();
         return connect(
                 new Pair(device, unreliableSide(device), unreliableSide(device)),
-                new ConnectOptions());
+                new DirectConnectOptions());
     }
 
     /** Makes a pair on an open device, which is closed with the pair. */
     static Pair connected(
             Device device,
-            ConnectOptions options,
+            DirectConnectOptions options,
             UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws VerbsException {
         return connect(unconnected(device, change), options);
     }
 
-    private static Pair connect(Pair pair, ConnectOptions options) throws VerbsException {
+    private static Pair connect(Pair pair, DirectConnectOptions options) throws VerbsException {
         Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
         pair.left.queuePair().connect(pair.right.queuePair().endpoint(), options);
         pair.right.queuePair().connect(pair.left.queuePair().endpoint(), options);

@@ -12,7 +12,7 @@ import static org.jrdma.verbs.model.QueuePairState.SEND_QUEUE_DRAINED;
 import java.time.Duration;
 import java.util.ArrayList;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Access;
@@ -194,7 +194,7 @@ class QueuePairStateTest {
 
         queuePair.connect(
                 peer.endpoint(),
-                new ConnectOptions()
+                new DirectConnectOptions()
                         .pathMtu(Mtu.BYTES_512)
                         .acknowledgeTimeout(Duration.ofMillis(4))
                         .retries(3)

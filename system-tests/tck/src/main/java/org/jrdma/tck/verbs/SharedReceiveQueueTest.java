@@ -20,8 +20,8 @@ import java.util.stream.IntStream;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Destination;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.QueuePairOptions;
@@ -107,7 +107,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldReceiveLongMessagesThatArriveInterleaved() throws VerbsException {
         var bytes = 64 * PLACE_BYTES / 4;
-        use(Hub.of(4, 4, 1, new ConnectOptions()));
+        use(Hub.of(4, 4, 1, new DirectConnectOptions()));
         for (var part = 0; part < 4; part++) {
             hub.post(
                     hub.shared()
@@ -164,7 +164,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldScatterAMessageToPieces() throws VerbsException {
-        use(Hub.of(1, 4, 3, new ConnectOptions()));
+        use(Hub.of(1, 4, 3, new DirectConnectOptions()));
         hub.post(hub.shared().prepareReceive(List.of(hub.in(0, 10), hub.in(1, 20), hub.in(2, 30))));
 
         hub.send(0, 50, 7);
@@ -202,7 +202,7 @@ class SharedReceiveQueueTest {
         hub.connect(
                 QueuePairOptions.unreliable(hub.sentQueue()),
                 QueuePairOptions.unreliable(hub.completions()),
-                new ConnectOptions());
+                new DirectConnectOptions());
         hub.receive(2);
 
         hub.send(1, 16, 1);
@@ -257,7 +257,7 @@ class SharedReceiveQueueTest {
         hub.connect(
                 QueuePairOptions.reliable(hub.sentQueue()),
                 QueuePairOptions.reliable(hub.completions(), other),
-                new ConnectOptions());
+                new DirectConnectOptions());
         hub.receive(2);
 
         hub.send(1, 8, 1);
@@ -330,7 +330,7 @@ class SharedReceiveQueueTest {
                         2,
                         2,
                         1,
-                        new ConnectOptions()
+                        new DirectConnectOptions()
                                 .receiverNotReadyRetries(1)
                                 .receiverNotReadyTimer(Duration.ofNanos(10_000))));
         hub.send(0, 8, 1);
@@ -418,7 +418,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldReportItsResources() throws VerbsException {
         Fabric.underTest().needs(Feature.QUERYING_SHARED_RECEIVE_QUEUES);
-        use(Hub.of(0, 10, 2, new ConnectOptions()));
+        use(Hub.of(0, 10, 2, new DirectConnectOptions()));
 
         var attributes = hub.shared().attributes();
 

@@ -60,7 +60,7 @@ class UnofferedTest {
                 entry(
                         "ibv_reg_dmabuf_mr",
                         () -> domain.registerDmaBuf(0, 0, 4096, 0, Access.LOCAL_WRITE)),
-                entry("ibv_reg_mr", () -> domain.registerEverythingUnguarded(Access.LOCAL_WRITE)),
+                entry("ibv_reg_mr", () -> domain.registerAddressSpaceUnguarded(Access.LOCAL_WRITE)),
                 entry(
                         "ibv_import_device",
                         () -> fabric.verbs().importDevice(device.commandDescriptor())),

@@ -7,7 +7,7 @@ import static org.jrdma.tck.verbs.Side.times;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.CompletionStatus;
@@ -238,7 +238,7 @@ class UnreliableConnectionTest {
                 var other =
                         domain.newQueuePair(
                                 QueuePairOptions.unreliable(completions).sends(4).receives(4))) {
-            one.connect(other.endpoint(), new ConnectOptions());
+            one.connect(other.endpoint(), new DirectConnectOptions());
             other.connect(one.endpoint());
             memory.segment().setString(0, "Saluton, mondo");
 

@@ -278,7 +278,8 @@ public final class ConnectionManager implements AutoCloseable {
             try {
                 receiver.lost(connection);
             } catch (RuntimeException e) {
-                LOG.error("Cannot handle the loss of a connection to node {}", connection.node(), e);
+                LOG.error(
+                        "Cannot handle the loss of a connection to node {}", connection.node(), e);
             }
         }
     }

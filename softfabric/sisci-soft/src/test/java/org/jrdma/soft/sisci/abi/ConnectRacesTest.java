@@ -54,8 +54,7 @@ class ConnectRacesTest {
         var isNextLarge = new AtomicBoolean();
         var owner =
                 repeatOnThread(
-                        running,
-                        () -> offerBriefly(isNextLarge.getAndSet(!isNextLarge.get())));
+                        running, () -> offerBriefly(isNextLarge.getAndSet(!isNextLarge.get())));
 
         for (var stamp = 1L; stamp <= ROUNDS; stamp++) {
             var remote = connect();

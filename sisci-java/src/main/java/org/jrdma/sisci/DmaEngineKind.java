@@ -5,7 +5,7 @@ import org.jrdma.sisci.internal.SisciLibrary;
 import org.jspecify.annotations.Nullable;
 
 /** The engine that executes a DMA transfer. */
-public enum DmaEngine {
+public enum DmaEngineKind {
     /** An engine that the library chooses. */
     ANY(null),
     /** The engine of the adapter. In C: {@code SCI_FLAG_DMA_ADAPTER}. */
@@ -17,7 +17,7 @@ public enum DmaEngine {
 
     private final @Nullable Constant flag;
 
-    DmaEngine(@Nullable Constant flag) {
+    DmaEngineKind(@Nullable Constant flag) {
         this.flag = flag;
     }
 

@@ -5,15 +5,15 @@ import java.util.Set;
 import org.jrdma.verbs.model.CompletionField;
 
 /** Polls one completion queue. Callers must be inside their guard. */
-public abstract sealed class Poller permits Poller.Plain, ExtendedPoller {
+public abstract sealed class CompletionPoller permits CompletionPoller.Plain, ExtendedPoller {
 
-    Poller() {}
+    CompletionPoller() {}
 
     /** Fills a batch. Returns the number of completions, or a negative number on failure. */
     public abstract int poll(WorkCompletions batch);
 
     /** Returns a poller for a queue created by {@code ibv_create_cq}. */
-    public static Poller plain(HotPath hotPath, long queue) {
+    public static CompletionPoller plain(HotPath hotPath, long queue) {
         return new Plain(hotPath, queue);
     }
 
@@ -23,12 +23,12 @@ public abstract sealed class Poller permits Poller.Plain, ExtendedPoller {
      * @param fields the fields that its completions report
      * @param oneByOne true if a poll must end after each completion
      */
-    public static Poller extended(
+    public static CompletionPoller extended(
             HotPath hotPath, MemorySegment queue, Set<CompletionField> fields, boolean oneByOne) {
         return new ExtendedPoller(hotPath, queue, Codes.COMPLETION_FIELD.bits(fields), oneByOne);
     }
 
-    private static final class Plain extends Poller {
+    private static final class Plain extends CompletionPoller {
 
         private final HotPath hotPath;
         private final long queue;

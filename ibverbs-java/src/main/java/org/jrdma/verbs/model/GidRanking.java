@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  *
  * @param ranking the entries in the order of their ranks, the best entry first
  */
-public record GidChoice(List<Ranked> ranking) {
+public record GidRanking(List<Ranked> ranking) {
 
     /**
      * An entry and its rank.
@@ -28,10 +28,10 @@ public record GidChoice(List<Ranked> ranking) {
     public record Ranked(GidEntry entry, int rank, String reason) {}
 
     /** Ranks the entries of a GID table. */
-    public static GidChoice among(List<GidEntry> table) {
-        return new GidChoice(
+    public static GidRanking among(List<GidEntry> table) {
+        return new GidRanking(
                 table.stream()
-                        .map(GidChoice::rank)
+                        .map(GidRanking::rank)
                         .sorted(
                                 Comparator.comparingInt(Ranked::rank)
                                         .thenComparingInt(ranked -> ranked.entry().index()))

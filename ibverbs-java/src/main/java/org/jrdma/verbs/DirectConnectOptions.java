@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * the {@code ibv_rc_pingpong} example in C. Timeouts, retry counts and limits of reads apply only
  * to reliable connections. Each method changes this object and returns it.
  */
-public final class ConnectOptions {
+public final class DirectConnectOptions {
 
     private static final int MAX_RETRIES = 7;
 
@@ -45,13 +45,13 @@ public final class ConnectOptions {
                     Access.REMOTE_ATOMIC);
 
     /** Creates options with the default values. */
-    public ConnectOptions() {}
+    public DirectConnectOptions() {}
 
     /**
      * Sets the path MTU, the maximum payload of a packet. It must be the same on both sides. The
      * default is the active MTU of the local port.
      */
-    public ConnectOptions pathMtu(Mtu mtu) {
+    public DirectConnectOptions pathMtu(Mtu mtu) {
         this.pathMtu = mtu;
         return this;
     }
@@ -64,7 +64,7 @@ public final class ConnectOptions {
      *
      * @throws IllegalArgumentException if the duration is zero or negative
      */
-    public ConnectOptions acknowledgeTimeout(Duration timeout) {
+    public DirectConnectOptions acknowledgeTimeout(Duration timeout) {
         DurationCodes.acknowledgeTimeout(timeout); // throws if the timeout is invalid
         this.acknowledgeTimeout = timeout;
         return this;
@@ -74,7 +74,7 @@ public final class ConnectOptions {
      * Sets the number of retransmissions after the {@link #acknowledgeTimeout}, from 0 to 7; 7 by
      * default. After the last retransmission, the request fails.
      */
-    public ConnectOptions retries(int count) {
+    public DirectConnectOptions retries(int count) {
         this.retries = checkRetries(count);
         return this;
     }
@@ -83,7 +83,7 @@ public final class ConnectOptions {
      * Sets the number of times that a message is sent again if the peer has no receive request for
      * it. The number is 0 to 6, or 7 for no limit; 7 by default.
      */
-    public ConnectOptions receiverNotReadyRetries(int count) {
+    public DirectConnectOptions receiverNotReadyRetries(int count) {
         this.receiverNotReadyRetries = checkRetries(count);
         return this;
     }
@@ -104,7 +104,7 @@ public final class ConnectOptions {
      *
      * @throws IllegalArgumentException if the duration is zero, negative, or longer than 655.36 ms
      */
-    public ConnectOptions receiverNotReadyTimer(Duration timer) {
+    public DirectConnectOptions receiverNotReadyTimer(Duration timer) {
         DurationCodes.receiverNotReadyTimer(timer); // throws if the time is invalid
         this.receiverNotReadyTimer = timer;
         return this;
@@ -115,7 +115,7 @@ public final class ConnectOptions {
      * peer. The number must not exceed the peer's {@link #maxDestinationReads}. The default is 16
      * or the limit of the device, whichever is lower.
      */
-    public ConnectOptions maxReads(int count) {
+    public DirectConnectOptions maxReads(int count) {
         this.maxReads = count;
         return this;
     }
@@ -124,7 +124,7 @@ public final class ConnectOptions {
      * Sets the maximum number of outstanding reads and atomics that this queue pair accepts from
      * the peer. The default is 16 or the limit of the device, whichever is lower.
      */
-    public ConnectOptions maxDestinationReads(int count) {
+    public DirectConnectOptions maxDestinationReads(int count) {
         this.maxDestinationReads = count;
         return this;
     }
@@ -133,13 +133,13 @@ public final class ConnectOptions {
      * Sets the service level, which is the priority within an InfiniBand subnet: from 0 to 15; 0 by
      * default.
      */
-    public ConnectOptions serviceLevel(int level) {
+    public DirectConnectOptions serviceLevel(int level) {
         this.serviceLevel = level;
         return this;
     }
 
     /** Sets the hop limit, the maximum number of routers on the path; 64 by default. */
-    public ConnectOptions hopLimit(int limit) {
+    public DirectConnectOptions hopLimit(int limit) {
         this.hopLimit = limit;
         return this;
     }
@@ -148,19 +148,19 @@ public final class ConnectOptions {
      * Sets the traffic class, which is the priority across subnets and corresponds to the type of
      * service in IP; 0 by default.
      */
-    public ConnectOptions trafficClass(int value) {
+    public DirectConnectOptions trafficClass(int value) {
         this.trafficClass = value;
         return this;
     }
 
     /** Sets the flow label, a 20-bit hint to routers; 0 by default. */
-    public ConnectOptions flowLabel(int label) {
+    public DirectConnectOptions flowLabel(int label) {
         this.flowLabel = label;
         return this;
     }
 
     /** Sets the index of the P_Key in the partition table of the port; 0 by default. */
-    public ConnectOptions partitionKeyIndex(int index) {
+    public DirectConnectOptions partitionKeyIndex(int index) {
         this.partitionKeyIndex = index;
         return this;
     }
@@ -170,7 +170,7 @@ public final class ConnectOptions {
      * in the memory region that it accesses. The default is LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ
      * and REMOTE_ATOMIC.
      */
-    public ConnectOptions access(Access... access) {
+    public DirectConnectOptions access(Access... access) {
         this.access = Access.setOf(access);
         return this;
     }

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jrdma.verbs.model.Gid;
-import org.jrdma.verbs.model.GidChoice;
 import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.model.GidRanking;
 import org.jrdma.verbs.model.GidType;
 import org.junit.jupiter.api.Test;
 
-class GidChoiceTest {
+class GidRankingTest {
 
     private static final Gid IPV4 = Gid.parse("00000000000000000000ffff0a4d0001");
     private static final Gid GLOBAL = Gid.parse("20010db8000000000000000000000001");
@@ -42,8 +42,8 @@ class GidChoiceTest {
                             .mapToObj(i -> best.get((i + start) % best.size()))
                             .toList();
 
-            assertThat(GidChoice.among(table).ranking())
-                    .extracting(GidChoice.Ranked::entry)
+            assertThat(GidRanking.among(table).ranking())
+                    .extracting(GidRanking.Ranked::entry)
                     .isEqualTo(best);
         }
     }
@@ -51,7 +51,7 @@ class GidChoiceTest {
     @Test
     void shouldChooseTheFirstGidOnInfiniBand() {
         var choice =
-                GidChoice.among(
+                GidRanking.among(
                         List.of(
                                 row(1, GLOBAL, GidType.INFINIBAND),
                                 row(0, LINK_LOCAL, GidType.INFINIBAND)));
@@ -61,7 +61,7 @@ class GidChoiceTest {
 
     @Test
     void shouldChooseNoGidFromAnEmptyTable() {
-        var choice = GidChoice.among(List.of());
+        var choice = GidRanking.among(List.of());
 
         assertThat(choice.best()).isEmpty();
         assertThat(choice.explanation()).isEqualTo("the GID table is empty");
@@ -70,7 +70,7 @@ class GidChoiceTest {
     @Test
     void shouldDescribeTheChoice() {
         var choice =
-                GidChoice.among(
+                GidRanking.among(
                         List.of(
                                 row(0, LINK_LOCAL, GidType.ROCE_V1),
                                 row(1, LINK_LOCAL, GidType.ROCE_V2),

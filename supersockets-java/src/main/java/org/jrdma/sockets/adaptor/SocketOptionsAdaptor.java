@@ -18,12 +18,12 @@ import org.jrdma.ffi.Deadline;
  * The code that all {@code java.net} adaptors share: options, timeouts, and the conversion of
  * exceptions. Safe for use by multiple threads.
  */
-final class AdaptorOptions {
+final class SocketOptionsAdaptor {
 
     private final NetworkChannel channel;
     private volatile int timeout;
 
-    AdaptorOptions(NetworkChannel channel) {
+    SocketOptionsAdaptor(NetworkChannel channel) {
         this.channel = channel;
     }
 

@@ -10,19 +10,19 @@ import java.util.Optional;
  * @param missing the reason why the path is unavailable; empty if it is available
  * @param localOnly the reason why the path cannot reach other machines; empty if it can reach them
  */
-record Provider(
+record PathProvider(
         Optional<Paths.Fabric> fabric,
         Optional<String> device,
         Optional<String> missing,
         Optional<String> localOnly) {
 
     /** Returns this provider for a peer on another machine. */
-    Provider toRemotePeer() {
-        return new Provider(fabric, device, missing.or(() -> localOnly), localOnly);
+    PathProvider toRemotePeer() {
+        return new PathProvider(fabric, device, missing.or(() -> localOnly), localOnly);
     }
 
     /** Returns the provider of sockets, which reach any machine. */
-    static Provider ofSockets(Optional<String> missing) {
-        return new Provider(Optional.empty(), Optional.empty(), missing, Optional.empty());
+    static PathProvider ofSockets(Optional<String> missing) {
+        return new PathProvider(Optional.empty(), Optional.empty(), missing, Optional.empty());
     }
 }
