@@ -77,7 +77,8 @@ class PropertyTest {
                                 "-Djrdma.sockets.transports=sisci",
                                 "-Djrdma.sockets.sisci.hosts=/nowhere/hosts"))
                 .contains(
-                        "BindException: No transport can be used: sisci: there is no hosts file /nowhere/hosts");
+                        "ConnectException: there is no hosts file /nowhere/hosts",
+                        "SocketChannel.open"); // and not in the listener
     }
 
     @Test

@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
@@ -772,43 +771,6 @@ class SisciTransportTest {
             } catch (SocketTimeoutException _) {
                 // the client has not sent its request yet
             }
-        }
-    }
-
-    @Test
-    void shouldNotAcceptTcpClientsIfOnlyABypassIsAllowed() throws Exception {
-        var only = List.of(SisciNodes.anyOfItsOwn().transport(""));
-        var provider = new FabricSelectorProvider(only);
-        try (var listener = ChannelPair.listener(provider);
-                var tcp = Implementation.TCP.provider().openSocketChannel();
-                var sisci = provider.openSocketChannel()) {
-            tcp.connect(listener.getLocalAddress());
-            sisci.connect(listener.getLocalAddress());
-
-            try (var accepted = listener.accept()) {
-                assertThat(Connections.of(accepted).transport()).isEqualTo("sisci");
-            }
-            listener.configureBlocking(false);
-            assertThat(listener.accept()).isNull();
-            assertThat(tcp.read(ByteBuffer.allocate(1))).isNegative();
-        }
-    }
-
-    @Test
-    void shouldNotListenIfOnlyABypassIsAllowedAndItCannotListen() throws Exception {
-        var only = List.of(SisciNodes.anyOfItsOwn().transport(""));
-        var provider = new FabricSelectorProvider(only);
-        try (var first = ChannelPair.listener(provider);
-                var second = provider.openServerSocketChannel()) {
-            var port = ((InetSocketAddress) first.getLocalAddress()).getPort();
-
-            assertThatExceptionOfType(BindException.class)
-                    .isThrownBy(() ->
-                            second.bind(
-                                    new InetSocketAddress(
-                                            InetAddress.ofLiteral("127.0.0.2"), port)))
-                    .withMessageStartingWith("No transport can be used: ")
-                    .withMessageContaining("SEGMENT_ID_USED");
         }
     }
 

@@ -1,16 +1,13 @@
 package org.jrdma.sockets.channel;
 
-import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.StringJoiner;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.internal.ReadinessSource;
 import org.jrdma.sockets.policy.TransportList.Bypass;
-import org.jrdma.sockets.policy.TransportList.UnusedTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,23 +65,6 @@ final class BypassListeners extends ReadinessSource {
     /** Returns true if a bypass is unavailable because its port is in use. */
     boolean isAnyPortTaken() {
         return entries.stream().anyMatch(Entry::isPortTaken);
-    }
-
-    /**
-     * Checks that at least one of the bypasses listens.
-     *
-     * @param bypasses the bypasses for which this object was opened
-     * @throws BindException if none does; the message has the reason for each bypass
-     */
-    void ensureAnyListens(List<Bypass> bypasses) throws BindException {
-        if (entries.stream().allMatch(entry -> entry.listener == null)) {
-            var reasons = new StringJoiner("; ", "No transport can be used: ", "");
-            for (var i = 0; i < entries.size(); i++) {
-                var transport = bypasses.get(i).transport();
-                reasons.add(new UnusedTransport(transport, whyNot(i)).toString());
-            }
-            throw new BindException(reasons.toString());
-        }
     }
 
     /** Returns the next connection; null if there is none now. */

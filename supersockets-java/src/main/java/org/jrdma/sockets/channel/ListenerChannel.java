@@ -121,9 +121,6 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
             if (internet.getPort() != 0
                     || !opened.isAnyPortTaken()
                     || choices == MAX_PORT_CHOICES) {
-                if (kind.isBypassOnly()) {
-                    opened.ensureAnyListens(kind.bypasses());
-                }
                 listeners = opened;
                 opened.add(input::wakeUpOnce);
                 endpoint.watchAlso(opened);
@@ -212,10 +209,6 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
                     descriptor =
                             SocketCalls.accept(
                                     endpoint.descriptor(), name.memory(), name.capacity());
-                    if (descriptor > 0 && kind.isBypassOnly()) {
-                        SocketCalls.close(descriptor); // a client without any of the bypasses
-                        descriptor = -Errno.ECONNABORTED;
-                    }
                 } while (descriptor == -Errno.ECONNABORTED);
                 if (descriptor < 0) {
                     return descriptor;

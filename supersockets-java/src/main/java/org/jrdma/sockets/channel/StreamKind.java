@@ -70,13 +70,6 @@ public record StreamKind(
         return bypasses.isEmpty() ? null : bypasses.getFirst();
     }
 
-    /**
-     * Returns true if only bypasses may carry data. The socket then holds the port and the options.
-     */
-    boolean isBypassOnly() {
-        return !bypasses.isEmpty() && bypasses.getLast().isLast();
-    }
-
     /** Returns the kind of a stream that is connected over a bypass. */
     StreamKind overBypass(Bypass bypass) {
         return new StreamKind(bypass.transport(), bypass.unused(), addresses, options, List.of());
