@@ -484,7 +484,7 @@ class DescriptorWaiterTest {
             while (calls.get() < 3) {
                 Thread.onSpinWait();
             }
-            settle();
+            awaitPollingThread();
 
             assertThat(calls).hasValue(3);
             assertThat(log.toString()).contains("ERROR", "It is repeated", "a test");
