@@ -48,7 +48,7 @@ public final class AddressHandleFunctions {
         detachMcast = library.find("ibv_detach_mcast");
     }
 
-    /** Creates an address handle. C returns NULL and sets errno on failure. */
+    /** Creates an address handle. The C function returns NULL and sets errno on failure. */
     public MemorySegment createHandle(
             MemorySegment domain, AddressVector address, CheckedCall attempt)
             throws VerbsException {
@@ -65,15 +65,15 @@ public final class AddressHandleFunctions {
         }
     }
 
-    /** Destroys an address handle. C returns an errno. */
+    /** Destroys an address handle. The C function returns 0 or an errno. */
     public void destroyHandle(MemorySegment handle, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(destroyAh);
         attempt.errno(call(() -> (int) DESTROY_AH.invokeExact(function, segment(), handle)));
     }
 
     /**
-     * Returns the path to the sender of a datagram ({@code ibv_init_ah_from_wc}). C returns -1 and
-     * sets errno on failure.
+     * Returns the path to the sender of a datagram ({@code ibv_init_ah_from_wc}). The C function
+     * returns -1 and sets errno on failure.
      *
      * @param header the first 40 bytes of the receive buffer, which contain the global route header
      */
@@ -108,7 +108,7 @@ public final class AddressHandleFunctions {
         }
     }
 
-    /** Attaches a queue pair to a multicast group. C returns an errno. */
+    /** Attaches a queue pair to a multicast group. The C function returns 0 or an errno. */
     public void attach(MemorySegment queuePair, Gid group, int lid, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(attachMcast);
@@ -124,7 +124,7 @@ public final class AddressHandleFunctions {
         }
     }
 
-    /** Detaches a queue pair from a multicast group. C returns an errno. */
+    /** Detaches a queue pair from a multicast group. The C function returns 0 or an errno. */
     public void detach(MemorySegment queuePair, Gid group, int lid, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(detachMcast);

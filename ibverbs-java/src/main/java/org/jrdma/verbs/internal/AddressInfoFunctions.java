@@ -57,9 +57,9 @@ public final class AddressInfoFunctions {
     }
 
     /**
-     * Resolves a name. Blocks while a name service is queried. On failure, C returns an error
-     * number of {@code getaddrinfo} below -1, or it returns -1 and sets errno. Some versions of the
-     * library store an error number of {@code getaddrinfo} in errno.
+     * Resolves a name. Blocks while a name service is queried. On failure, the C function returns
+     * an error number of {@code getaddrinfo} below -1, or it returns -1 and sets errno. Some
+     * versions of the library store an error number of {@code getaddrinfo} in errno.
      */
     public List<AddressInfo> lookUp(AddressQuery query, CheckedCall attempt) throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -91,8 +91,8 @@ public final class AddressInfoFunctions {
     /**
      * Starts to resolve a name for an identifier. An event of the identifier reports the end of the
      * resolution, after which {@link #resolved} returns the result. The call may block although the
-     * resolution is asynchronous. On failure, C returns -1 and sets errno, which may be an error
-     * number of {@code getaddrinfo}.
+     * resolution is asynchronous. On failure, the C function returns -1 and sets errno, which may
+     * be an error number of {@code getaddrinfo}.
      */
     public void resolve(MemorySegment identifier, AddressQuery query, CheckedCall attempt)
             throws VerbsException {
@@ -115,7 +115,8 @@ public final class AddressInfoFunctions {
     }
 
     /**
-     * Returns and clears the result of {@link #resolve}. C returns -1 and sets errno on failure.
+     * Returns and clears the result of {@link #resolve}. The C function returns -1 and sets errno
+     * on failure.
      */
     public List<AddressInfo> resolved(MemorySegment identifier, CheckedCall attempt)
             throws VerbsException {
@@ -182,7 +183,8 @@ public final class AddressInfoFunctions {
     /**
      * Creates an identifier for a type of queue pair and binds it to a local address. The
      * identifier has its own event channel until it is migrated to another channel. The call does
-     * not block, because it resolves no address. C returns -1 and sets errno on failure.
+     * not block, because it resolves no address. The C function returns -1 and sets errno on
+     * failure.
      */
     public MemorySegment createEndpoint(
             AddressInfo info, InetSocketAddress local, CheckedCall attempt) throws VerbsException {

@@ -67,7 +67,7 @@ public final class CompletionFunctions {
         ackCqEvents = library.require("ibv_ack_cq_events");
     }
 
-    /** Creates a completion channel. C returns NULL and sets errno on failure. */
+    /** Creates a completion channel. The C function returns NULL and sets errno on failure. */
     public MemorySegment createChannel(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
         var channel =
@@ -79,7 +79,7 @@ public final class CompletionFunctions {
         return memoryAt(channel, ibv_comp_channel.layout().byteSize());
     }
 
-    /** Destroys a completion channel. C returns an errno. */
+    /** Destroys a completion channel. The C function returns 0 or an errno. */
     public void destroyChannel(MemorySegment channel, CheckedCall attempt) throws VerbsException {
         attempt.errno(
                 call(() -> (int) DESTROY_CHANNEL.invokeExact(destroyChannel, segment(), channel)));
@@ -90,7 +90,7 @@ public final class CompletionFunctions {
     }
 
     /**
-     * Creates a completion queue. C returns NULL and sets errno on failure.
+     * Creates a completion queue. The C function returns NULL and sets errno on failure.
      *
      * @param channel the completion channel, or NULL
      */
@@ -128,7 +128,7 @@ public final class CompletionFunctions {
             MemorySegment parentDomain) {}
 
     /**
-     * Creates an {@code ibv_cq_ex}. C returns NULL and sets errno on failure.
+     * Creates an {@code ibv_cq_ex}. The C function returns NULL and sets errno on failure.
      *
      * @param channel the completion channel, or NULL
      */
@@ -172,7 +172,7 @@ public final class CompletionFunctions {
         }
     }
 
-    /** Changes the capacity of a completion queue. C returns an errno. */
+    /** Changes the capacity of a completion queue. The C function returns 0 or an errno. */
     public void resize(MemorySegment queue, int capacity, CheckedCall attempt)
             throws VerbsException {
         attempt.errno(
@@ -180,8 +180,8 @@ public final class CompletionFunctions {
     }
 
     /**
-     * Moderates the events of a completion queue: one event reports several completions. C returns
-     * an errno.
+     * Moderates the events of a completion queue: one event reports several completions. The C
+     * function returns 0 or an errno.
      *
      * @param completions the number of completions after which an event is raised
      * @param microseconds the time after which an event is raised for fewer completions
@@ -208,7 +208,7 @@ public final class CompletionFunctions {
 
     /**
      * Destroys a completion queue. Blocks until all events of the queue that were taken from its
-     * channel are acknowledged. C returns an errno.
+     * channel are acknowledged. The C function returns 0 or an errno.
      */
     public void destroy(MemorySegment queue, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DESTROY_CQ.invokeExact(destroyCq, segment(), queue)));
@@ -216,7 +216,7 @@ public final class CompletionFunctions {
 
     /**
      * Takes an event from a completion channel whose descriptor is non-blocking. Returns false if
-     * there is no event. C returns -1 and sets errno on failure.
+     * there is no event. The C function returns -1 and sets errno on failure.
      */
     public boolean takeEvent(MemorySegment channel, CheckedCall attempt) throws VerbsException {
         try (var arena = Arena.ofConfined()) {

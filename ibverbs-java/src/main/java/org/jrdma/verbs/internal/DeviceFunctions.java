@@ -137,9 +137,9 @@ public final class DeviceFunctions {
     }
 
     /**
-     * Visits the devices of this machine until the visitor returns a result. C returns NULL and
-     * sets errno on failure. ENOSYS means that the kernel does not support RDMA; then there are no
-     * devices.
+     * Visits the devices of this machine until the visitor returns a result. The C function returns
+     * NULL and sets errno on failure. ENOSYS means that the kernel does not support RDMA; then
+     * there are no devices.
      */
     public <T> Optional<T> visit(DeviceVisitor<T> visitor) throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -200,7 +200,7 @@ public final class DeviceFunctions {
                 ibv_device.transport_type(device));
     }
 
-    /** Opens a device of the device list. C returns NULL and sets errno on failure. */
+    /** Opens a device of the device list. The C function returns NULL and sets errno on failure. */
     public MemorySegment open(MemorySegment device, CheckedCall attempt) throws VerbsException {
         var context =
                 attempt.pointer(
@@ -214,7 +214,7 @@ public final class DeviceFunctions {
      * Opens a device that another process has open. The device is imported through a duplicate of
      * the other process's file descriptor. Closing the device closes the duplicate. If the import
      * fails, the duplicate is left open: the library may already have closed it, and the kernel may
-     * have reused its number. C returns NULL and sets errno on failure.
+     * have reused its number. The C function returns NULL and sets errno on failure.
      */
     public MemorySegment importDevice(int descriptor, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(importDevice);
@@ -237,13 +237,13 @@ public final class DeviceFunctions {
         return listed(memoryAt(ibv_context.device(context), ibv_device.layout().byteSize()));
     }
 
-    /** Closes a device. C returns -1 and sets errno on failure. */
+    /** Closes a device. The C function returns -1 and sets errno on failure. */
     public void close(MemorySegment context, CheckedCall attempt) throws VerbsException {
         attempt.minusOne(
                 call(() -> (int) CLOSE_DEVICE.invokeExact(closeDevice, segment(), context)));
     }
 
-    /** Queries the attributes of a device. C returns an errno. */
+    /** Queries the attributes of a device. The C function returns 0 or an errno. */
     public DeviceAttributes queryDevice(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -259,7 +259,7 @@ public final class DeviceFunctions {
 
     /**
      * Queries the extended attributes of a device. Attributes that the library does not report are
-     * zero. C returns an errno.
+     * zero. The C function returns 0 or an errno.
      */
     public ExtendedDeviceAttributes queryDeviceExtended(VerbsContext context, CheckedCall attempt)
             throws VerbsException {
@@ -281,8 +281,8 @@ public final class DeviceFunctions {
     }
 
     /**
-     * Reads the device's clock. Returns {@code raw_clock} as seconds times 10^9 plus nanoseconds. C
-     * returns an errno.
+     * Reads the device's clock. Returns {@code raw_clock} as seconds times 10^9 plus nanoseconds.
+     * The C function returns 0 or an errno.
      */
     public long clock(VerbsContext context, CheckedCall attempt) throws VerbsException {
         var function = context.require(verbs_context.query_rt_values$offset(), attempt);
@@ -305,7 +305,7 @@ public final class DeviceFunctions {
     /**
      * Queries a port by the function in the context, if the context has it. The exported {@code
      * ibv_query_port} is only the fallback, because it fills a shorter structure, for old programs.
-     * C returns an errno.
+     * The C function returns 0 or an errno.
      */
     public PortAttributes queryPort(VerbsContext context, int port, CheckedCall attempt)
             throws VerbsException {
@@ -338,7 +338,7 @@ public final class DeviceFunctions {
         }
     }
 
-    /** Queries the speed of a port in units of 100 Mbit/s. C returns an errno. */
+    /** Queries the speed of a port in units of 100 Mbit/s. The C function returns 0 or an errno. */
     public long queryPortSpeed(MemorySegment context, int port, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(queryPortSpeed);
@@ -358,8 +358,8 @@ public final class DeviceFunctions {
             int port, int index, long prefix, long interfaceId, int type, int netDeviceIndex) {}
 
     /**
-     * Queries the entries of the GID table of all ports that are in use. Returns an empty Optional
-     * if the library lacks the function. C returns a negative errno on failure.
+     * Queries the used entries of the GID tables of all ports. Returns an empty Optional if the
+     * library lacks the function. The C function returns a negative errno on failure.
      */
     public Optional<List<Gid>> queryGidTable(
             MemorySegment context, int capacity, CheckedCall attempt) throws VerbsException {
@@ -399,7 +399,7 @@ public final class DeviceFunctions {
 
     /**
      * Queries one entry of the GID table. Used with libraries that cannot query the whole table.
-     * The GID of an unused entry is zero. C returns -1 and sets errno on failure.
+     * The GID of an unused entry is zero. The C function returns -1 and sets errno on failure.
      */
     public Gid queryGid(MemorySegment context, int port, int index, CheckedCall attempt)
             throws VerbsException {
@@ -420,7 +420,7 @@ public final class DeviceFunctions {
         }
     }
 
-    /** Queries a partition key of a port. C returns -1 and sets errno on failure. */
+    /** Queries a partition key of a port. The C function returns -1 and sets errno on failure. */
     public int queryPartitionKey(MemorySegment context, int port, int index, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -454,7 +454,7 @@ public final class DeviceFunctions {
 
     /**
      * Takes the next asynchronous event of a device whose event descriptor is non-blocking. Returns
-     * an empty Optional if there is no event. C returns -1 and sets errno on failure.
+     * an empty Optional if there is no event. The C function returns -1 and sets errno on failure.
      *
      * @param translate the translation of the event, called before the event is acknowledged,
      *     because the object of the event can be destroyed after the acknowledgement

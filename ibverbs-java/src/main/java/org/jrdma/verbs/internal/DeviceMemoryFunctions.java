@@ -44,7 +44,7 @@ public final class DeviceMemoryFunctions {
     }
 
     /**
-     * Allocates an {@code ibv_dm}. C returns NULL and sets errno on failure.
+     * Allocates an {@code ibv_dm}. The C function returns NULL and sets errno on failure.
      *
      * @param logAlignment the binary logarithm of the alignment
      */
@@ -65,7 +65,7 @@ public final class DeviceMemoryFunctions {
         }
     }
 
-    /** Frees an {@code ibv_dm}. C returns an errno. */
+    /** Frees an {@code ibv_dm}. The C function returns 0 or an errno. */
     public void freeDeviceMemory(VerbsContext context, MemorySegment memory, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.free_dm$offset(), attempt);
@@ -73,8 +73,8 @@ public final class DeviceMemoryFunctions {
     }
 
     /**
-     * Imports device memory that another process has allocated. C returns NULL and sets errno on
-     * failure.
+     * Imports device memory that another process has allocated. The C function returns NULL and
+     * sets errno on failure.
      */
     public MemorySegment importDeviceMemory(MemorySegment context, int handle, CheckedCall attempt)
             throws VerbsException {
@@ -97,8 +97,8 @@ public final class DeviceMemoryFunctions {
     }
 
     /**
-     * Exports device memory as a dma-buf and returns its file descriptor. C returns -1 and sets
-     * errno on failure.
+     * Exports device memory as a dma-buf and returns its file descriptor. The C function returns -1
+     * and sets errno on failure.
      */
     public int exportDmaBuf(MemorySegment memory, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(dmExportDmabufFd);
@@ -110,7 +110,7 @@ public final class DeviceMemoryFunctions {
         return ibv_dm.handle(memory);
     }
 
-    /** Copies bytes to device memory at an offset. C returns an errno. */
+    /** Copies bytes to device memory at an offset. The C function returns 0 or an errno. */
     public void copyToDevice(
             MemorySegment memory, long offset, MemorySegment source, CheckedCall attempt)
             throws VerbsException {
@@ -127,7 +127,7 @@ public final class DeviceMemoryFunctions {
                                         source.byteSize())));
     }
 
-    /** Copies bytes from device memory at an offset. C returns an errno. */
+    /** Copies bytes from device memory at an offset. The C function returns 0 or an errno. */
     public void copyFromDevice(
             MemorySegment memory, long offset, MemorySegment target, CheckedCall attempt)
             throws VerbsException {

@@ -54,7 +54,7 @@ public final class EventChannelFunctions {
         ackCmEvent = library.require("rdma_ack_cm_event");
     }
 
-    /** Creates an event channel. C returns NULL and sets errno on failure. */
+    /** Creates an event channel. The C function returns NULL and sets errno on failure. */
     public MemorySegment createChannel(CheckedCall attempt) throws VerbsException {
         var channel =
                 attempt.pointer(
@@ -100,8 +100,9 @@ public final class EventChannelFunctions {
 
     /**
      * Takes and acknowledges events of a channel until the reader returns a result. Returns an
-     * empty Optional if there are no more events; the channel's descriptor must be non-blocking. C
-     * returns -1 and sets errno on failure. The result of the acknowledgement is ignored.
+     * empty Optional if there are no more events; the channel's descriptor must be non-blocking.
+     * The C function returns -1 and sets errno on failure. The result of the acknowledgement is
+     * ignored.
      *
      * @param reader the conversion of an event, called before the event is acknowledged, because
      *     the identifier can be destroyed after the acknowledgement; an empty result discards the

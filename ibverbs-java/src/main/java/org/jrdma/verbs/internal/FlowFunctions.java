@@ -78,7 +78,8 @@ public final class FlowFunctions {
             MemorySegment counters) {}
 
     /**
-     * Creates a flow that steers packets to a queue pair. C returns NULL and sets errno on failure.
+     * Creates a flow that steers packets to a queue pair. The C function returns NULL and sets
+     * errno on failure.
      */
     public MemorySegment create(
             VerbsContext context,
@@ -98,14 +99,14 @@ public final class FlowFunctions {
         }
     }
 
-    /** Destroys a flow. C returns an errno. */
+    /** Destroys a flow. The C function returns 0 or an errno. */
     public void destroy(VerbsContext context, MemorySegment flow, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.ibv_destroy_flow$offset(), attempt);
         attempt.errno(call(() -> (int) DESTROY_FLOW.invokeExact(function, segment(), flow)));
     }
 
-    /** Creates flow counters. C returns NULL and sets errno on failure. */
+    /** Creates flow counters. The C function returns NULL and sets errno on failure. */
     public MemorySegment createCounters(VerbsContext context, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.create_counters$offset(), attempt);
@@ -119,7 +120,7 @@ public final class FlowFunctions {
         }
     }
 
-    /** Destroys flow counters. C returns an errno. */
+    /** Destroys flow counters. The C function returns 0 or an errno. */
     public void destroyCounters(VerbsContext context, MemorySegment counters, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.destroy_counters$offset(), attempt);
@@ -128,7 +129,8 @@ public final class FlowFunctions {
     }
 
     /**
-     * Selects the quantity that one of the flow counters counts. C returns an errno.
+     * Selects the quantity that one of the flow counters counts. The C function returns 0 or an
+     * errno.
      *
      * @param place the index of the counter
      */
@@ -157,7 +159,7 @@ public final class FlowFunctions {
     }
 
     /**
-     * Reads the values of flow counters. C returns an errno.
+     * Reads the values of flow counters. The C function returns 0 or an errno.
      *
      * @param places the number of counters
      * @param cached true if values that the device has cached suffice

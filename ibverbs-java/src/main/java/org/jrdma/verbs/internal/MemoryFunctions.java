@@ -70,8 +70,8 @@ public final class MemoryFunctions {
      * Registers memory. Peers and work requests address its first byte as {@code start}. Optional
      * access flags or a {@code start} that is not the default require {@code ibv_reg_mr_iova2}. If
      * the library lacks that function, optional flags are dropped, which libibverbs permits for
-     * flags in its optional range, and another {@code start} is rejected. C returns NULL and sets
-     * errno on failure.
+     * flags in its optional range, and another {@code start} is rejected. The C function returns
+     * NULL and sets errno on failure.
      */
     public MemorySegment register(
             MemorySegment domain, MemorySegment memory, long start, int access, CheckedCall attempt)
@@ -144,7 +144,7 @@ public final class MemoryFunctions {
         return memoryAt(MemorySegment.NULL, Long.MAX_VALUE);
     }
 
-    /** Registers a part of a dma-buf. C returns NULL and sets errno on failure. */
+    /** Registers a part of a dma-buf. The C function returns NULL and sets errno on failure. */
     public MemorySegment registerDmaBuf(
             MemorySegment domain,
             int descriptor,
@@ -170,7 +170,9 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
-    /** Imports a region of another process. C returns NULL and sets errno on failure. */
+    /**
+     * Imports a region of another process. The C function returns NULL and sets errno on failure.
+     */
     public MemorySegment importRegion(MemorySegment domain, int handle, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(importMr);
@@ -198,7 +200,7 @@ public final class MemoryFunctions {
         return (access & rdma_h.IBV_ACCESS_ZERO_BASED()) != 0 ? 0 : memory.address();
     }
 
-    /** Allocates a null memory region. C returns NULL and sets errno on failure. */
+    /** Allocates a null memory region. The C function returns NULL and sets errno on failure. */
     public MemorySegment allocateNull(
             VerbsContext context, MemorySegment domain, CheckedCall attempt) throws VerbsException {
         var function = context.require(verbs_context.alloc_null_mr$offset(), attempt);
@@ -207,7 +209,9 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
-    /** Registers a range of device memory. C returns NULL and sets errno on failure. */
+    /**
+     * Registers a range of device memory. The C function returns NULL and sets errno on failure.
+     */
     public MemorySegment registerDeviceMemory(
             VerbsContext context,
             MemorySegment domain,
@@ -308,7 +312,7 @@ public final class MemoryFunctions {
         throw attempt.failed(errno);
     }
 
-    /** Deregisters a region. C returns an errno. */
+    /** Deregisters a region. The C function returns 0 or an errno. */
     public void deregister(MemorySegment region, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DEREG_MR.invokeExact(deregMr, segment(), region)));
     }
@@ -317,7 +321,8 @@ public final class MemoryFunctions {
     public record Piece(long address, int length, int key) {}
 
     /**
-     * Advises the kernel about the pages of memory for on-demand paging. C returns an errno.
+     * Advises the kernel about the pages of memory for on-demand paging. The C function returns 0
+     * or an errno.
      *
      * @param waits true to wait until the kernel has followed the advice
      */
@@ -359,7 +364,7 @@ public final class MemoryFunctions {
         }
     }
 
-    /** Allocates a memory window. C returns NULL and sets errno on failure. */
+    /** Allocates a memory window. The C function returns NULL and sets errno on failure. */
     public MemorySegment allocateWindow(
             VerbsContext context, MemorySegment domain, boolean type2, CheckedCall attempt)
             throws VerbsException {
@@ -370,7 +375,7 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(window), ibv_mw.layout().byteSize());
     }
 
-    /** Deallocates a memory window. C returns an errno. */
+    /** Deallocates a memory window. The C function returns 0 or an errno. */
     public void deallocateWindow(VerbsContext context, MemorySegment window, CheckedCall attempt)
             throws VerbsException {
         var function = context.operation(ibv_context_ops.dealloc_mw$offset(), attempt);

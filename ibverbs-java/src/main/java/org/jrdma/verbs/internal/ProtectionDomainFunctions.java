@@ -48,19 +48,22 @@ public final class ProtectionDomainFunctions {
         unimportPd = library.find("ibv_unimport_pd");
     }
 
-    /** Allocates a protection domain. C returns NULL and sets errno on failure. */
+    /** Allocates a protection domain. The C function returns NULL and sets errno on failure. */
     public MemorySegment allocateDomain(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
         return attempt.pointer(
                 call(() -> (MemorySegment) ALLOC_PD.invokeExact(allocPd, segment(), context)));
     }
 
-    /** Deallocates a protection domain. C returns an errno. */
+    /** Deallocates a protection domain. The C function returns 0 or an errno. */
     public void deallocateDomain(MemorySegment domain, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DEALLOC_PD.invokeExact(deallocPd, segment(), domain)));
     }
 
-    /** Imports a protection domain of another process. C returns NULL and sets errno on failure. */
+    /**
+     * Imports a protection domain of another process. The C function returns NULL and sets errno on
+     * failure.
+     */
     public MemorySegment importDomain(MemorySegment context, int handle, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(importPd);
@@ -84,7 +87,7 @@ public final class ProtectionDomainFunctions {
         return ibv_pd.handle(memoryAt(domain, ibv_pd.layout().byteSize()));
     }
 
-    /** Allocates a thread domain. C returns NULL and sets errno on failure. */
+    /** Allocates a thread domain. The C function returns NULL and sets errno on failure. */
     public MemorySegment allocateThreadDomain(VerbsContext context, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.alloc_td$offset(), attempt);
@@ -98,7 +101,7 @@ public final class ProtectionDomainFunctions {
         }
     }
 
-    /** Deallocates a thread domain. C returns an errno. */
+    /** Deallocates a thread domain. The C function returns 0 or an errno. */
     public void deallocateThreadDomain(
             VerbsContext context, MemorySegment threads, CheckedCall attempt)
             throws VerbsException {
@@ -108,7 +111,7 @@ public final class ProtectionDomainFunctions {
 
     /**
      * Allocates a parent domain: an {@code ibv_pd} that refers to a protection domain and adds a
-     * thread domain or an allocator. C returns NULL and sets errno on failure.
+     * thread domain or an allocator. The C function returns NULL and sets errno on failure.
      *
      * @param threads the thread domain, or NULL
      * @param memory the allocator of queue memory; null to use the provider's own allocator

@@ -178,7 +178,7 @@ public final class QueuePairFunctions {
     /** A created queue pair and its actual capacities. */
     public record Created(MemorySegment queuePair, Capacities granted) {}
 
-    /** Creates a queue pair. C returns NULL and sets errno on failure. */
+    /** Creates a queue pair. The C function returns NULL and sets errno on failure. */
     public Created create(VerbsContext context, Specification specification, CheckedCall attempt)
             throws VerbsException {
         if (specification.isExtended()) {
@@ -201,8 +201,8 @@ public final class QueuePairFunctions {
 
     /**
      * Creates a queue pair for extended posts. If the device rejects operations on memory windows
-     * with EOPNOTSUPP, the queue pair is created without them. C returns NULL and sets errno on
-     * failure.
+     * with EOPNOTSUPP, the queue pair is created without them. The C function returns NULL and sets
+     * errno on failure.
      */
     public Created createExtended(
             VerbsContext context, Specification specification, CheckedCall attempt)
@@ -255,8 +255,8 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Creates a queue pair that delivers messages to the shared receive queues of an XRC domain. C
-     * returns NULL and sets errno on failure.
+     * Creates a queue pair that delivers messages to the shared receive queues of an XRC domain.
+     * The C function returns NULL and sets errno on failure.
      */
     public Created createReceiving(
             VerbsContext context, MemorySegment xrcDomain, CheckedCall attempt)
@@ -271,8 +271,8 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Opens an existing receiving queue pair of an XRC domain by its number. C returns NULL and
-     * sets errno on failure.
+     * Opens an existing receiving queue pair of an XRC domain by its number. The C function returns
+     * NULL and sets errno on failure.
      */
     public Created openReceiving(
             VerbsContext context, MemorySegment xrcDomain, int number, CheckedCall attempt)
@@ -308,8 +308,8 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Returns the {@code ibv_qp_ex} of a queue pair. C returns NULL if the queue pair was not
-     * created for extended posts.
+     * Returns the {@code ibv_qp_ex} of a queue pair. The C function returns NULL if the queue pair
+     * was not created for extended posts.
      */
     public MemorySegment extended(MemorySegment queuePair, CheckedCall attempt)
             throws VerbsException {
@@ -327,7 +327,7 @@ public final class QueuePairFunctions {
         return ibv_qp.qp_num(queuePair);
     }
 
-    /** Changes attributes of a queue pair. C returns an errno. */
+    /** Changes attributes of a queue pair. The C function returns 0 or an errno. */
     public void modify(MemorySegment queuePair, QueuePairChange change, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -343,8 +343,8 @@ public final class QueuePairFunctions {
 
     /**
      * Queries the attributes of a queue pair. Providers fill in all values that they know,
-     * regardless of the mask. The kernel may leave the other values uninitialized. C returns an
-     * errno.
+     * regardless of the mask. The kernel may leave the other values uninitialized. The C function
+     * returns 0 or an errno.
      *
      * @param hasPaths false for iWARP, which has no InfiniBand paths
      * @param hasReceives true if the queue pair has its own receive queue
@@ -378,7 +378,7 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** Limits the send rate of a queue pair. C returns an errno. */
+    /** Limits the send rate of a queue pair. The C function returns 0 or an errno. */
     public void limitRate(
             VerbsContext context, MemorySegment queuePair, RateLimit limit, CheckedCall attempt)
             throws VerbsException {
@@ -427,7 +427,10 @@ public final class QueuePairFunctions {
                                         rdma_h.IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS())));
     }
 
-    /** Queries the enhanced options of a queue pair ({@code ibv_query_ece}). C returns an errno. */
+    /**
+     * Queries the enhanced options of a queue pair ({@code ibv_query_ece}). The C function returns
+     * 0 or an errno.
+     */
     public EnhancedOptions queryEnhanced(MemorySegment queuePair, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(queryEce);
@@ -439,7 +442,10 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** Sets the enhanced options of a queue pair ({@code ibv_set_ece}). C returns an errno. */
+    /**
+     * Sets the enhanced options of a queue pair ({@code ibv_set_ece}). The C function returns 0 or
+     * an errno.
+     */
     public void setEnhanced(MemorySegment queuePair, EnhancedOptions options, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(setEce);
@@ -454,7 +460,7 @@ public final class QueuePairFunctions {
 
     /**
      * Destroys a queue pair. Blocks until all asynchronous events of the queue pair are
-     * acknowledged. C returns an errno.
+     * acknowledged. The C function returns 0 or an errno.
      */
     public void destroy(MemorySegment queuePair, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DESTROY_QP.invokeExact(destroyQp, segment(), queuePair)));

@@ -51,7 +51,7 @@ public final class SharedReceiveQueueFunctions {
         destroySrq = library.find("ibv_destroy_srq");
     }
 
-    /** Creates a shared receive queue. C returns NULL and sets errno on failure. */
+    /** Creates a shared receive queue. The C function returns NULL and sets errno on failure. */
     public MemorySegment create(
             MemorySegment domain, int receives, int elements, CheckedCall attempt)
             throws VerbsException {
@@ -81,7 +81,9 @@ public final class SharedReceiveQueueFunctions {
     public record XrcSpecification(
             MemorySegment domain, MemorySegment xrcDomain, MemorySegment completions) {}
 
-    /** Creates an XRC shared receive queue. C returns NULL and sets errno on failure. */
+    /**
+     * Creates an XRC shared receive queue. The C function returns NULL and sets errno on failure.
+     */
     public MemorySegment createXrc(
             VerbsContext context,
             XrcSpecification specification,
@@ -120,8 +122,8 @@ public final class SharedReceiveQueueFunctions {
     }
 
     /**
-     * Returns the number by which the requests of peers select an XRC shared receive queue. C
-     * returns an errno.
+     * Returns the number by which the requests of peers select an XRC shared receive queue. The C
+     * function returns 0 or an errno.
      */
     public int number(VerbsContext context, MemorySegment queue, CheckedCall attempt)
             throws VerbsException {
@@ -134,7 +136,7 @@ public final class SharedReceiveQueueFunctions {
         }
     }
 
-    /** Changes the capacity, in receive requests. C returns an errno. */
+    /** Changes the capacity, in receive requests. The C function returns 0 or an errno. */
     public void resize(MemorySegment queue, int receives, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -146,7 +148,7 @@ public final class SharedReceiveQueueFunctions {
 
     /**
      * Sets the limit: the device raises an event when fewer receive requests than this number
-     * remain. 0 disables the event. C returns an errno.
+     * remain. 0 disables the event. The C function returns 0 or an errno.
      */
     public void limit(MemorySegment queue, int receives, CheckedCall attempt)
             throws VerbsException {
@@ -168,7 +170,7 @@ public final class SharedReceiveQueueFunctions {
                                         function, segment(), queue, attributes, mask)));
     }
 
-    /** Queries the attributes of a shared receive queue. C returns an errno. */
+    /** Queries the attributes of a shared receive queue. The C function returns 0 or an errno. */
     public SharedReceiveQueueAttributes query(MemorySegment queue, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(querySrq);
@@ -186,7 +188,7 @@ public final class SharedReceiveQueueFunctions {
 
     /**
      * Destroys a shared receive queue. Blocks until all asynchronous events of the queue are
-     * acknowledged. C returns an errno.
+     * acknowledged. The C function returns 0 or an errno.
      */
     public void destroy(MemorySegment queue, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(destroySrq);

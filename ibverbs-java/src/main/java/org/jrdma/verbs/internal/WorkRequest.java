@@ -30,7 +30,7 @@ public abstract sealed class WorkRequest {
         WRITE_WITH_IMMEDIATE(rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM()),
         SEND(rdma_h.IBV_WR_SEND()),
         SEND_WITH_IMMEDIATE(rdma_h.IBV_WR_SEND_WITH_IMM()),
-        /** Reads the peer's memory. */
+        /** Reads memory of the peer. */
         READ(rdma_h.IBV_WR_RDMA_READ()),
         /** Replaces 8 bytes of remote memory if they have the expected value. */
         COMPARE_AND_SWAP(rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP()),
@@ -173,7 +173,7 @@ public abstract sealed class WorkRequest {
         private static final long BOUND_ACCESS =
                 BIND_INFO + ibv_mw_bind_info.mw_access_flags$offset();
 
-        /** Reports the completion. */
+        /** Requests a completion for this request even if it succeeds. */
         public static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
 
         /** Delays the start of the request until all earlier reads and atomics have completed. */

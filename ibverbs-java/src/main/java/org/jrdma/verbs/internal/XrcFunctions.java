@@ -25,7 +25,7 @@ public final class XrcFunctions {
     private XrcFunctions() {}
 
     /**
-     * Opens an XRC domain. C returns NULL and sets errno on failure.
+     * Opens an XRC domain. The C function returns NULL and sets errno on failure.
      *
      * @param descriptor the descriptor of the file that identifies the domain; -1 if no file does
      * @param flags the flags of open(2) that control the creation of the domain
@@ -54,7 +54,7 @@ public final class XrcFunctions {
         }
     }
 
-    /** Closes an XRC domain. C returns an errno. */
+    /** Closes an XRC domain. The C function returns 0 or an errno. */
     public static void close(VerbsContext context, MemorySegment domain, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.close_xrcd$offset(), attempt);

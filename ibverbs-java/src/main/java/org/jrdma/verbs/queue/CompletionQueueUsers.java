@@ -20,7 +20,7 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
     private volatile int capacity;
 
     /**
-     * Creates the state of a completion queue without work queues.
+     * Creates the state of a completion queue that no work queue uses yet.
      *
      * @param shared the shared receive queues whose receives can complete in the completion queue
      */

@@ -5,9 +5,9 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.model.Completion;
 
 /**
- * The future of an operation in flight, which its completion completes. Contains only the name of
- * the queue pair, because a work queue references pending transfers and must not keep an unclosed
- * queue pair reachable.
+ * The future of an operation in flight. The future completes when the completion of the operation
+ * is polled. Contains only the name of the queue pair, because a work queue references pending
+ * transfers and must not keep an unclosed queue pair reachable.
  */
 public final class PendingTransfer extends CompletableFuture<Completion> {
 

@@ -16,7 +16,7 @@ import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.FlushPlacement;
 import org.jrdma.verbs.model.RemoteMemory;
 
-/** Writes parts of work requests, and rejects values that the peer would reject. */
+/** Sets parts of work requests, and rejects values that the peer would reject. */
 public final class RequestWriter {
 
     private static final int ATOMIC_BYTES = Long.BYTES;
@@ -26,7 +26,7 @@ public final class RequestWriter {
 
     private RequestWriter() {}
 
-    /** Writes the memory slices of a request. */
+    /** Sets the memory slices of a work request. */
     public static void slices(WorkRequest request, List<MemorySlice> slices) {
         for (var index = 0; index < slices.size(); index++) {
             var slice = slices.get(index);
@@ -90,7 +90,7 @@ public final class RequestWriter {
         }
     }
 
-    /** Writes the remote address of an atomic operation. */
+    /** Sets the remote address of a request for an atomic operation. */
     public static void atomic(WorkRequest.Send request, RemoteMemory remote, long offset) {
         checkAtomicTarget(offset, remote);
         request.atomic(remote.address() + offset, remote.key());
@@ -111,7 +111,7 @@ public final class RequestWriter {
         return placements;
     }
 
-    /** Writes the range of remote memory to flush. */
+    /** Sets the range of remote memory that a flush request covers. */
     public static void flushRange(
             WorkRequest.Send request,
             RemoteMemory remote,
@@ -134,15 +134,15 @@ public final class RequestWriter {
                 Codes.FLUSH_PLACEMENT.bits(placements));
     }
 
-    /** Writes a flush of a whole remote memory region. */
+    /** Sets a whole remote memory region as the memory that a flush request covers. */
     public static void flushRegion(
             WorkRequest.Send request, RemoteMemory remote, Set<FlushPlacement> placements) {
         request.flushRegion(remote.address(), remote.key(), Codes.FLUSH_PLACEMENT.bits(placements));
     }
 
     /**
-     * Writes the window to bind, the region that it opens to peers, and the access rights of the
-     * peers.
+     * Sets the window of a bind request, the region that the window opens to peers, and the access
+     * rights of the peers.
      */
     public static void bind(
             WorkRequest.Send request,

@@ -74,8 +74,8 @@ public final class MessageRings implements AutoCloseable {
     private final QueuePairOptions<PolledQueuePair> queuePairOptions;
     private int inlineBytes;
 
-    // The numbers of messages and of headers without a message, since the channel was opened, that
-    // this side has posted and that have completed.
+    // Counters since the channel was opened: the messages that this side has posted and that have
+    // completed, and the headers without a message that it has posted and that have completed.
     private long posted;
     private long completed;
     private long headersPosted;
