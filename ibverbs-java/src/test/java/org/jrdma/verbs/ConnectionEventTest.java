@@ -57,7 +57,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Translation of librdmacm events, and calls on identifiers. */
+/** Tests the translation of librdmacm events and the calls on identifiers. */
 @Timeout(30)
 class ConnectionEventTest {
 
@@ -147,7 +147,7 @@ class ConnectionEventTest {
                         });
     }
 
-    static Stream<Arguments> plain() {
+    static Stream<Arguments> eventTypes() {
         return Stream.of(
                 arguments(
                         rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(),
@@ -163,7 +163,7 @@ class ConnectionEventTest {
     }
 
     @ParameterizedTest
-    @MethodSource("plain")
+    @MethodSource("eventTypes")
     void shouldTranslateEventTypes(int type, Class<?> kind) throws Exception {
         var event = translated(type, 0);
 
@@ -219,15 +219,15 @@ class ConnectionEventTest {
 
     @Test
     void shouldCreateAnIdentifierForARequest() throws Exception {
-        var made = rdma_cm_id.allocate(Arena.global());
-        var event = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0, made);
+        var newIdentifier = rdma_cm_id.allocate(Arena.global());
+        var event = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0, newIdentifier);
         rdma_cm_event.listen_id(event, identifier.address());
         library.deliver(event);
 
         var request = (ConnectionEvent.ConnectRequest) channel.next(TIMEOUT);
 
         assertThat(request.listener()).isSameAs(identifier);
-        assertThat(request.identifier().address().address()).isEqualTo(made.address());
+        assertThat(request.identifier().address().address()).isEqualTo(newIdentifier.address());
         channel.close();
         assertThat(request.identifier().isOpen()).isFalse();
         assertThat(Collections.frequency(library.calls, "rdma_destroy_id")).isEqualTo(2);
@@ -255,7 +255,10 @@ class ConnectionEventTest {
         assertThat(Collections.frequency(library.calls, "rdma_ack_cm_event")).isEqualTo(3);
     }
 
-    /** As soon as an event is acknowledged, a new identifier can have the same address. */
+    /**
+     * As soon as the event of a closed identifier is acknowledged, a new identifier can have the
+     * same address.
+     */
     @Test
     void shouldNotDeliverAnEventToANewIdentifierAtTheSameAddress() throws Exception {
         var address = identifier.address();
@@ -295,7 +298,7 @@ class ConnectionEventTest {
         identifier.joinMulticast(second);
         var joined = event(rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN(), 0, identifier.address());
         var parameters = rdma_cm_event.param.ud(rdma_cm_event.param(joined));
-        rdma_ud_param.private_data(parameters, contexts.getFirst()); // not a valid pointer
+        rdma_ud_param.private_data(parameters, contexts.getFirst()); // not a pointer
         rdma_ud_param.private_data_len(parameters, (byte) 8);
         rdma_ud_param.qkey(parameters, 7);
         library.deliver(joined);
@@ -345,13 +348,16 @@ class ConnectionEventTest {
         assertThat(Collections.frequency(library.calls, "rdma_leave_multicast")).isEqualTo(1);
     }
 
-    /** Binds the identifier to the device. */
+    /** Binds the identifier to the fake device. */
     private void bindToDevice() {
         rdma_cm_id.verbs(identifier.address(), library.context());
         ibv_context.device(library.context(), library.device());
     }
 
-    /** On iWARP, the call waits for TCP, which can take minutes. */
+    /**
+     * On iWARP, {@code rdma_connect} waits for TCP, which can take minutes. Therefore, close() must
+     * not wait for the call.
+     */
     @Test
     void shouldCloseDuringAConnectCallWhoseThreadThenDestroysTheIdentifier() throws Exception {
         bindToDevice();
@@ -395,49 +401,52 @@ class ConnectionEventTest {
 
     @Test
     void shouldTransferOwnershipOfAMigratedIdentifier() throws Exception {
-        var second = new FakeLibrary(); // stands for the same library with another event channel
-        try (var other = ConnectionManager.from(second).newEventChannel()) {
-            var moved = identifier.migrateTo(other);
+        var second = new FakeLibrary(); // represents the same library with another event channel
+        try (var target = ConnectionManager.from(second).newEventChannel()) {
+            var moved = identifier.migrateTo(target);
 
             assertThatIllegalStateException().isThrownBy(identifier::establish);
             second.deliver(event(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), 0, moved.address()));
-            assertThat(other.next(TIMEOUT).identifier()).isSameAs(moved);
-            assertThat(moved.migrateTo(other)).isSameAs(moved);
+            assertThat(target.next(TIMEOUT).identifier()).isSameAs(moved);
+            assertThat(moved.migrateTo(target)).isSameAs(moved);
         }
         assertThat(library.calls).doesNotContain("rdma_destroy_id");
         assertThat(second.calls).endsWith("rdma_destroy_id", "rdma_destroy_event_channel");
     }
 
-    /** The kernel moves the events immediately, which wakes up threads at the new channel. */
+    /**
+     * {@code rdma_migrate_id} moves the pending events before it returns. Therefore, a thread that
+     * waits at the new channel can receive an event before migrateTo() returns.
+     */
     @Test
     void shouldDeliverEventsThatArriveDuringMigration() throws Exception {
         var second = new FakeLibrary();
-        try (var other = ConnectionManager.from(second).newEventChannel()) {
+        try (var target = ConnectionManager.from(second).newEventChannel()) {
             var address = identifier.address();
-            var meanwhile = new CompletableFuture<ConnectionEvent>();
+            var eventDuringMigration = new CompletableFuture<ConnectionEvent>();
             second.onCall(
                     "rdma_migrate_id",
                     _ -> {
                         second.deliver(event(rdma_h.RDMA_CM_EVENT_DISCONNECTED(), 0, address));
                         try {
-                            meanwhile.complete(other.next(TIMEOUT));
+                            eventDuringMigration.complete(target.next(TIMEOUT));
                         } catch (Exception e) {
-                            meanwhile.completeExceptionally(e);
+                            eventDuringMigration.completeExceptionally(e);
                         }
                     });
 
-            var moved = identifier.migrateTo(other);
+            var moved = identifier.migrateTo(target);
 
-            assertThat(meanwhile.join().identifier()).isSameAs(moved);
+            assertThat(eventDuringMigration.join().identifier()).isSameAs(moved);
         }
     }
 
     @Test
     void shouldKeepItsChannelIfMigrationFails() throws Exception {
         var second = new FakeLibrary().answer("rdma_migrate_id", -1, Errno.EINVAL);
-        try (var other = ConnectionManager.from(second).newEventChannel()) {
+        try (var target = ConnectionManager.from(second).newEventChannel()) {
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> identifier.migrateTo(other))
+                    .isThrownBy(() -> identifier.migrateTo(target))
                     .withMessageContaining("rdma_migrate_id");
         }
         assertThat(second.calls).doesNotContain("rdma_destroy_id");
@@ -470,9 +479,9 @@ class ConnectionEventTest {
                                         arguments[2], sockaddr_in6.layout().byteSize())));
 
         for (var address : new String[] {"10.77.0.1", "2001:db8::7"}) {
-            var asked = new InetSocketAddress(InetAddress.getByName(address), 50_000);
-            identifier.resolveAddress(asked, TIMEOUT);
-            assertThat(identifier.peerAddress()).hasValue(asked);
+            var peerAddress = new InetSocketAddress(InetAddress.getByName(address), 50_000);
+            identifier.resolveAddress(peerAddress, TIMEOUT);
+            assertThat(identifier.peerAddress()).hasValue(peerAddress);
         }
     }
 
@@ -528,29 +537,31 @@ class ConnectionEventTest {
                         .without("rdma_resolve_addrinfo")
                         .without("rdma_query_addrinfo")
                         .without("rdma_write_cm_event");
-        try (var its = ConnectionManager.from(older).newEventChannel()) {
-            var old = its.newIdentifier(PortSpace.TCP);
+        try (var olderChannel = ConnectionManager.from(older).newEventChannel()) {
+            var olderIdentifier = olderChannel.newIdentifier(PortSpace.TCP);
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(old::establish)
+                    .isThrownBy(olderIdentifier::establish)
                     .withMessageContaining("EOPNOTSUPP");
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> old.enhancedOptions(new EnhancedOptions(1, 2)))
+                    .isThrownBy(() -> olderIdentifier.enhancedOptions(new EnhancedOptions(1, 2)))
                     .withMessageContaining("EOPNOTSUPP");
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(old::peerEnhancedOptions)
+                    .isThrownBy(olderIdentifier::peerEnhancedOptions)
                     .withMessageContaining("EOPNOTSUPP");
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(old::rejectEnhancedOptions)
+                    .isThrownBy(olderIdentifier::rejectEnhancedOptions)
                     .withMessageContaining("rdma_reject_ece failed")
                     .withMessageContaining("requires rdma-core 31");
             for (var call :
                     Map.<String, ThrowingCallable>of(
                                     "rdma_resolve_addrinfo",
-                                    () -> old.resolveAddressInfo(AddressQuery.to("::1", "1")),
+                                    () ->
+                                            olderIdentifier.resolveAddressInfo(
+                                                    AddressQuery.to("::1", "1")),
                                     "rdma_query_addrinfo",
-                                    old::addressInfo,
+                                    olderIdentifier::addressInfo,
                                     "rdma_write_cm_event",
-                                    () -> old.writeEvent(1, 2))
+                                    () -> olderIdentifier.writeEvent(1, 2))
                             .entrySet()) {
                 assertThatExceptionOfType(VerbsException.class)
                         .isThrownBy(call.getValue())
@@ -563,21 +574,21 @@ class ConnectionEventTest {
 
     @Test
     void shouldReportTheResultOfALookupAsAnEvent() throws Exception {
-        var wanted = new String[2];
+        var hostAndService = new String[2];
         var hints = new int[3];
-        var asked = new CountDownLatch(1); // counted down on another thread
+        var called = new CountDownLatch(1); // counted down on another thread
         library.onCall(
                         "rdma_resolve_addrinfo",
                         arguments -> {
-                            wanted[0] = FakeLibrary.memory(arguments[1], 10).getString(0);
-                            wanted[1] = FakeLibrary.memory(arguments[2], 10).getString(0);
+                            hostAndService[0] = FakeLibrary.memory(arguments[1], 10).getString(0);
+                            hostAndService[1] = FakeLibrary.memory(arguments[2], 10).getString(0);
                             var info =
                                     FakeLibrary.memory(
                                             arguments[3], rdma_addrinfo.layout().byteSize());
                             hints[0] = rdma_addrinfo.ai_flags(info);
                             hints[1] = rdma_addrinfo.ai_qp_type(info);
                             hints[2] = rdma_addrinfo.ai_port_space(info);
-                            asked.countDown();
+                            called.countDown();
                         })
                 .onCall(
                         "rdma_query_addrinfo",
@@ -589,10 +600,10 @@ class ConnectionEventTest {
                 AddressQuery.to("some", "7471")
                         .withType(QueuePairType.UNRELIABLE_CONNECTION)
                         .withNumericHost());
-        assertThat(asked.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
         var resolved = translated(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), 0);
 
-        assertThat(wanted).containsExactly("some", "7471");
+        assertThat(hostAndService).containsExactly("some", "7471");
         assertThat(hints)
                 .containsExactly(
                         rdma_h.RAI_NUMERICHOST(), rdma_h.IBV_QPT_UC(), rdma_h.RDMA_PS_IB());
@@ -617,13 +628,13 @@ class ConnectionEventTest {
     @Test
     void shouldReportAFailedLookup() throws Exception {
         library.answer("rdma_resolve_addrinfo", -1, -2);
-        identifier.resolveAddressInfo(AddressQuery.to("nobody", "1"));
+        identifier.resolveAddressInfo(AddressQuery.to("unknown.example", "1"));
         var failure = channel.next(TIMEOUT);
         assertThat(failure).isEqualTo(new ConnectionEvent.AddressInfoError(identifier, -2));
         assertThat(((ConnectionEvent.Failure) failure).reason())
                 .isEqualTo("the host or service is unknown (-2)");
         library.answer("rdma_resolve_addrinfo", -1, Errno.EBUSY);
-        identifier.resolveAddressInfo(AddressQuery.to("somebody", "1"));
+        identifier.resolveAddressInfo(AddressQuery.to("busy.example", "1"));
         assertThat(((ConnectionEvent.Failure) channel.next(TIMEOUT)).reason())
                 .contains("previous lookup has not been taken");
         library.answer("rdma_query_addrinfo", -1, Errno.ENOENT);
@@ -634,30 +645,30 @@ class ConnectionEventTest {
         assertThat(library.calls).doesNotContain("rdma_freeaddrinfo");
     }
 
-    /** Starts a lookup that blocks until the returned latch is counted down. */
+    /** Starts a lookup whose C function blocks until the caller counts down the returned latch. */
     private CountDownLatch startBlockedLookup() throws Exception {
-        var asked = new CountDownLatch(1);
-        var answer = new CountDownLatch(1);
+        var called = new CountDownLatch(1);
+        var unblock = new CountDownLatch(1);
         library.onCall(
                 "rdma_resolve_addrinfo",
                 _ -> {
-                    asked.countDown();
-                    awaitQuietly(answer);
+                    called.countDown();
+                    awaitQuietly(unblock);
                 });
         identifier.resolveAddressInfo(AddressQuery.to("slow", "1"));
-        asked.await();
-        return answer;
+        called.await();
+        return unblock;
     }
 
     /**
-     * The call cannot be interrupted: close() returns, and the call's thread destroys the
-     * identifier.
+     * A blocked lookup call cannot be interrupted. Therefore, close() returns during the call, and
+     * the thread of the call destroys the identifier.
      */
     @Test
     void shouldCloseDuringALookup() throws Exception {
         var destroyed = new CountDownLatch(1);
         library.onCall("rdma_destroy_id", _ -> destroyed.countDown());
-        var answer = startBlockedLookup();
+        var unblock = startBlockedLookup();
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> identifier.resolveAddressInfo(AddressQuery.to("slow", "2")))
@@ -665,45 +676,51 @@ class ConnectionEventTest {
         identifier.close();
         assertThat(library.calls).doesNotContain("rdma_destroy_id");
 
-        answer.countDown();
+        unblock.countDown();
         destroyed.await();
         assertThat(library.calls).containsOnlyOnce("rdma_destroy_id");
         assertThatIllegalStateException()
                 .isThrownBy(() -> identifier.resolveAddressInfo(AddressQuery.to("slow", "3")));
     }
 
-    /** The new owner could destroy the identifier while the lookup writes to it. */
+    /**
+     * After a migration, the new owner could destroy the identifier while the lookup still writes
+     * to it.
+     */
     @Test
     void shouldNotMigrateDuringALookup() throws Exception {
         var destroyed = new CountDownLatch(1);
         library.onCall("rdma_destroy_id", _ -> destroyed.countDown());
         var second = new FakeLibrary();
-        try (var other = ConnectionManager.from(second).newEventChannel()) {
-            var answer = startBlockedLookup();
+        try (var target = ConnectionManager.from(second).newEventChannel()) {
+            var unblock = startBlockedLookup();
 
             assertThatIllegalStateException()
-                    .isThrownBy(() -> identifier.migrateTo(other).close())
+                    .isThrownBy(() -> identifier.migrateTo(target).close())
                     .withMessageContaining("connect or lookup call");
 
             identifier.close();
             assertThat(library.calls).doesNotContain("rdma_destroy_id");
-            answer.countDown();
+            unblock.countDown();
             destroyed.await();
         }
         assertThat(second.calls).doesNotContain("rdma_migrate_id", "rdma_destroy_id");
     }
 
-    /** A program that has received the event may migrate although the call has not yet returned. */
+    /**
+     * The event of a lookup can arrive before the lookup call returns. A program that has received
+     * the event may migrate the identifier immediately.
+     */
     @Test
     void shouldMigrateAfterALookupCallHasReturned() throws Exception {
         var second = new FakeLibrary();
-        try (var other = ConnectionManager.from(second).newEventChannel()) {
-            var answer = startBlockedLookup();
+        try (var target = ConnectionManager.from(second).newEventChannel()) {
+            var unblock = startBlockedLookup();
             translated(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), 0);
             var migrating =
                     CompletableFuture.supplyAsync(() -> {
                         try {
-                            return identifier.migrateTo(other);
+                            return identifier.migrateTo(target);
                         } catch (VerbsException e) {
                             throw new IllegalStateException(e);
                         }
@@ -712,7 +729,7 @@ class ConnectionEventTest {
             assertThat(migrating).isNotDone();
             assertThat(second.calls).doesNotContain("rdma_migrate_id");
 
-            answer.countDown();
+            unblock.countDown();
 
             assertThat(migrating.get().isOpen()).isTrue();
         }
@@ -720,7 +737,10 @@ class ConnectionEventTest {
         assertThat(library.calls).doesNotContain("rdma_destroy_id");
     }
 
-    /** On iWARP, {@code rdma_destroy_id} waits for the peer. */
+    /**
+     * On iWARP, {@code rdma_destroy_id} waits for the peer, so it must not run on the thread that
+     * closes the identifier.
+     */
     @Test
     void shouldDestroyAMigratedIwarpIdentifierInTheBackground() throws Exception {
         library.transport(rdma_h.IBV_TRANSPORT_IWARP());
@@ -729,8 +749,8 @@ class ConnectionEventTest {
         var second = new FakeLibrary();
         var destroyer = new CompletableFuture<Thread>();
         second.onCall("rdma_destroy_id", _ -> destroyer.complete(Thread.currentThread()));
-        try (var other = ConnectionManager.from(second).newEventChannel()) {
-            identifier.migrateTo(other).close();
+        try (var target = ConnectionManager.from(second).newEventChannel()) {
+            identifier.migrateTo(target).close();
 
             assertThat(destroyer.get()).isNotSameAs(Thread.currentThread());
         }

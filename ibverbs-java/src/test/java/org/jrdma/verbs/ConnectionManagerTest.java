@@ -35,7 +35,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Blocking connection calls without a peer. The conformance kit tests them with a peer. */
+/**
+ * Tests the blocking calls of the connection manager against a fake library. The conformance kit
+ * tests the same calls with a peer.
+ */
 @Timeout(30)
 class ConnectionManagerTest {
 
@@ -95,12 +98,12 @@ class ConnectionManagerTest {
 
     @Test
     void shouldStopWhenItsFutureIsCanceled() throws Exception {
-        var asked = new CountDownLatch(1);
-        library.onCall("rdma_resolve_addr", _ -> asked.countDown());
+        var called = new CountDownLatch(1);
+        library.onCall("rdma_resolve_addr", _ -> called.countDown());
         var destroyed = new CountDownLatch(1);
         library.onCall("rdma_destroy_id", _ -> destroyed.countDown());
         var resolving = connections.resolveAsync(PEER, Duration.ofDays(1));
-        asked.await();
+        called.await();
 
         resolving.cancel(true);
 
@@ -119,23 +122,26 @@ class ConnectionManagerTest {
         return rdma_addr.dst_storage(rdma_route.addr(rdma_cm_id.route(identifier)));
     }
 
-    private static MemorySegment name(Object argument) {
+    private static MemorySegment addressAt(Object argument) {
         return FakeLibrary.memory(argument, sockaddr_in.layout().byteSize());
     }
 
-    /** Makes rdma_bind_addr succeed. The returned array will contain the listening identifier. */
+    /**
+     * Makes {@code rdma_bind_addr} set the local address. Returns an array in which the call stores
+     * the identifier of the listener.
+     */
     private MemorySegment[] recordListener() {
         var identifier = new MemorySegment[1];
         library.onCall(
                 "rdma_bind_addr",
                 arguments -> {
                     identifier[0] = identifierAt(arguments[0]);
-                    local(identifier[0]).copyFrom(name(arguments[1]));
+                    local(identifier[0]).copyFrom(addressAt(arguments[1]));
                 });
         return identifier;
     }
 
-    private void request(MemorySegment listener) {
+    private void deliverRequest(MemorySegment listener) {
         var identifier = rdma_cm_id.allocate(Arena.global());
         peer(identifier).copyFrom(local(listener));
         var request = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0, identifier);
@@ -143,7 +149,10 @@ class ConnectionManagerTest {
         library.deliver(request);
     }
 
-    /** Simulates a peer that accepts. The returned array will contain the connecting identifier. */
+    /**
+     * Simulates a peer that accepts the connection. Returns an array in which {@code
+     * rdma_resolve_addr} stores the identifier of the connection.
+     */
     private MemorySegment[] acceptingPeer() {
         var identifier = new MemorySegment[1];
         ibv_context.device(library.context(), library.device());
@@ -151,8 +160,8 @@ class ConnectionManagerTest {
                         "rdma_resolve_addr",
                         arguments -> {
                             identifier[0] = identifierAt(arguments[0]);
-                            local(identifier[0]).copyFrom(name(arguments[2]));
-                            peer(identifier[0]).copyFrom(name(arguments[2]));
+                            local(identifier[0]).copyFrom(addressAt(arguments[2]));
+                            peer(identifier[0]).copyFrom(addressAt(arguments[2]));
                             rdma_cm_id.verbs(identifier[0], library.context());
                             rdma_cm_id.port_num(identifier[0], (byte) 1);
                             rdma_cm_id.qp_type(identifier[0], rdma_h.IBV_QPT_RC());
@@ -171,13 +180,16 @@ class ConnectionManagerTest {
         return identifier;
     }
 
-    /** Sets the attributes that each state requires. */
+    /**
+     * Sets the attributes that the transition to each state requires, as {@code rdma_init_qp_attr}
+     * does.
+     */
     private static void fillAttributes(Object attributes, Object mask) {
-        var wanted = FakeLibrary.memory(attributes, ibv_qp_attr.layout().byteSize());
-        var state = ibv_qp_attr.qp_state(wanted);
-        ibv_qp_attr.port_num(wanted, (byte) 1);
-        ibv_qp_attr.path_mtu(wanted, rdma_h.IBV_MTU_1024());
-        var needed =
+        var attr = FakeLibrary.memory(attributes, ibv_qp_attr.layout().byteSize());
+        var state = ibv_qp_attr.qp_state(attr);
+        ibv_qp_attr.port_num(attr, (byte) 1);
+        ibv_qp_attr.path_mtu(attr, rdma_h.IBV_MTU_1024());
+        var required =
                 state == rdma_h.IBV_QPS_INIT()
                         ? rdma_h.IBV_QP_PKEY_INDEX()
                                 | rdma_h.IBV_QP_PORT()
@@ -195,7 +207,7 @@ class ConnectionManagerTest {
                                         | rdma_h.IBV_QP_SQ_PSN()
                                         | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC();
         FakeLibrary.memory(mask, Integer.BYTES)
-                .set(ValueLayout.JAVA_INT, 0, rdma_h.IBV_QP_STATE() | needed);
+                .set(ValueLayout.JAVA_INT, 0, rdma_h.IBV_QP_STATE() | required);
     }
 
     private void deliver(int type, int status, MemorySegment identifier) {
@@ -206,7 +218,10 @@ class ConnectionManagerTest {
         return ConnectionOptions.of(QueuePairOptions.reliable(device.newCompletionQueue(16)));
     }
 
-    /** The peer did not receive the confirmation of the connection, and timed out. */
+    /**
+     * A peer rejects an established connection if it has not received the confirmation and has
+     * timed out.
+     */
     @Test
     void shouldEndAConnectionThatIsRejectedAfterItWasEstablished() throws Exception {
         var identifier = acceptingPeer();
@@ -221,7 +236,7 @@ class ConnectionManagerTest {
             connection.awaitDisconnected(TIMEOUT);
             assertThat(library.calls).contains("rdma_disconnect");
             assertThat(Collections.frequency(library.calls, "ibv_modify_qp"))
-                    .as("flushed")
+                    .as("one change that flushes the queue pair")
                     .isEqualTo(changes + 1);
         }
     }
@@ -244,7 +259,7 @@ class ConnectionManagerTest {
                     .isThrownBy(() -> connection.awaitDisconnected(TIMEOUT))
                     .withMessageContaining("is closed");
             assertThat(Collections.frequency(library.calls, "ibv_modify_qp"))
-                    .as("flushed")
+                    .as("one change that flushes the queue pair")
                     .isEqualTo(changes + 1);
             connection.close();
         }
@@ -286,14 +301,14 @@ class ConnectionManagerTest {
     @Test
     void shouldPassTheNumbersOfRetries() throws Exception {
         var identifier = acceptingPeer();
-        var asked = new int[2];
+        var retryCounts = new int[2];
         library.onCall(
                 "rdma_connect",
                 arguments -> {
                     var parameters =
                             FakeLibrary.memory(arguments[1], rdma_conn_param.layout().byteSize());
-                    asked[0] = rdma_conn_param.retry_count(parameters);
-                    asked[1] = rdma_conn_param.rnr_retry_count(parameters);
+                    retryCounts[0] = rdma_conn_param.retry_count(parameters);
+                    retryCounts[1] = rdma_conn_param.rnr_retry_count(parameters);
                     deliver(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), 0, identifier[0]);
                 });
         try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
@@ -301,7 +316,7 @@ class ConnectionManagerTest {
 
             connections.connect(PEER, device.newProtectionDomain(), options, TIMEOUT).close();
 
-            assertThat(asked).containsExactly(3, 0);
+            assertThat(retryCounts).containsExactly(3, 0);
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> options.retries(8))
                     .withMessageContaining("Number of retries 8 is not in the range 0 to 7");
@@ -330,7 +345,7 @@ class ConnectionManagerTest {
         var identifier = recordListener();
         try (var listener = connections.listen(PEER)) {
             deliver(rdma_h.RDMA_CM_EVENT_ADDR_CHANGE(), 0, identifier[0]);
-            request(identifier[0]);
+            deliverRequest(identifier[0]);
             listener.next(TIMEOUT).close();
 
             deliver(rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL(), 0, identifier[0]);
@@ -346,20 +361,23 @@ class ConnectionManagerTest {
         var identifier = recordListener();
         try (var listener = connections.listen(PEER)) {
             library.answer("rdma_migrate_id", -1, Errno.ENOMEM);
-            request(identifier[0]);
+            deliverRequest(identifier[0]);
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> listener.next(TIMEOUT))
                     .withMessageContaining("rdma_migrate_id");
             assertThat(library.calls).endsWith("rdma_destroy_id");
 
             library.resetAnswer("rdma_migrate_id");
-            request(identifier[0]);
+            deliverRequest(identifier[0]);
             listener.next(TIMEOUT).close();
         }
         assertThat(connections.openIdentifiers()).isEmpty();
     }
 
-    /** A failure to take one event can be temporary, for example a lack of memory. */
+    /**
+     * The failure of {@code rdma_get_cm_event} can be temporary, for example because of a lack of
+     * memory.
+     */
     @Test
     void shouldRetryAfterAFailureToTakeAnEvent() throws Exception {
         var times = new AtomicInteger();
@@ -379,7 +397,10 @@ class ConnectionManagerTest {
         assertThat(times).hasValueGreaterThan(2);
     }
 
-    /** Otherwise all waiting threads would time out and blame their peers. */
+    /**
+     * If events can no longer be taken, all waits must fail. Otherwise they would time out, and
+     * their exceptions would report that the peers do not answer.
+     */
     @Test
     void shouldFailAllWaitsIfNoEventCanBeTakenAndRecoverWithANewChannel() throws Exception {
         library.answer("rdma_get_cm_event", -1, Errno.EBADF);
@@ -401,7 +422,7 @@ class ConnectionManagerTest {
         var listener = connections.listen(PEER);
         assertThat(listener.localAddress()).isEqualTo(PEER);
         for (var count = 0; count < 3; count++) {
-            request(identifier[0]);
+            deliverRequest(identifier[0]);
         }
         var request = listener.next(TIMEOUT);
         request.close();

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Calls of libibverbs for datagrams and unreliable connections, and their failures. */
+/** Tests the calls of libibverbs for datagrams and unreliable connections, and their failures. */
 class DatagramsTest {
 
     private static final int QUEUE_KEY = 0x1111_1111;
@@ -85,7 +85,7 @@ class DatagramsTest {
     }
 
     @Test
-    void shouldCreateAQueuePairOfItsType() throws Exception {
+    void shouldCreateAQueuePairOfTheRequestedType() throws Exception {
         var types = new ArrayList<Integer>();
         library.onCall(
                 "ibv_create_qp",
@@ -166,16 +166,16 @@ class DatagramsTest {
 
     @Test
     void shouldCreateAnAddressHandleFromAnAddressVector() throws Exception {
-        var seen = new ArrayList<MemorySegment>();
+        var recorded = new ArrayList<MemorySegment>();
         library.onCall(
                 "ibv_create_ah",
-                arguments -> seen.add(copy(arguments[1], ibv_ah_attr.layout().byteSize())));
+                arguments -> recorded.add(copy(arguments[1], ibv_ah_attr.layout().byteSize())));
 
         var vector = queuePair.addressOf(new Endpoint(0, 1, 2, PEER)).withServiceLevel(6);
         var handle = domain.newAddressHandle(vector);
 
         assertThat(handle.vector()).isEqualTo(vector);
-        var attributes = seen.getFirst();
+        var attributes = recorded.getFirst();
         assertThat(ibv_ah_attr.port_num(attributes)).isEqualTo((byte) 1);
         assertThat(ibv_ah_attr.sl(attributes)).isEqualTo((byte) 6);
         assertThat(ibv_ah_attr.is_global(attributes)).isEqualTo((byte) 1);
@@ -200,7 +200,7 @@ class DatagramsTest {
     @Test
     void shouldDestroyAnAddressHandleOnceAndBeforeItsDomain() throws Exception {
         var handle = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
-        var other = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
+        var openHandle = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
 
         handle.close();
         handle.close();
@@ -210,8 +210,8 @@ class DatagramsTest {
         assertThat(library.calls.stream().filter("ibv_destroy_ah"::equals)).hasSize(2);
         assertThat(library.calls.lastIndexOf("ibv_destroy_ah"))
                 .isLessThan(library.calls.indexOf("ibv_dealloc_pd"));
-        assertThat(other.isOpen()).isFalse();
-        assertThatIllegalStateException().isThrownBy(other::address);
+        assertThat(openHandle.isOpen()).isFalse();
+        assertThatIllegalStateException().isThrownBy(openHandle::address);
     }
 
     @Test
@@ -230,13 +230,13 @@ class DatagramsTest {
         var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var first = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
         var second = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
-        var seen = new ArrayList<List<Object>>();
+        var recorded = new ArrayList<List<Object>>();
         library.onCall(
                 "post_send",
                 arguments -> {
                     var request = copy(arguments[1], ibv_send_wr.layout().byteSize());
                     var datagram = ibv_send_wr.wr.ud(ibv_send_wr.wr(request));
-                    seen.add(
+                    recorded.add(
                             List.of(
                                     ibv_send_wr.wr.ud.ah(datagram).address(),
                                     ibv_send_wr.wr.ud.remote_qpn(datagram),
@@ -248,7 +248,7 @@ class DatagramsTest {
         assertThat(send.tryPost()).isTrue();
         assertThat(send.to(new Destination(second, 9, 10)).immediate(11).tryPost()).isTrue();
 
-        assertThat(seen)
+        assertThat(recorded)
                 .containsExactly(
                         List.of(first.address().address(), 7, 8, rdma_h.IBV_WR_SEND()),
                         List.of(second.address().address(), 9, 10, rdma_h.IBV_WR_SEND_WITH_IMM()));
@@ -288,7 +288,10 @@ class DatagramsTest {
         assertThat(library.calls).doesNotContain("post_send");
     }
 
-    /** A provider reads the address handle of every request, even of one that will be flushed. */
+    /**
+     * A provider reads the address handle of every request, even of a request that it will flush.
+     * Therefore, the marker of a drain has an address handle of its own.
+     */
     @Test
     void shouldDrainWithAMarkerThatHasAnAddressHandle() throws Exception {
         var queue = device.newCompletionQueue(64);
@@ -356,9 +359,9 @@ class DatagramsTest {
                     ibv_ah_attr.dlid(attributes, (short) 0xabcd);
                 });
 
-        var back = queuePair.addressOf(RECEIVED, memory.slice(16, 48));
+        var replyAddress = queuePair.addressOf(RECEIVED, memory.slice(16, 48));
 
-        assertThat(back)
+        assertThat(replyAddress)
                 .isEqualTo(
                         new AddressVector(1, 0xabcd, 0, 0, StaticRate.UNLIMITED, Optional.empty()));
         var completion = completions.getFirst();
@@ -386,20 +389,20 @@ class DatagramsTest {
 
     @Test
     void shouldDetachMulticastGroupsBeforeTheQueuePairIsDestroyed() throws Exception {
-        var seen = new ArrayList<byte[]>();
+        var recorded = new ArrayList<byte[]>();
         library.onCall(
                 "ibv_attach_mcast",
-                arguments -> seen.add(copy(arguments[1], Gid.BYTES).toArray(JAVA_BYTE)));
-        var other = new Gid(0xff15_0000_0000_0000L, 0x77);
+                arguments -> recorded.add(copy(arguments[1], Gid.BYTES).toArray(JAVA_BYTE)));
+        var otherGroup = new Gid(0xff15_0000_0000_0000L, 0x77);
 
         queuePair.attachMulticast(GROUP, 0);
-        queuePair.attachMulticast(other, 0xc001);
-        queuePair.attachMulticast(other, 0xc001);
+        queuePair.attachMulticast(otherGroup, 0xc001);
+        queuePair.attachMulticast(otherGroup, 0xc001);
         queuePair.detachMulticast(GROUP, 0);
         assertThat(library.calls).containsOnlyOnce("ibv_detach_mcast");
         queuePair.close();
 
-        assertThat(seen.getFirst())
+        assertThat(recorded.getFirst())
                 .containsExactly(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xef, 1, 2, 3);
         assertThat(library.calls.stream().filter("ibv_detach_mcast"::equals)).hasSize(2);
         assertThat(library.calls.lastIndexOf("ibv_detach_mcast"))
@@ -439,11 +442,11 @@ class DatagramsTest {
     @ValueSource(strings = {"ibv_create_ah", "ibv_destroy_ah"})
     void shouldNotCreateAnAddressHandleThatTheLibraryCannotDestroy(String missing)
             throws Exception {
-        try (var lacking = Verbs.from(new FakeLibrary().without(missing)).openFirst()) {
+        try (var olderDevice = Verbs.from(new FakeLibrary().without(missing)).openFirst()) {
             var vector = queuePair.addressOf(PEER, 0);
 
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> lacking.newProtectionDomain().newAddressHandle(vector))
+                    .isThrownBy(() -> olderDevice.newProtectionDomain().newAddressHandle(vector))
                     .withMessageContaining("EOPNOTSUPP");
         }
     }
@@ -451,10 +454,11 @@ class DatagramsTest {
     @ParameterizedTest
     @ValueSource(strings = {"ibv_attach_mcast", "ibv_detach_mcast", "ibv_init_ah_from_wc"})
     void shouldReportFunctionsThatALibraryLacks(String missing) throws Exception {
-        try (var lacking = Verbs.from(new FakeLibrary().without(missing)).openFirst()) {
-            var domain = lacking.newProtectionDomain();
+        try (var olderDevice = Verbs.from(new FakeLibrary().without(missing)).openFirst()) {
+            var domain = olderDevice.newProtectionDomain();
             var datagrams =
-                    domain.newQueuePair(QueuePairOptions.datagrams(lacking.newCompletionQueue(8)));
+                    domain.newQueuePair(
+                            QueuePairOptions.datagrams(olderDevice.newCompletionQueue(8)));
             var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
 
             assertThatExceptionOfType(VerbsException.class)

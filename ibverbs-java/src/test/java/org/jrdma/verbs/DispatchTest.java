@@ -23,11 +23,14 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Transfers from post to completion, with a library that completes them immediately. */
+/**
+ * Tests transfers from the post to the completion, with a fake library that completes them
+ * immediately.
+ */
 @Timeout(60)
 class DispatchTest {
 
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     @Test
     void shouldCompleteWritesOfThousandsOfVirtualThreadsWithFewSlots() throws Exception {
@@ -39,20 +42,20 @@ class DispatchTest {
                     domain.newQueuePair(
                             QueuePairOptions.reliable(device.newCompletionDispatcher(64))
                                     .sends(8)
-                                    .slotTimeout(LONG));
+                                    .slotTimeout(TIMEOUT));
             queuePair.connect(queuePair.endpoint());
 
             var writes = new ArrayList<Future<Completion>>();
             for (var i = 0; i < 3_000; i++) {
                 Callable<Completion> write =
-                        () -> queuePair.write(memory.slice(), memory.remote()).await(LONG);
+                        () -> queuePair.write(memory.slice(), memory.remote()).await(TIMEOUT);
                 writes.add(executor.submit(write));
             }
 
             for (var write : writes) {
                 assertThat(write.get().status()).isEqualTo(CompletionStatus.SUCCESS);
             }
-            queuePair.drain(LONG);
+            queuePair.drain(TIMEOUT);
         }
     }
 
@@ -60,31 +63,32 @@ class DispatchTest {
     void shouldNotLetABusyDispatcherStarveOthers() throws Exception {
         try (var busyDevice = Verbs.from(new FakeLibrary()).open(FakeLibrary.DEVICE);
                 var device = Verbs.from(new FakeLibrary()).open(FakeLibrary.DEVICE)) {
-            var enough = new CompletableFuture<Void>();
-            var begun = new CountDownLatch(1);
+            var stopped = new CompletableFuture<Void>();
+            var started = new CountDownLatch(1);
             var busy = connected(busyDevice);
             var queuePair = connected(device);
-            // Runs on the thread of all dispatchers; its queue is never empty.
+            // Runs on the thread that all dispatchers share. It posts a new write for each
+            // completion, so that its completion queue never becomes empty.
             var postAgain =
                     new Consumer<Completion>() {
                         @Override
                         public void accept(Completion completion) {
-                            begun.countDown();
-                            if (!enough.isDone()) {
+                            started.countDown();
+                            if (!stopped.isDone()) {
                                 var _ = write(busy).future(Runnable::run).thenAccept(this);
                             }
                         }
                     };
             var _ = write(busy).future(Runnable::run).thenAccept(postAgain);
-            begun.await();
+            started.await();
 
             try {
-                write(queuePair).await(LONG);
+                write(queuePair).await(TIMEOUT);
             } finally {
-                enough.complete(null);
+                stopped.complete(null);
             }
 
-            busy.drain(LONG);
+            busy.drain(TIMEOUT);
         }
     }
 
@@ -120,7 +124,7 @@ class DispatchTest {
             queuePair.close();
 
             assertThatIllegalStateException()
-                    .isThrownBy(() -> receive.await(LONG))
+                    .isThrownBy(() -> receive.await(TIMEOUT))
                     .withMessage(
                             "queue pair 0x001234 of fake0 was closed before RECEIVE completed");
             assertThatIllegalStateException()

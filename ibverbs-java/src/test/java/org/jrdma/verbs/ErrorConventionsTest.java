@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The exceptions for each error convention of libibverbs. */
+/** Tests the exceptions for each error convention of libibverbs. */
 @Timeout(30)
 class ErrorConventionsTest {
 
@@ -294,7 +294,7 @@ class ErrorConventionsTest {
                     library.stub("query_device_ex", verbs_context.query_device_ex.descriptor()));
         }
 
-        private Device reopened() throws Exception {
+        private Device openAgain() throws Exception {
             return Verbs.from(library).open(FakeLibrary.DEVICE);
         }
 
@@ -302,7 +302,7 @@ class ErrorConventionsTest {
         void shouldBeCalledIfTheLibraryAndTheProviderSupportIt() throws Exception {
             install();
 
-            try (var opened = reopened()) {
+            try (var opened = openAgain()) {
                 assertThat(opened.extendedAttributes()).isNotNull();
             }
             assertThat(library.calls).contains("query_device_ex");
@@ -322,7 +322,7 @@ class ErrorConventionsTest {
             install();
             var needed = verbs_context.layout().byteSize() - verbs_context.query_device_ex$offset();
             verbs_context.sz(library.extendedContext(), needed - 1);
-            try (var opened = reopened()) {
+            try (var opened = openAgain()) {
                 assertFailure(
                         opened::extendedAttributes,
                         "ibv_query_device_ex",
@@ -332,7 +332,7 @@ class ErrorConventionsTest {
             assertThat(library.calls).doesNotContain("query_device_ex");
 
             verbs_context.sz(library.extendedContext(), needed);
-            try (var opened = reopened()) {
+            try (var opened = openAgain()) {
                 assertThat(opened.extendedAttributes()).isNotNull();
             }
         }
@@ -342,7 +342,7 @@ class ErrorConventionsTest {
             install();
             ibv_context.abi_compat(library.context(), MemorySegment.NULL);
 
-            try (var opened = reopened()) {
+            try (var opened = openAgain()) {
                 assertFailure(
                         opened::extendedAttributes,
                         "ibv_query_device_ex",
@@ -355,7 +355,7 @@ class ErrorConventionsTest {
     @Nested
     class Closing {
 
-        /** A device that still has a completion channel could not be closed. */
+        /** A device cannot be closed while it has a completion channel. */
         @Test
         void shouldDestroyTheChannelOfAQueueThatIsCreatedDuringClose() throws Exception {
             var closer = new Thread(device::close);
@@ -480,8 +480,9 @@ class ErrorConventionsTest {
 
         @Test
         void shouldPassOnlyTheRequestedChangeToTheLibrary() throws Exception {
-            var seen = new ArrayList<List<Object>>();
-            library.onCall("ibv_rereg_mr", arguments -> seen.add(List.of(arguments).subList(1, 6)));
+            var recorded = new ArrayList<List<Object>>();
+            library.onCall(
+                    "ibv_rereg_mr", arguments -> recorded.add(List.of(arguments).subList(1, 6)));
             var next = device.newProtectionDomain();
             try (var arena = Arena.ofShared()) {
                 var memory = arena.allocate(512);
@@ -490,7 +491,7 @@ class ErrorConventionsTest {
                 var second = next.reregister(first);
                 second.reregisterUnguarded(memory).close();
 
-                assertThat(seen)
+                assertThat(recorded)
                         .containsExactly(
                                 List.of(4, MemorySegment.NULL, MemorySegment.NULL, 0L, 1 | 2),
                                 List.of(2, next.address(), MemorySegment.NULL, 0L, 0),
@@ -516,8 +517,9 @@ class ErrorConventionsTest {
         @Test
         void shouldReportALibraryWithoutReregistration() throws Exception {
             var older = Verbs.from(new FakeLibrary().without("ibv_rereg_mr"));
-            try (var other = older.open(FakeLibrary.DEVICE)) {
-                var memory = other.newProtectionDomain().newArena(Access.LOCAL_WRITE).region(64);
+            try (var olderDevice = older.open(FakeLibrary.DEVICE)) {
+                var memory =
+                        olderDevice.newProtectionDomain().newArena(Access.LOCAL_WRITE).region(64);
 
                 assertFailure(
                         () -> memory.reregister(Access.REMOTE_READ),

@@ -26,7 +26,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The provider functions that an extended completion queue calls, and their order. */
+/** Tests which provider functions an extended completion queue calls, and in which order. */
 @Timeout(30)
 class ExtendedCompletionQueueTest {
 
@@ -35,7 +35,7 @@ class ExtendedCompletionQueueTest {
     private final FakeLibrary fake = new FakeLibrary();
     private final MemorySegment queue = ibv_cq_ex.allocate(Arena.global());
 
-    /** The calls on the queue, in order. */
+    /** The names of the provider functions that were called, in order. */
     private final List<String> calls = new ArrayList<>();
 
     private int pendingCompletions;
@@ -130,7 +130,10 @@ class ExtendedCompletionQueueTest {
         return value;
     }
 
-    /** Returns a cursor of a queue with eight posted receives, which the completions refer to. */
+    /**
+     * Returns a cursor of a completion queue. Eight receives are posted to its queue pair, and the
+     * completions refer to the last of them.
+     */
     private CompletionCursor cursor(Device device, CompletionQueueOptions options, int batch)
             throws FabricException {
         var completions = device.newCompletionQueue(options);

@@ -28,7 +28,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The calls of the post functions of an extended queue pair, and their failures. */
+/** Tests which functions of {@code ibv_qp_ex} a post calls, and how it handles their failures. */
 @Timeout(30)
 class ExtendedPostTest {
 
@@ -37,7 +37,7 @@ class ExtendedPostTest {
     private final FakeLibrary fake = new FakeLibrary();
     private final MemorySegment queuePair = ibv_qp_ex.allocate(ARENA);
     private final List<String> calls = new ArrayList<>();
-    private int answer;
+    private int completeResult;
     private long operations;
 
     ExtendedPostTest() {
@@ -63,38 +63,38 @@ class ExtendedPostTest {
                 ibv_qp_ex.wr_complete.allocate(
                         _ -> {
                             calls.add("complete");
-                            return answer;
+                            return completeResult;
                         },
                         ARENA));
-        ibv_qp_ex.wr_send(queuePair, ibv_qp_ex.wr_send.allocate(_ -> call("send"), ARENA));
+        ibv_qp_ex.wr_send(queuePair, ibv_qp_ex.wr_send.allocate(_ -> log("send"), ARENA));
         ibv_qp_ex.wr_send_imm(
                 queuePair,
                 ibv_qp_ex.wr_send_imm.allocate(
-                        (_, immediate) -> call("send", FakeLibrary.bigEndian(immediate)), ARENA));
+                        (_, immediate) -> log("send", FakeLibrary.bigEndian(immediate)), ARENA));
         ibv_qp_ex.wr_rdma_write(
                 queuePair,
                 ibv_qp_ex.wr_rdma_write.allocate(
-                        (_, key, address) -> call("write", key, address), ARENA));
+                        (_, key, address) -> log("write", key, address), ARENA));
         ibv_qp_ex.wr_rdma_write_imm(
                 queuePair,
                 ibv_qp_ex.wr_rdma_write_imm.allocate(
                         (_, key, address, immediate) ->
-                                call("write", key, address, FakeLibrary.bigEndian(immediate)),
+                                log("write", key, address, FakeLibrary.bigEndian(immediate)),
                         ARENA));
         ibv_qp_ex.wr_rdma_read(
                 queuePair,
                 ibv_qp_ex.wr_rdma_read.allocate(
-                        (_, key, address) -> call("read", key, address), ARENA));
+                        (_, key, address) -> log("read", key, address), ARENA));
         ibv_qp_ex.wr_atomic_cmp_swp(
                 queuePair,
                 ibv_qp_ex.wr_atomic_cmp_swp.allocate(
                         (_, key, address, compare, swap) ->
-                                call("swap", key, address, compare, swap),
+                                log("swap", key, address, compare, swap),
                         ARENA));
         ibv_qp_ex.wr_atomic_fetch_add(
                 queuePair,
                 ibv_qp_ex.wr_atomic_fetch_add.allocate(
-                        (_, key, address, delta) -> call("add", key, address, delta), ARENA));
+                        (_, key, address, delta) -> log("add", key, address, delta), ARENA));
         ibv_qp_ex.wr_set_sge(
                 queuePair,
                 ibv_qp_ex.wr_set_sge.allocate(
@@ -121,7 +121,7 @@ class ExtendedPostTest {
                         (_, _, number, key) -> calls.add("to " + number + " " + key), ARENA));
     }
 
-    private void call(String name, Object... arguments) {
+    private void log(String name, Object... arguments) {
         calls.add(name + " " + ibv_qp_ex.wr_flags(queuePair) + " " + List.of(arguments));
     }
 
@@ -129,13 +129,13 @@ class ExtendedPostTest {
         var lengths = new ArrayList<Long>();
         var bytes = pieces ? ibv_sge.layout().byteSize() : ibv_data_buf.layout().byteSize();
         for (var index = 0; index < count; index++) {
-            var one = FakeLibrary.memory(list, count * bytes).asSlice(index * bytes);
-            lengths.add(pieces ? ibv_sge.length(one) : ibv_data_buf.length(one));
+            var slice = FakeLibrary.memory(list, count * bytes).asSlice(index * bytes);
+            lengths.add(pieces ? ibv_sge.length(slice) : ibv_data_buf.length(slice));
         }
         return lengths;
     }
 
-    private void beRxe() {
+    private void simulateRxe() {
         fake.onCall(
                 "ibv_query_device",
                 arguments ->
@@ -166,15 +166,15 @@ class ExtendedPostTest {
     private static Fixture fixture(Device device) throws FabricException {
         var domain = device.newProtectionDomain();
         var completions = device.newCompletionQueue(64);
-        var made =
+        var created =
                 domain.newQueuePair(
                         QueuePairOptions.reliable(completions)
                                 .sends(4)
                                 .receives(1)
                                 .sendElements(2)
                                 .extendedPosts());
-        made.connect(made.endpoint());
-        return new Fixture(device, made, domain.newArena(Access.LOCAL_WRITE).region(64));
+        created.connect(created.endpoint());
+        return new Fixture(device, created, domain.newArena(Access.LOCAL_WRITE).region(64));
     }
 
     @Test
@@ -209,11 +209,11 @@ class ExtendedPostTest {
                             ibv_qp_init_attr_ex.send_ops_flags(
                                     FakeLibrary.memory(
                                             arguments[1], ibv_qp_init_attr_ex.layout().byteSize()));
-                    var refused = (operations & windows) != 0;
+                    var rejected = (operations & windows) != 0;
                     fake.answer(
                             "create_qp_ex",
-                            refused ? MemorySegment.NULL : queuePair,
-                            refused ? Errno.EOPNOTSUPP : 0);
+                            rejected ? MemorySegment.NULL : queuePair,
+                            rejected ? Errno.EOPNOTSUPP : 0);
                 });
         try (var fixture = fixture()) {
             assertThat(operations & windows).isZero();
@@ -227,11 +227,11 @@ class ExtendedPostTest {
         var remote = new RemoteMemory(0x1000, 7, 64);
         try (var fixture = fixture()) {
             var pair = fixture.queuePair();
-            var one = fixture.region().slice(0, 8);
+            var slice = fixture.region().slice(0, 8);
             var key = fixture.region().localKey();
             var signaled = rdma_h.IBV_SEND_SIGNALED();
 
-            assertThat(pair.prepareSend(one).tryPost()).isTrue();
+            assertThat(pair.prepareSend(slice).tryPost()).isTrue();
             assertThat(calls)
                     .containsExactly(
                             "start", "send " + signaled + " []", "piece " + key + " 8", "complete");
@@ -245,7 +245,7 @@ class ExtendedPostTest {
                             "pieces 2[10, 20]",
                             "complete");
             calls.clear();
-            assertThat(pair.prepareRead(one, remote.slice(8, 8)).tryPost()).isTrue();
+            assertThat(pair.prepareRead(slice, remote.slice(8, 8)).tryPost()).isTrue();
             assertThat(calls)
                     .containsExactly(
                             "start",
@@ -268,11 +268,11 @@ class ExtendedPostTest {
         var remote = new RemoteMemory(0x1000, 7, 64);
         try (var fixture = fixture()) {
             var pair = fixture.queuePair();
-            var one = fixture.region().slice(0, 8);
+            var slice = fixture.region().slice(0, 8);
             var signaled = rdma_h.IBV_SEND_SIGNALED();
 
-            pair.prepareCompareAndSwap(one, remote).values(1, 2).tryPost();
-            pair.prepareFetchAndAdd(one, remote).delta(3).tryPost();
+            pair.prepareCompareAndSwap(slice, remote).values(1, 2).tryPost();
+            pair.prepareFetchAndAdd(slice, remote).delta(3).tryPost();
 
             assertThat(calls)
                     .contains(
@@ -285,15 +285,15 @@ class ExtendedPostTest {
     void shouldFreeTheSlotsOfARejectedChain() throws FabricException {
         try (var fixture = fixture()) {
             var pair = fixture.queuePair();
-            var one = fixture.region().slice(0, 8);
-            var chain = pair.prepareChain(pair.prepareSend(one), pair.prepareSend(one));
-            answer = Errno.EINVAL;
+            var slice = fixture.region().slice(0, 8);
+            var chain = pair.prepareChain(pair.prepareSend(slice), pair.prepareSend(slice));
+            completeResult = Errno.EINVAL;
 
             assertThatExceptionOfType(PostException.class)
                     .isThrownBy(chain::tryPost)
                     .withMessageContaining("ibv_wr_complete")
                     .withMessageContaining("EINVAL")
-                    .satisfies(refused -> assertThat(refused.failedRequest()).isZero());
+                    .satisfies(rejected -> assertThat(rejected.failedRequest()).isZero());
             assertThat(pair.freeSends()).isEqualTo(4);
             assertThat(calls).containsOnlyOnce("start", "complete");
         }
@@ -301,29 +301,30 @@ class ExtendedPostTest {
 
     @Test
     void shouldKeepTheSlotsOfRequestsThatRxePostedDespiteAFailedDoorbell() throws FabricException {
-        beRxe();
+        simulateRxe();
         try (var fixture = fixture()) {
             var send = fixture.queuePair().prepareSend(fixture.region().slice(0, 8));
-            answer = Errno.EIO;
+            completeResult = Errno.EIO;
             assertThatExceptionOfType(PostException.class).isThrownBy(send::tryPost);
             assertThat(fixture.queuePair().freeSends()).isEqualTo(3);
-            answer = Errno.ENOSPC;
+            completeResult = Errno.ENOSPC;
             assertThatExceptionOfType(PostException.class).isThrownBy(send::tryPost);
             assertThat(fixture.queuePair().freeSends()).isEqualTo(3);
         }
     }
 
     @Test
-    void shouldUseTheClassicPostForScatterListsOnRxe() throws FabricException {
-        beRxe();
+    void shouldUseIbvPostSendForScatterListsOnRxe() throws FabricException {
+        simulateRxe();
         try (var fixture = fixture()) {
             var pair = fixture.queuePair();
-            var one = fixture.region().slice(0, 8);
+            var slice = fixture.region().slice(0, 8);
 
-            pair.prepareChain(pair.prepareSend(one), pair.prepareSend(fixture.pieces())).tryPost();
+            pair.prepareChain(pair.prepareSend(slice), pair.prepareSend(fixture.pieces()))
+                    .tryPost();
             assertThat(calls).containsExactly("post_send");
             calls.clear();
-            pair.prepareSend(one).tryPost();
+            pair.prepareSend(slice).tryPost();
             assertThat(calls).contains("start").doesNotContain("post_send");
         }
     }

@@ -57,7 +57,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A fake libibverbs with one device, and a fake librdmacm. Every call succeeds unless a test sets
- * another result. Sends complete immediately, and no data is transferred.
+ * another result. Send requests complete immediately, and no data is transferred.
  */
 @SuppressWarnings("restricted")
 final class FakeLibrary implements LibraryProvider {
@@ -94,7 +94,7 @@ final class FakeLibrary implements LibraryProvider {
 
     private record Answer(Object value, int errno) {}
 
-    /** The C functions that were called, in order. */
+    /** The names of the C functions that were called, in order. */
     final List<String> calls = Collections.synchronizedList(new ArrayList<>());
 
     private final Arena arena = Arena.global();
@@ -106,18 +106,21 @@ final class FakeLibrary implements LibraryProvider {
     private final AtomicInteger armed = new AtomicInteger();
     private final AtomicBoolean event = new AtomicBoolean();
 
-    /** The event channels by address, in the order of creation. */
+    /** The event channels by their addresses, in the order of their creation. */
     private final Map<Long, ConnectionChannel> channels =
             Collections.synchronizedMap(new LinkedHashMap<>());
 
-    /** The event channels of identifiers that do not use the first event channel. */
+    /**
+     * The event channel of each identifier that was created or migrated, by the address of the
+     * identifier. All other identifiers use the first event channel.
+     */
     private final Map<Long, ConnectionChannel> channelsOfIdentifiers = new ConcurrentHashMap<>();
 
     private final MemorySegment device = ibv_device.allocate(arena);
     private final MemorySegment context;
     private @Nullable EventDescriptor channel;
     private int devices = 1;
-    private volatile int presentState;
+    private volatile int queuePairState;
     private volatile int linkLayer = rdma_h.IBV_LINK_LAYER_ETHERNET();
 
     FakeLibrary() {
@@ -154,31 +157,35 @@ final class FakeLibrary implements LibraryProvider {
                 stub("req_notify_cq", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT)));
     }
 
-    /** Removes the device. */
+    /** Removes the device from the device list. */
     FakeLibrary withoutDevices() {
         devices = 0;
         return this;
     }
 
-    /** Removes a function, like an older version of the library. */
+    /** Makes the library lack a function, like an older version of the library. */
     FakeLibrary without(String symbol) {
         missing.add(symbol);
         return this;
     }
 
-    /** Sets the result and the errno of future calls of a function. */
+    /** Sets the result and the errno of all later calls of a function. */
     FakeLibrary answer(String symbol, Object value, int errno) {
         answers.put(symbol, new Answer(value, errno));
         return this;
     }
 
-    /** Resets the result of a function to success. */
+    /**
+     * Removes the result that {@link #answer} has set, so that calls of the function succeed again.
+     */
     FakeLibrary resetAnswer(String symbol) {
         answers.remove(symbol);
         return this;
     }
 
-    /** Sets a callback that gets the arguments of future calls of a function. It must not throw. */
+    /**
+     * Sets a callback that gets the arguments of all later calls of a function. It must not throw.
+     */
     FakeLibrary onCall(String symbol, Consumer<Object[]> watcher) {
         watchers.put(symbol, watcher);
         return this;
@@ -198,11 +205,13 @@ final class FakeLibrary implements LibraryProvider {
 
     /** Sets the state that queries of queue pairs return. */
     FakeLibrary queuePairState(int state) {
-        presentState = state;
+        queuePairState = state;
         return this;
     }
 
-    /** The {@code struct verbs_context} that contains the context of the device. */
+    /**
+     * Returns the {@code struct verbs_context} that contains the {@code ibv_context} of the device.
+     */
     MemorySegment extendedContext() {
         return MemorySegment.ofAddress(context.address() - verbs_context.context$offset())
                 .reinterpret(verbs_context.layout().byteSize());
@@ -237,7 +246,8 @@ final class FakeLibrary implements LibraryProvider {
     }
 
     /**
-     * Delivers a connection manager event. A request is delivered to the channel of its listener.
+     * Delivers an event of the connection manager to the event channel of its identifier. A connect
+     * request is delivered to the event channel of its listener.
      */
     void deliver(MemorySegment rdmaEvent) {
         var owner =
@@ -274,13 +284,13 @@ final class FakeLibrary implements LibraryProvider {
         watchers.getOrDefault(symbol, _ -> {}).accept(arguments);
         var answer = answers.get(symbol);
         if (answer == null) {
-            answer = act(symbol, arguments);
+            answer = succeed(symbol, arguments);
         }
         ((MemorySegment) ERRNO_LOCATION.invokeExact(ERRNO_ADDRESS)).set(JAVA_INT, 0, answer.errno);
         return answer.value;
     }
 
-    private Answer act(String symbol, Object[] arguments) throws FabricException {
+    private Answer succeed(String symbol, Object[] arguments) throws FabricException {
         return switch (symbol) {
             case "ibv_get_device_list" -> {
                 memory(arguments[0], 4).set(JAVA_INT, 0, devices);
@@ -289,33 +299,33 @@ final class FakeLibrary implements LibraryProvider {
                 yield success(list);
             }
             case "rdma_create_event_channel" -> {
-                var made = rdma_event_channel.allocate(arena);
+                var created = rdma_event_channel.allocate(arena);
                 var descriptor = EventDescriptor.open();
-                rdma_event_channel.fd(made, descriptor.number());
+                rdma_event_channel.fd(created, descriptor.number());
                 channels.put(
-                        made.address(),
+                        created.address(),
                         new ConnectionChannel(descriptor, new ConcurrentLinkedQueue<>()));
-                yield success(made);
+                yield success(created);
             }
             case "rdma_create_id" -> {
-                var made = rdma_cm_id.allocate(arena);
-                channelsOfIdentifiers.put(made.address(), channelAt(arguments[0]));
-                memory(arguments[1], ADDRESS.byteSize()).set(ADDRESS, 0, made);
+                var created = rdma_cm_id.allocate(arena);
+                channelsOfIdentifiers.put(created.address(), channelAt(arguments[0]));
+                memory(arguments[1], ADDRESS.byteSize()).set(ADDRESS, 0, created);
                 yield success(0);
             }
             case "rdma_migrate_id" -> {
-                var other = channelAt(arguments[1]);
-                if (other != null) {
-                    channelsOfIdentifiers.put(memory(arguments[0], 1).address(), other);
+                var newChannel = channelAt(arguments[1]);
+                if (newChannel != null) {
+                    channelsOfIdentifiers.put(memory(arguments[0], 1).address(), newChannel);
                 }
                 yield success(0);
             }
             case "rdma_get_cm_event" -> {
-                var asked = channelAt(arguments[0]);
-                synchronized (asked) {
-                    var next = asked.events.poll();
+                var polled = channelAt(arguments[0]);
+                synchronized (polled) {
+                    var next = polled.events.poll();
                     if (next == null) {
-                        asked.descriptor.lower();
+                        polled.descriptor.lower();
                         yield new Answer(-1, Errno.EAGAIN);
                     }
                     memory(arguments[1], ADDRESS.byteSize()).set(ADDRESS, 0, next);
@@ -364,9 +374,9 @@ final class FakeLibrary implements LibraryProvider {
             }
             case "ibv_create_comp_channel" -> {
                 channel = EventDescriptor.open();
-                var made = ibv_comp_channel.allocate(arena);
-                ibv_comp_channel.fd(made, channel.number());
-                yield success(made);
+                var created = ibv_comp_channel.allocate(arena);
+                ibv_comp_channel.fd(created, channel.number());
+                yield success(created);
             }
             case "ibv_create_cq" -> success(ibv_cq.allocate(arena));
             case "ibv_create_qp" -> {
@@ -377,7 +387,7 @@ final class FakeLibrary implements LibraryProvider {
             case "ibv_create_srq" -> success(ibv_srq.allocate(arena));
             case "ibv_query_qp" -> {
                 var attributes = memory(arguments[1], ibv_qp_attr.layout().byteSize());
-                ibv_qp_attr.qp_state(attributes, presentState);
+                ibv_qp_attr.qp_state(attributes, queuePairState);
                 yield success(0);
             }
             case "ibv_get_cq_event" -> {

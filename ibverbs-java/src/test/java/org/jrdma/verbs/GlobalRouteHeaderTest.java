@@ -47,7 +47,10 @@ class GlobalRouteHeaderTest {
                                 63));
     }
 
-    /** The bytes before the header are undefined. Bytes that look like IPv6 are the harder case. */
+    /**
+     * An IPv4 header follows 20 undefined bytes. The reader must not mistake them for a header,
+     * even if they begin like an IPv4 or IPv6 header.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"00", "45", "60", "ff"})
     void shouldReadAnIpv4HeaderAfterArbitraryBytes(String before) throws Exception {

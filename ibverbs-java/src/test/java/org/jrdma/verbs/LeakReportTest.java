@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Leak reports. An object can be reported only if nothing in the SDK, such as destructors and event
- * dispatchers, keeps it reachable.
+ * Tests the reports of leaked objects. A leaked object can be reported only if no part of the SDK,
+ * such as a destructor or an event dispatcher, keeps it reachable.
  */
 @Timeout(30)
 class LeakReportTest {
@@ -96,7 +96,9 @@ class LeakReportTest {
         assertThat(Collections.frequency(library.calls, "ibv_dereg_mr")).isEqualTo(200);
     }
 
-    /** Leaks a domain, whose report shows that the garbage collector has run. */
+    /**
+     * Leaks a protection domain. Its report in the log shows that the garbage collector has run.
+     */
     private static void leakDomain(Device device) throws Exception {
         assertThat(device.newProtectionDomain().isOpen()).isTrue();
     }
@@ -132,7 +134,10 @@ class LeakReportTest {
         assertThat(memory.isOpen()).isTrue();
     }
 
-    /** Returns the log when it contains all expected messages, or after a timeout. */
+    /**
+     * Runs the garbage collector until the log contains all expected messages, at most 100 times.
+     * Returns the log.
+     */
     private String logAfterCollection(List<String> expected) throws InterruptedException {
         for (var i = 0; i < 100; i++) {
             System.gc();

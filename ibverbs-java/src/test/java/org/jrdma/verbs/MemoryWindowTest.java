@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Calls of libibverbs for memory windows. */
+/** Tests the calls of libibverbs for memory windows. */
 class MemoryWindowTest {
 
     private static final int BYTES = 4096;

@@ -15,7 +15,7 @@ class OptionsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
-    void shouldRejectACompletionQueueOfCapacityZero(int capacity) {
+    void shouldRejectACapacityBelowOne(int capacity) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CompletionQueueOptions.capacity(capacity))
                 .withMessage(
@@ -75,16 +75,16 @@ class OptionsTest {
 
     @Test
     void shouldUseAnExtendedQueueOnlyIfAnOptionRequiresIt() {
-        assertThat(plain().config().extended()).isFalse();
-        assertThat(plain().fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(plain().withFields(Set.of()).config().extended()).isTrue();
-        assertThat(plain().withFields(Set.of()).fields()).isEmpty();
-        assertThat(plain().ignoreOverrun().config().extended()).isTrue();
-        assertThat(plain().ignoreOverrun().fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(plain().singleThreadedUnguarded().config().extended()).isTrue();
+        assertThat(baseOptions().config().extended()).isFalse();
+        assertThat(baseOptions().fields()).isEqualTo(CompletionField.STANDARD);
+        assertThat(baseOptions().withFields(Set.of()).config().extended()).isTrue();
+        assertThat(baseOptions().withFields(Set.of()).fields()).isEmpty();
+        assertThat(baseOptions().ignoreOverrun().config().extended()).isTrue();
+        assertThat(baseOptions().ignoreOverrun().fields()).isEqualTo(CompletionField.STANDARD);
+        assertThat(baseOptions().singleThreadedUnguarded().config().extended()).isTrue();
     }
 
-    private static CompletionQueueOptions plain() {
+    private static CompletionQueueOptions baseOptions() {
         return CompletionQueueOptions.capacity(16).waitableForSolicited().vector(3);
     }
 }

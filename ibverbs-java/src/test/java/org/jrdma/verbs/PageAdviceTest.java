@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Calls of {@code ibv_advise_mr}. */
+/** Tests the calls of {@code ibv_advise_mr}. */
 class PageAdviceTest {
 
     private final FakeLibrary library = new FakeLibrary();
@@ -43,14 +43,14 @@ class PageAdviceTest {
 
     @Test
     void shouldPassTheAdviceAndTheMemorySlices() throws Exception {
-        var asked = new ArrayList<List<Object>>();
+        var recorded = new ArrayList<List<Object>>();
         library.onCall(
                 "advise_mr",
                 arguments -> {
-                    asked.add(List.of(arguments[1], arguments[2], arguments[4]));
+                    recorded.add(List.of(arguments[1], arguments[2], arguments[4]));
                     var list = FakeLibrary.memory(arguments[3], 2 * ibv_sge.layout().byteSize());
                     var second = ibv_sge.asSlice(list, 1);
-                    asked.add(List.of(ibv_sge.addr(second), ibv_sge.length(second)));
+                    recorded.add(List.of(ibv_sge.addr(second), ibv_sge.length(second)));
                 });
 
         domain.advise(PageAdvice.PREFETCH, region.slice(), region.slice(8, 16));
@@ -58,7 +58,7 @@ class PageAdviceTest {
         domain.advise(PageAdvice.PREFETCH_WITHOUT_FAULT, region.slice(), region.slice());
 
         var start = region.startAddress();
-        assertThat(asked)
+        assertThat(recorded)
                 .containsExactly(
                         List.of(rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH(), 0, 2),
                         List.of(start + 8, 16),

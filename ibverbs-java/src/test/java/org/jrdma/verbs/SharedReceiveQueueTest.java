@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Calls of libibverbs for shared receive queues, and their failures. */
+/** Tests the calls of libibverbs for shared receive queues, and their failures. */
 class SharedReceiveQueueTest {
 
     private FakeLibrary library;
@@ -43,8 +43,8 @@ class SharedReceiveQueueTest {
         shared = domain.newPolledSharedReceiveQueue(8, 2);
     }
 
-    private void open(FakeLibrary opened) throws Exception {
-        library = opened;
+    private void open(FakeLibrary newLibrary) throws Exception {
+        library = newLibrary;
         device = Verbs.from(library).openFirst();
         domain = device.newProtectionDomain();
         completions = device.newCompletionQueue(64);
@@ -68,7 +68,7 @@ class SharedReceiveQueueTest {
                 .satisfies(e -> assertThat(e.code()).isEqualTo(errno));
     }
 
-    private QueuePairOptions<PolledQueuePair> sharing() {
+    private QueuePairOptions<PolledQueuePair> sharingOptions() {
         return QueuePairOptions.reliable(completions).sends(4).sharedReceives(shared);
     }
 
@@ -77,63 +77,61 @@ class SharedReceiveQueueTest {
                 domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE).slice());
     }
 
-    // ---- calls
-
     @Test
     void shouldBeCreatedWithTheRequestedCapacity() throws Exception {
-        var asked = new ArrayList<Integer>();
+        var recorded = new ArrayList<Integer>();
         library.onCall(
                 "ibv_create_srq",
                 arguments -> {
                     var attributes =
                             ibv_srq_init_attr.attr(
                                     copy(arguments[1], ibv_srq_init_attr.layout().byteSize()));
-                    asked.add(ibv_srq_attr.max_wr(attributes));
-                    asked.add(ibv_srq_attr.max_sge(attributes));
-                    asked.add(ibv_srq_attr.srq_limit(attributes));
+                    recorded.add(ibv_srq_attr.max_wr(attributes));
+                    recorded.add(ibv_srq_attr.max_sge(attributes));
+                    recorded.add(ibv_srq_attr.srq_limit(attributes));
                 });
 
         domain.newPolledSharedReceiveQueue(100, 3);
         domain.newPolledSharedReceiveQueue(7);
 
-        assertThat(asked).containsExactly(100, 3, 0, 7, 1, 0);
+        assertThat(recorded).containsExactly(100, 3, 0, 7, 1, 0);
     }
 
     @Test
     void shouldReplaceTheReceiveQueuesOfItsQueuePairs() throws Exception {
-        var asked = new ArrayList<Object>();
+        var recorded = new ArrayList<Object>();
         library.onCall(
                 "ibv_create_qp",
                 arguments -> {
                     var attributes = copy(arguments[1], ibv_qp_init_attr.layout().byteSize());
-                    var room = ibv_qp_init_attr.cap(attributes);
-                    asked.add(ibv_qp_init_attr.srq(attributes).address());
-                    asked.add(ibv_qp_cap.max_recv_wr(room));
-                    asked.add(ibv_qp_cap.max_recv_sge(room));
+                    var capacities = ibv_qp_init_attr.cap(attributes);
+                    recorded.add(ibv_qp_init_attr.srq(attributes).address());
+                    recorded.add(ibv_qp_cap.max_recv_wr(capacities));
+                    recorded.add(ibv_qp_cap.max_recv_sge(capacities));
                 });
 
-        domain.newQueuePair(sharing().receives(5).receiveElements(6));
+        domain.newQueuePair(sharingOptions().receives(5).receiveElements(6));
         domain.newQueuePair(QueuePairOptions.reliable(completions).receives(5).receiveElements(6));
 
-        assertThat(asked).containsExactly(shared.address().address(), 0, 0, 0L, 5, 6);
+        assertThat(recorded).containsExactly(shared.address().address(), 0, 0, 0L, 5, 6);
     }
 
     @Test
     void shouldChangeOneAttributeAtATime() throws Exception {
-        var asked = new ArrayList<Integer>();
+        var recorded = new ArrayList<Integer>();
         library.onCall(
                 "ibv_modify_srq",
                 arguments -> {
                     var attributes = copy(arguments[1], ibv_srq_attr.layout().byteSize());
-                    asked.add((int) arguments[2]);
-                    asked.add(ibv_srq_attr.max_wr(attributes));
-                    asked.add(ibv_srq_attr.srq_limit(attributes));
+                    recorded.add((int) arguments[2]);
+                    recorded.add(ibv_srq_attr.max_wr(attributes));
+                    recorded.add(ibv_srq_attr.srq_limit(attributes));
                 });
 
         shared.limit(5);
         shared.resize(12);
 
-        assertThat(asked)
+        assertThat(recorded)
                 .containsExactly(rdma_h.IBV_SRQ_LIMIT(), 0, 5, rdma_h.IBV_SRQ_MAX_WR(), 12, 0);
         assertThat(shared.capacity()).isEqualTo(12);
     }
@@ -163,14 +161,14 @@ class SharedReceiveQueueTest {
             assertThat(receive.tryPost()).isTrue();
         }
 
-        assertThat(receive.tryPost()).as("a ninth").isFalse();
+        assertThat(receive.tryPost()).as("a ninth receive").isFalse();
         assertThat(queues).hasSize(8).containsOnly(shared.address().address());
     }
 
     @Test
     void shouldBeDestroyedAfterItsQueuePairs() throws Exception {
-        domain.newQueuePair(sharing());
-        domain.newQueuePair(sharing());
+        domain.newQueuePair(sharingOptions());
+        domain.newQueuePair(sharingOptions());
         assertThat(completions.remainingCapacity()).isEqualTo(64 - 2 * 4 - 8);
 
         shared.close();
@@ -178,8 +176,6 @@ class SharedReceiveQueueTest {
         assertThat(library.calls).endsWith("ibv_destroy_qp", "ibv_destroy_qp", "ibv_destroy_srq");
         assertThat(completions.remainingCapacity()).isEqualTo(64);
     }
-
-    // ---- failures
 
     @Test
     void shouldReportFailuresOfTheDevice() {
@@ -226,7 +222,7 @@ class SharedReceiveQueueTest {
         library.answer("ibv_create_qp", MemorySegment.NULL, Errno.EINVAL);
 
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(() -> domain.newQueuePair(sharing()));
+                .isThrownBy(() -> domain.newQueuePair(sharingOptions()));
 
         assertThat(completions.remainingCapacity()).isEqualTo(64);
     }
@@ -272,46 +268,47 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldFreeTheSlotOfARejectedAsyncReceive() throws Exception {
-        var awaited = domain.newAsyncSharedReceiveQueue(1, 1, Duration.ZERO);
+        var asyncQueue = domain.newAsyncSharedReceiveQueue(1, 1, Duration.ZERO);
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         library.answer("post_srq_recv", Errno.EINVAL, 0);
 
         for (var i = 0; i < 3; i++) {
             assertThatExceptionOfType(PostException.class)
-                    .isThrownBy(() -> awaited.receive(region.slice()))
+                    .isThrownBy(() -> asyncQueue.receive(region.slice()))
                     .withMessage(
-                            "ibv_post_srq_recv failed on the %s: EINVAL (22).".formatted(awaited));
+                            "ibv_post_srq_recv failed on the %s: EINVAL (22)."
+                                    .formatted(asyncQueue));
         }
     }
 
     @Test
     void shouldKeepItsCapacityIfAResizeFails() throws Exception {
-        var awaited = domain.newAsyncSharedReceiveQueue(2, 1, Duration.ZERO);
+        var asyncQueue = domain.newAsyncSharedReceiveQueue(2, 1, Duration.ZERO);
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         library.answer("ibv_modify_srq", Errno.EINVAL, 0);
 
         for (var capacity : new int[] {1, 5}) {
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> awaited.resize(capacity));
-            assertThat(awaited.capacity()).isEqualTo(2);
+                    .isThrownBy(() -> asyncQueue.resize(capacity));
+            assertThat(asyncQueue.capacity()).isEqualTo(2);
         }
 
-        awaited.receive(region.slice());
-        awaited.receive(region.slice());
+        asyncQueue.receive(region.slice());
+        asyncQueue.receive(region.slice());
         assertThatExceptionOfType(FabricTimeoutException.class)
-                .isThrownBy(() -> awaited.receive(region.slice()));
+                .isThrownBy(() -> asyncQueue.receive(region.slice()));
     }
 
     @Test
     void shouldFailAsyncReceivesWhenADispatcherFails() throws Exception {
-        var awaited = domain.newAsyncSharedReceiveQueue(2, 1, Duration.ZERO);
+        var asyncQueue = domain.newAsyncSharedReceiveQueue(2, 1, Duration.ZERO);
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var dispatcher = device.newCompletionDispatcher(16);
         var queuePair =
                 domain.newQueuePair(
-                        QueuePairOptions.reliable(dispatcher).sends(1).sharedReceives(awaited));
+                        QueuePairOptions.reliable(dispatcher).sends(1).sharedReceives(asyncQueue));
         queuePair.connect(queuePair.endpoint());
-        var transfer = awaited.receive(region.slice());
+        var transfer = asyncQueue.receive(region.slice());
 
         library.answer("poll_cq", -1, 0);
         queuePair.write(region.slice(), region.remote()); // raises an event
@@ -320,7 +317,7 @@ class SharedReceiveQueueTest {
                 .isThrownBy(() -> transfer.await(Duration.ofSeconds(10)))
                 .isNotInstanceOf(FabricTimeoutException.class);
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> awaited.receive(region.slice()))
+                .isThrownBy(() -> asyncQueue.receive(region.slice()))
                 .withMessageContaining("The completion dispatcher has stopped");
     }
 }

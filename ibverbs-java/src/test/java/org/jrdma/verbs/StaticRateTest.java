@@ -43,13 +43,13 @@ class StaticRateTest {
         var code = Codes.STATIC_RATE.code(rate);
 
         assertThat(rate.megabits().orElse(-1))
-                .isEqualTo(ask("ibv_rate_to_mbps", rdma_h.ibv_rate_to_mbps$descriptor(), code));
+                .isEqualTo(convert("ibv_rate_to_mbps", rdma_h.ibv_rate_to_mbps$descriptor(), code));
         assertThat(rate.multiple().orElse(-1))
-                .isEqualTo(ask("ibv_rate_to_mult", rdma_h.ibv_rate_to_mult$descriptor(), code));
+                .isEqualTo(convert("ibv_rate_to_mult", rdma_h.ibv_rate_to_mult$descriptor(), code));
         rate.megabits()
                 .ifPresent(number ->
                         assertThat(
-                                        ask(
+                                        convert(
                                                 "mbps_to_ibv_rate",
                                                 rdma_h.mbps_to_ibv_rate$descriptor(),
                                                 number))
@@ -57,14 +57,14 @@ class StaticRateTest {
         rate.multiple()
                 .ifPresent(number ->
                         assertThat(
-                                        ask(
+                                        convert(
                                                 "mult_to_ibv_rate",
                                                 rdma_h.mult_to_ibv_rate$descriptor(),
                                                 number))
                                 .isEqualTo(code));
     }
 
-    private static int ask(String function, FunctionDescriptor type, int number) {
+    private static int convert(String function, FunctionDescriptor type, int number) {
         NativeLibrary library;
         try {
             library = NativeLibrary.open(VerbsLibrary.NAME);

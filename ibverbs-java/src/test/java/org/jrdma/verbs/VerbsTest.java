@@ -67,7 +67,7 @@ class VerbsTest {
         try {
             verbs = Verbs.system();
         } catch (LibraryNotFoundException e) {
-            Assumptions.abort(e.getMessage()); // this test is optional in CI
+            Assumptions.abort(e.getMessage()); // libibverbs is not installed
             return;
         }
         Assumptions.assumeFalse(
@@ -254,7 +254,7 @@ class VerbsTest {
     @Test
     void shouldListOpenDevices() throws Exception {
         var verbs = Verbs.from(new FakeLibrary());
-        var other = Verbs.from(new FakeLibrary());
+        var otherVerbs = Verbs.from(new FakeLibrary());
 
         var first = verbs.open(FakeLibrary.DEVICE);
         var second = verbs.open(FakeLibrary.DEVICE);
@@ -265,7 +265,7 @@ class VerbsTest {
         assertThat(verbs.openDevices().getLast().dependents())
                 .singleElement()
                 .hasToString(domain.toString());
-        assertThat(other.openDevices()).isEmpty();
+        assertThat(otherVerbs.openDevices()).isEmpty();
         first.close();
         assertThat(verbs.openDevices()).hasSize(1);
         second.close();

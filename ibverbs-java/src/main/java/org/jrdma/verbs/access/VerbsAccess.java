@@ -21,29 +21,29 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Access to non-public members of {@code org.jrdma.verbs} for the other packages of this module.
+ * Gives the other packages of this module access to non-public members of {@code org.jrdma.verbs}.
  */
 public abstract class VerbsAccess {
 
-    private static @Nullable VerbsAccess opened;
+    private static @Nullable VerbsAccess registered;
 
     /**
-     * Initialized at the first use, by which time {@code org.jrdma.verbs} must have registered its
-     * implementation.
+     * Initializes {@link Verbs}, which registers its implementation, when the accessor is first
+     * used.
      */
-    private static final class Loaded {
-        static final VerbsAccess ACCESS = AccessInitializer.of(Verbs.class, () -> opened);
+    private static final class Holder {
+        static final VerbsAccess ACCESS = AccessInitializer.of(Verbs.class, () -> registered);
     }
 
     protected VerbsAccess() {}
 
     /** Registers the implementation. Called by the static initializer of {@link Verbs}. */
     public static void open(VerbsAccess access) {
-        opened = access;
+        registered = access;
     }
 
     public static VerbsAccess get() {
-        return Loaded.ACCESS;
+        return Holder.ACCESS;
     }
 
     public abstract DeviceHandle handle(Device device);

@@ -1,6 +1,6 @@
 /**
- * Accessors for non-public members that other packages of this module need, one accessor per
- * package, like {@code jdk.internal.access}. Not exported.
+ * The accessor through which other packages of this module use non-public members of {@code
+ * org.jrdma.verbs}, similar to {@code jdk.internal.access}. Not exported.
  */
 @NullMarked
 package org.jrdma.verbs.access;

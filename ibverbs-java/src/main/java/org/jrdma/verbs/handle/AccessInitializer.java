@@ -5,16 +5,16 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Obtains the accessor of a package by initializing the class that registers it. */
+/** Returns the accessor of a package after initializing the class that registers the accessor. */
 public final class AccessInitializer {
 
     private AccessInitializer() {}
 
     /**
-     * Initializes the class that registers the accessor, and returns the accessor.
+     * Initializes the class that registers an accessor, and returns the accessor.
      *
-     * @param opener a class of the package that registers the accessor in its static initializer
-     * @param opened a supplier of the registered accessor
+     * @param opener the class that registers the accessor in its static initializer
+     * @param opened the supplier of the registered accessor
      */
     public static <A> A of(Class<?> opener, Supplier<@Nullable A> opened) {
         try {

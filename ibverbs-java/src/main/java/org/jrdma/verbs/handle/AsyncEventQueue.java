@@ -12,8 +12,8 @@ import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * The asynchronous events of a device, read from its file descriptor, and the objects that events
- * can name.
+ * The asynchronous events of a device: waits for them on the file descriptor of the device, and
+ * finds the API objects that they concern.
  */
 public final class AsyncEventQueue {
 
@@ -34,8 +34,9 @@ public final class AsyncEventQueue {
     }
 
     /**
-     * Waits until an event may have arrived since the ticket was taken.
+     * Waits until an event may have arrived after the ticket was taken.
      *
+     * @param ticket the result of an earlier {@link #ticket()}
      * @return false if no event arrived before the deadline
      * @throws IllegalStateException if the device is closed
      */
@@ -45,23 +46,26 @@ public final class AsyncEventQueue {
     }
 
     /**
-     * Registers an object, so that events about it can name it. It stays registered until the
-     * {@link #deregistration} action runs.
+     * Registers an object by its native address, so that {@link #subject} finds it. It stays
+     * registered until the {@link #deregistration} action runs.
      */
     public void register(NativeObject object) {
         subjects.put(object.address().address(), new WeakReference<>(object));
     }
 
     /**
-     * Returns the action that removes the object at an address. It must run before the object is
-     * destroyed.
+     * Returns the action that deregisters the object at an address. It must run before the native
+     * object is destroyed, because a new object could otherwise get the same address.
      */
     public Runnable deregistration(long address) {
-        var map = subjects; // a lifetime keeps the action, which must not refer to the handle
+        var map = subjects; // a lifetime keeps the action, so it must not reference a handle
         return () -> map.remove(address);
     }
 
-    /** The object at an address, if it is registered and still reachable. */
+    /**
+     * Returns the object at a native address. Empty if no object is registered there or the object
+     * is no longer reachable.
+     */
     public Optional<NativeObject> subject(long address) {
         var reference = subjects.get(address);
         return reference == null ? Optional.empty() : Optional.ofNullable(reference.get());

@@ -11,7 +11,7 @@ import jdk.jfr.StackTrace;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.model.AsyncEventType;
 
-/** The JFR event for an asynchronous event. */
+/** The JFR event that records an asynchronous event of a device. */
 @Name("org.jrdma.AsyncEvent")
 @Label("RDMA asynchronous event")
 @Description("A device, a port or a queue reported an asynchronous event")

@@ -18,7 +18,10 @@ import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** An open device, as seen by the objects created from it. Safe for use by multiple threads. */
+/**
+ * An open device, in the form that the objects created from it use. Safe for use by multiple
+ * threads.
+ */
 public final class DeviceHandle {
 
     private final VerbsLibrary library;
@@ -30,16 +33,17 @@ public final class DeviceHandle {
     private final AsyncEventQueue events;
 
     /**
-     * The API object of this device, kept reachable by every object that was created from the
-     * device.
+     * The API object of this device. This reference keeps it reachable, because every object that
+     * was created from the device references this handle.
      */
     @SuppressWarnings("unused")
     private @Nullable NativeObject object;
 
     /**
-     * Creates the handle of a device that was just opened.
+     * Creates the handle of a device that was just opened. Closes the device if the creation fails.
      *
-     * @param critical true to link the functions of the hot path as critical
+     * @param critical true to link the functions of the hot path with {@code
+     *     Linker.Option.critical}
      */
     public DeviceHandle(
             VerbsLibrary library,
@@ -80,8 +84,8 @@ public final class DeviceHandle {
     }
 
     /**
-     * Sets the API object of this device. To be called once, before any object is created from the
-     * device.
+     * Sets the API object of this device. Must be called once, before any object is created from
+     * the device.
      */
     public void belongsTo(NativeObject device) {
         object = device;
@@ -96,7 +100,7 @@ public final class DeviceHandle {
     }
 
     /**
-     * The address of the device context.
+     * Returns the address of the {@code ibv_context}.
      *
      * @throws IllegalStateException if the device is closed
      */
@@ -145,17 +149,17 @@ public final class DeviceHandle {
                 () -> library.devices().queryPort(context, port, attempt("ibv_query_port", port)));
     }
 
-    /** Reads the used entries of the GID table of a port. */
+    /** Reads the entries of the GID table of a port that are in use. */
     public List<GidEntry> gids(int port) throws VerbsException {
         return new GidTable(this).read(port);
     }
 
-    /** Ranks the entries of the GID table of a port as source addresses. */
+    /** Ranks the entries of the GID table of a port by their suitability as source addresses. */
     public GidRanking chooseGid(int port) throws VerbsException {
         return GidRanking.among(gids(port));
     }
 
-    /** Makes a native call during which the device stays open. */
+    /** Makes a native call during which the device cannot be closed. */
     public <T> T call(GuardedCalls.Call<T> call) throws VerbsException {
         return GuardedCalls.call(lifetime, call);
     }

@@ -11,20 +11,24 @@ import org.jrdma.verbs.model.QueueMemory;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** A protection domain, as seen by the objects created in it. Safe for use by multiple threads. */
+/**
+ * A protection domain, in the form that the objects created in it use. Safe for use by multiple
+ * threads.
+ */
 public final class DomainHandle {
 
     private final DeviceHandle device;
     private final NativeResource domain;
 
     /**
-     * The protection domain at the root of a chain of parent domains; this domain if it is not a
-     * parent domain.
+     * The protection domain from which this parent domain was created, possibly through other
+     * parent domains; this domain if it is not a parent domain.
      */
     private final DomainHandle root;
 
     /**
-     * The API object of this domain, kept reachable by every object that was created in the domain.
+     * The API object of this domain. This reference keeps it reachable, because every object that
+     * was created in the domain references this handle.
      */
     @SuppressWarnings("unused")
     private @Nullable NativeObject object;
@@ -58,7 +62,7 @@ public final class DomainHandle {
                             handle,
                             CheckedCall.to(
                                     "ibv_import_pd",
-                                    () -> "%d on %s".formatted(handle, device.name())));
+                                    () -> "for handle %d on %s".formatted(handle, device.name())));
             return new DomainHandle(
                     device,
                     NativeResource.of(
@@ -72,8 +76,11 @@ public final class DomainHandle {
     }
 
     /**
-     * Creates a parent domain: a variant of this protection domain for a thread domain or with an
-     * allocator of queue memory.
+     * Creates a parent domain: a protection domain that refers to this domain and adds a thread
+     * domain or an allocator of queue memory.
+     *
+     * @param threads the thread domain; null if there is none
+     * @param memory the allocator; null to use the provider's own allocator
      */
     public DomainHandle newParent(@Nullable NativeResource threads, @Nullable QueueMemory memory)
             throws VerbsException {
@@ -98,7 +105,7 @@ public final class DomainHandle {
                                                                 .formatted(
                                                                         this,
                                                                         threads == null
-                                                                                ? null
+                                                                                ? "no thread domain"
                                                                                 : threads
                                                                                         .lifetime())));
                         return new DomainHandle(
@@ -129,7 +136,7 @@ public final class DomainHandle {
                 (made, attempt) -> {
                     functions.deallocateDomain(made, attempt);
                     if (stubs != null) {
-                        stubs.close(); // not after a failure: the provider might call them
+                        stubs.close(); // after a failure, the provider may still call them
                     }
                 });
     }
@@ -139,7 +146,7 @@ public final class DomainHandle {
     }
 
     /**
-     * Sets the API object of this domain. To be called once, before any object is created in the
+     * Sets the API object of this domain. Must be called once, before any object is created in the
      * domain.
      */
     public void belongsTo(NativeObject api) {
@@ -162,7 +169,10 @@ public final class DomainHandle {
         return root != this;
     }
 
-    /** Returns true if objects of the two domains can be used together. */
+    /**
+     * Returns true if objects of the two domains can be used together, because both domains are the
+     * same domain or parent domains of the same domain.
+     */
     public boolean isSameAs(DomainHandle other) {
         return root == other.root;
     }

@@ -17,8 +17,8 @@ import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Reads GID tables. Older libraries can only read single entries, without their types; the types
- * then come from sysfs.
+ * Reads the GID table of a port. Older libraries can read only single entries and do not report
+ * their types. In this case, the types are read from sysfs.
  */
 final class GidTable {
 
@@ -50,8 +50,8 @@ final class GidTable {
     }
 
     /**
-     * Reads the entries individually and skips unused ones, as the function for the whole table
-     * does.
+     * Reads the entries one by one and skips unused entries, which {@code ibv_query_gid_table} also
+     * omits.
      */
     private List<DeviceFunctions.Gid> oneByOne(int port, int length) throws VerbsException {
         var rows = new ArrayList<DeviceFunctions.Gid>();
@@ -66,8 +66,10 @@ final class GidTable {
     }
 
     /**
-     * Converts an entry. Without a type from the library, sysfs supplies it, where the GIDs of
-     * InfiniBand, iWARP and RoCE v1 share one type name.
+     * Converts an entry. If the library does not report the type, the type is read from sysfs,
+     * where the GIDs of InfiniBand, iWARP and RoCE v1 have the same type name.
+     *
+     * @param isRoce true if the port is a RoCE port
      */
     private GidEntry entry(DeviceFunctions.Gid row, boolean isRoce) {
         var gid = new Gid(row.prefix(), row.interfaceId());

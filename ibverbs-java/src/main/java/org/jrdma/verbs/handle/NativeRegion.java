@@ -9,14 +9,15 @@ import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The native structure of a memory region, until it is deregistered or transferred by a
- * re-registration. A lifetime keeps this object, so it must not refer to a handle.
+ * The native structure of a memory region, and the duty to deregister it. A successful
+ * re-registration transfers both to a new object. A lifetime keeps this object, so this object must
+ * not refer to a handle.
  */
 final class NativeRegion {
 
     /**
-     * The backings of regions that the system failed to deregister. Their memory is never freed,
-     * because an adapter may still write to it.
+     * The owners of the memory of regions that the system failed to deregister. Their memory is
+     * never freed, because an adapter may still write to it.
      */
     private static final Set<Object> NEVER_FREED =
             Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
@@ -26,15 +27,18 @@ final class NativeRegion {
     final boolean imported;
     private final Object backing;
 
-    /** Set if a failed re-registration left the region unusable. */
+    /** True if a failed re-registration left the region unusable. */
     boolean unusable;
 
-    /** Set once the region is deregistered or transferred. */
+    /** True once the region is deregistered or transferred to another object. */
     boolean released;
 
     /**
+     * Creates the owner of a native region.
+     *
      * @param imported true if another process registered the region and owns the memory
-     * @param backing the owner of the memory, kept until the adapter no longer accesses it
+     * @param backing the object that owns the memory, kept reachable until the adapter no longer
+     *     accesses the memory
      */
     NativeRegion(
             MemoryFunctions functions, MemorySegment address, boolean imported, Object backing) {

@@ -6,11 +6,11 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
-/** A native structure and the lifetime that destroys it. */
+/** A native structure and the lifetime whose end destroys the structure. */
 public record NativeResource(MemorySegment address, Lifetime lifetime) {
 
     /**
-     * The address of the structure.
+     * Returns the address of the structure.
      *
      * @throws IllegalStateException if the object is closed or being closed
      */
@@ -22,17 +22,21 @@ public record NativeResource(MemorySegment address, Lifetime lifetime) {
         return address;
     }
 
-    /** Destroys a native structure. Must not refer to a handle. */
+    /**
+     * An action that destroys a native structure. It must not refer to a handle, because a leaked
+     * object would then never be reported.
+     */
     @FunctionalInterface
     public interface Destroyer {
         void destroy(MemorySegment address, CheckedCall attempt) throws VerbsException;
     }
 
     /**
-     * Wraps a structure that was just created. The caller guards the owners' lifetimes.
+     * Wraps a structure that was just created. The caller must hold the lifetimes of the owners.
      *
      * @param name the name of the object for messages
-     * @param function the name of the function that destroys the structure
+     * @param owners the lifetimes that close this object before themselves
+     * @param function the name of the C function that destroys the structure, for messages
      */
     public static NativeResource of(
             MemorySegment address,

@@ -11,13 +11,16 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A native memory window with its current key and the range of its last posted bind. Only one
- * thread at a time may bind or invalidate it.
+ * A native memory window, with its current key and the memory range of the last bind that was
+ * posted. Only one thread at a time may bind or invalidate the window.
  */
 public final class NativeWindow {
 
-    /** The bits of the key of a type 2 window that the program chooses. */
-    private static final int OWNERS_BITS = 0xff;
+    /**
+     * The bits of a key that the program chooses for a type 2 window. The device chooses the other
+     * bits.
+     */
+    private static final int PROGRAM_BITS = 0xff;
 
     private final DomainHandle domain;
     private final NativeResource window;
@@ -25,7 +28,7 @@ public final class NativeWindow {
     private int key;
     private long start;
 
-    /** The length of the bound range; 0 if the window is not bound. */
+    /** The length of the bound range in bytes; 0 if the window is not bound. */
     private long length;
 
     private NativeWindow(DomainHandle domain, NativeResource window, boolean type2) {
@@ -81,7 +84,7 @@ public final class NativeWindow {
     }
 
     /**
-     * The memory that the last posted bind makes accessible.
+     * Returns the memory that the last posted bind makes accessible to peers.
      *
      * @throws IllegalStateException if the window is not bound
      */
@@ -91,10 +94,12 @@ public final class NativeWindow {
     }
 
     /**
-     * Prepares the window for binds to a region that are posted to a queue pair. From now on, the
-     * window is closed before the region. A window of type 2 is also closed before the queue pair.
+     * Prepares the window for binds to a memory region that are posted to a queue pair. From now
+     * on, closing the region closes the window first. For a window of type 2, closing the queue
+     * pair also closes the window first.
      *
-     * @throws IllegalArgumentException if the three objects are not of the same protection domain
+     * @throws IllegalArgumentException if the window, the queue pair and the region do not belong
+     *     to the same protection domain
      */
     public void prepare(DomainHandle queuePairDomain, Lifetime queuePair, Registration region) {
         if (!domain.isSameAs(queuePairDomain) || !domain.isSameAs(region.domain())) {
@@ -121,21 +126,23 @@ public final class NativeWindow {
     }
 
     /**
-     * Records a bind that is about to be posted. The caller must hold the lifetime.
+     * Records a bind that is about to be posted. The caller must hold the lifetime of the window. A
+     * window of type 2 gets a new key, which makes the previous key invalid.
      *
-     * <p>A window of type 2 gets a new key, which invalidates the previous one.
+     * @param request the request that contains the bind
+     * @param shownStart the address by which peers access the first byte of the range
      */
     public void bind(WorkRequest.Send request, long shownStart) {
         start = shownStart;
         length = request.boundLength();
         if (type2) {
-            MemoryFunctions.windowKey(address(), key); // the provider reads the key there
-            key = (key & ~OWNERS_BITS) | (key + 1 & OWNERS_BITS);
+            MemoryFunctions.windowKey(address(), key); // where the provider reads it
+            key = (key & ~PROGRAM_BITS) | (key + 1 & PROGRAM_BITS);
             request.newKey(key);
         }
     }
 
-    /** Posts a bind and returns the errno. The provider chooses the key of a type 1 window. */
+    /** Posts a bind. Returns 0 or an errno. The provider chooses the new key of a type 1 window. */
     public int post(HotPath hotPath, long queuePair, WorkRequest.Send request) {
         if (type2) {
             return hotPath.postSend(queuePair, request.address(), request.refusedAddress());
@@ -150,8 +157,8 @@ public final class NativeWindow {
     }
 
     /**
-     * Checks that the window is bound. Invalidating an unbound window fails on some devices and
-     * crashes the kernel with rxe.
+     * Checks that the window is bound. An unbound window must not be invalidated, because this
+     * fails on some devices and crashes the kernel with rxe.
      *
      * @throws IllegalStateException if the window is not bound
      */
@@ -161,7 +168,7 @@ public final class NativeWindow {
         }
     }
 
-    /** Records that the window is about to be invalidated. */
+    /** Records that an invalidation of the window is about to be posted. */
     public void unbind() {
         length = 0;
     }

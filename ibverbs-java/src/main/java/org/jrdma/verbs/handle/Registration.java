@@ -17,10 +17,10 @@ import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** A registration of memory with a device: the native side of a memory region. */
+/** A registration of memory with a device: the native part of a memory region. */
 public final class Registration {
 
-    /** The backing of a region without memory. */
+    /** The backing of a null region, which has no memory. */
     private static final Object NO_MEMORY = new Object();
 
     private final Scope scope;
@@ -32,15 +32,16 @@ public final class Registration {
     private final Lifetime lifetime;
 
     /**
-     * The memory to register, and its owner.
+     * The memory to register, its access rights, and its owners.
      *
-     * @param start the address by which requests and peers name the first byte
+     * @param start the address by which requests and peers access the first byte
      * @param length the length in bytes; ignored for an imported region, whose length the provider
-     *     knows
-     * @param owners the lifetimes that close the region
+     *     reports
+     * @param owners the lifetimes that close the region before themselves
      * @param source the arena or the device memory that contains the memory, kept reachable by the
-     *     region; null for none
-     * @param backing the owner of the memory, kept until the adapter no longer accesses it
+     *     region; null if there is no such object
+     * @param backing the object that owns the memory, kept reachable until the adapter no longer
+     *     accesses the memory
      */
     private record Scope(
             DomainHandle domain,
@@ -52,7 +53,10 @@ public final class Registration {
             @Nullable NativeObject source,
             Object backing) {
 
-        /** A scope without memory of this process, owned by the protection domain. */
+        /**
+         * Returns a scope for memory that is not in this process. The protection domain owns the
+         * region.
+         */
         static Scope elsewhere(
                 DomainHandle domain, long start, long length, Set<Access> access, Object backing) {
             return new Scope(
@@ -68,8 +72,8 @@ public final class Registration {
     }
 
     /**
-     * Creates the lifetime last, because the lifetime deregisters the region and all that precedes
-     * it may fail.
+     * Creates a registration. The lifetime is created last, because it deregisters the region from
+     * then on. If an earlier step fails, {@link #of(Scope, NativeRegion)} deregisters the region.
      */
     private Registration(Scope scope, NativeRegion region) {
         this.scope = scope;
@@ -88,7 +92,7 @@ public final class Registration {
         this.lifetime = new Lifetime(name, scope.owners, () -> region.release(name));
     }
 
-    /** Deregisters the native region if its registration cannot be created. */
+    /** Creates a registration. Deregisters the native region if the creation fails. */
     private static Registration of(Scope scope, NativeRegion region) throws VerbsException {
         try {
             return new Registration(scope, region);
@@ -119,7 +123,12 @@ public final class Registration {
         return domain.device().library().memory();
     }
 
-    /** Registers memory, addressed by its own address, or from 0 if zero-based. */
+    /**
+     * Registers memory. Requests address its first byte by its virtual address, or as 0 with {@link
+     * Access#ZERO_BASED}.
+     *
+     * @param backing the object that owns the memory
+     */
     public static Registration of(
             DomainHandle domain, MemorySegment memory, Set<Access> access, Object backing)
             throws VerbsException {
@@ -136,10 +145,10 @@ public final class Registration {
     /**
      * Registers memory.
      *
-     * @param start the address by which requests and peers name the first byte
-     * @param owners the lifetimes that close the region
-     * @param source the arena of the memory; null for none
-     * @param backing the object that frees the memory
+     * @param start the address by which requests and peers access the first byte
+     * @param owners the lifetimes that close the region before themselves
+     * @param source the arena that contains the memory; null if there is none
+     * @param backing the object that owns the memory
      */
     public static Registration of(
             DomainHandle domain,
@@ -171,7 +180,9 @@ public final class Registration {
         return made;
     }
 
-    /** The address that names the first byte of memory by default. */
+    /**
+     * Returns the address by which requests and peers access the first byte of memory by default.
+     */
     public static long start(MemorySegment memory, Set<Access> access) {
         return MemoryFunctions.start(memory, Codes.ACCESS.bits(access));
     }
@@ -182,7 +193,7 @@ public final class Registration {
         }
     }
 
-    /** Creates a null region: data written to it is discarded. */
+    /** Creates a null memory region, which discards the data that is written to it. */
     public static Registration ofNull(DomainHandle domain) throws VerbsException {
         var access = Set.of(Access.LOCAL_WRITE);
         return make(
@@ -283,7 +294,9 @@ public final class Registration {
 
     public static Registration importFrom(
             DomainHandle domain, int handle, long start, Set<Access> access) throws VerbsException {
-        var attempt = CheckedCall.to("ibv_import_mr", () -> "%d in %s".formatted(handle, domain));
+        var attempt =
+                CheckedCall.to(
+                        "ibv_import_mr", () -> "for handle %d in %s".formatted(handle, domain));
         return make(
                 Scope.elsewhere(domain, start, 0, access, MemorySegment.NULL),
                 true,
@@ -311,12 +324,17 @@ public final class Registration {
     /** A call of {@code ibv_rereg_mr}. */
     private interface Change {
         /**
-         * @param lost the action to run if the region has become unusable
+         * Makes the call.
+         *
+         * @param lost the action to run if the call has made the region unusable
          */
         void make(CheckedCall attempt, Runnable lost) throws VerbsException;
     }
 
-    /** Changes the access rights. On success, the returned registration replaces this one. */
+    /**
+     * Changes the access rights of the region. If the call succeeds, the returned registration
+     * replaces this registration.
+     */
     public Registration changeAccess(Set<Access> access) throws VerbsException {
         return change(
                 new Scope(
@@ -334,8 +352,8 @@ public final class Registration {
     }
 
     /**
-     * Moves the region to another domain of the same device. On success, the returned registration
-     * replaces this one.
+     * Moves the region to another protection domain of the same device. If the call succeeds, the
+     * returned registration replaces this registration.
      */
     public Registration changeDomain(DomainHandle next) throws VerbsException {
         if (next.device() != scope.domain.device()) {
@@ -359,7 +377,8 @@ public final class Registration {
     }
 
     /**
-     * Replaces the memory of the region. On success, the returned registration replaces this one.
+     * Replaces the memory of the region. If the call succeeds, the returned registration replaces
+     * this registration.
      */
     public Registration changeMemory(MemorySegment next) throws VerbsException {
         return change(
@@ -409,8 +428,8 @@ public final class Registration {
     }
 
     /**
-     * Returns true if memory must not be freed because the system failed to deregister a region of
-     * it.
+     * Returns true if memory must not be freed, because the system failed to deregister a region
+     * that contains it.
      */
     public static boolean isNeverFreed(Object backing) {
         return NativeRegion.isNeverFreed(backing);
@@ -456,7 +475,7 @@ public final class Registration {
         return scope.backing == NO_MEMORY;
     }
 
-    /** Returns true if requests name memory of this process by its own address. */
+    /** Returns true if requests address the memory by its virtual address in this process. */
     public boolean isInPlace() {
         return scope.memory.byteSize() > 0 && scope.start == scope.memory.address();
     }

@@ -19,8 +19,8 @@ import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The functions of address handles and multicast membership. If a library lacks them, calls fail
- * with EOPNOTSUPP, as on a device without support.
+ * The C functions of address handles and multicast membership. If the library lacks a function, its
+ * call fails with EOPNOTSUPP, like a call on a device that does not support it.
  */
 public final class AddressHandleFunctions {
 
@@ -48,12 +48,12 @@ public final class AddressHandleFunctions {
         detachMcast = library.find("ibv_detach_mcast");
     }
 
-    /** Creates an address handle. C returns NULL and sets errno on failure. */
+    /** Creates an address handle. The C function returns NULL and sets errno on failure. */
     public MemorySegment createHandle(
             MemorySegment domain, AddressVector address, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(createAh);
-        attempt.require(destroyAh); // not created if the library cannot destroy it
+        attempt.require(destroyAh); // a handle that cannot be destroyed must not be created
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_ah_attr.allocate(arena);
             AddressVectorCodec.write(attributes, address);
@@ -65,16 +65,17 @@ public final class AddressHandleFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /** Destroys an address handle. The C function returns 0 or an errno. */
     public void destroyHandle(MemorySegment handle, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(destroyAh);
         attempt.errno(call(() -> (int) DESTROY_AH.invokeExact(function, segment(), handle)));
     }
 
     /**
-     * Returns the path to the sender of a datagram. C returns -1 and sets errno on failure.
+     * Returns the path to the sender of a datagram ({@code ibv_init_ah_from_wc}). The C function
+     * returns -1 and sets errno on failure.
      *
-     * @param header the first 40 bytes of the receive buffer
+     * @param header the first 40 bytes of the receive buffer, which contain the global route header
      */
     public AddressVector answer(
             MemorySegment context,
@@ -107,7 +108,7 @@ public final class AddressHandleFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /** Attaches a queue pair to a multicast group. The C function returns 0 or an errno. */
     public void attach(MemorySegment queuePair, Gid group, int lid, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(attachMcast);
@@ -123,7 +124,7 @@ public final class AddressHandleFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /** Detaches a queue pair from a multicast group. The C function returns 0 or an errno. */
     public void detach(MemorySegment queuePair, Gid group, int lid, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(detachMcast);

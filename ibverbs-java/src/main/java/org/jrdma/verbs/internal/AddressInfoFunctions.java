@@ -24,7 +24,7 @@ import org.jrdma.verbs.cm.model.AddressInfo;
 import org.jrdma.verbs.cm.model.AddressQuery;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The connection manager's functions for address resolution by name. */
+/** The C functions of the connection manager that resolve names to addresses. */
 public final class AddressInfoFunctions {
 
     private static final MethodHandle GETADDRINFO =
@@ -38,7 +38,7 @@ public final class AddressInfoFunctions {
     private static final MethodHandle QUERY_ADDRINFO =
             capturingErrno(rdma_h.rdma_query_addrinfo$descriptor());
 
-    /** The release of rdma-core that introduced asynchronous resolution by name. */
+    /** The release of rdma-core that introduced {@code rdma_resolve_addrinfo}. */
     private static final int WITH_RESOLVE = 60;
 
     private final MemorySegment getaddrinfo;
@@ -47,7 +47,7 @@ public final class AddressInfoFunctions {
     private final Optional<MemorySegment> resolveAddrinfo;
     private final Optional<MemorySegment> queryAddrinfo;
 
-    /** Looks up the functions. Those of later releases may be missing. */
+    /** Looks up the functions. A library may lack functions that later releases introduced. */
     public AddressInfoFunctions(NativeLibrary library) throws LibraryNotFoundException {
         getaddrinfo = library.require("rdma_getaddrinfo");
         freeaddrinfo = library.require("rdma_freeaddrinfo");
@@ -57,9 +57,9 @@ public final class AddressInfoFunctions {
     }
 
     /**
-     * Resolves a name. Blocks while a name service is queried. On failure, C returns an error
-     * number of {@code getaddrinfo} below -1, or -1 and sets errno, which may also hold such a
-     * number, depending on the library's version.
+     * Resolves a name. Blocks while a name service is queried. On failure, the C function returns
+     * an error number of {@code getaddrinfo} below -1, or it returns -1 and sets errno. Some
+     * versions of the library store an error number of {@code getaddrinfo} in errno.
      */
     public List<AddressInfo> lookUp(AddressQuery query, CheckedCall attempt) throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -80,18 +80,19 @@ public final class AddressInfoFunctions {
     }
 
     /**
-     * Checks that {@link #resolve} is available.
+     * Checks that the library has the function that {@link #resolve} calls.
      *
-     * @throws VerbsException with EOPNOTSUPP if the library is older
+     * @throws VerbsException with EOPNOTSUPP if the library lacks the function
      */
     public void requireResolve(CheckedCall attempt) throws VerbsException {
         attempt.require(resolveAddrinfo, WITH_RESOLVE);
     }
 
     /**
-     * Starts to resolve a name for an identifier. An event of the identifier reports the end, after
-     * which {@link #resolved} returns the result. May block nevertheless. C returns -1 on failure
-     * and sets errno, which may hold an error number of {@code getaddrinfo}.
+     * Starts to resolve a name for an identifier. An event of the identifier reports the end of the
+     * resolution, after which {@link #resolved} returns the result. The call may block although the
+     * resolution is asynchronous. On failure, the C function returns -1 and sets errno, which may
+     * be an error number of {@code getaddrinfo}.
      */
     public void resolve(MemorySegment identifier, AddressQuery query, CheckedCall attempt)
             throws VerbsException {
@@ -114,7 +115,8 @@ public final class AddressInfoFunctions {
     }
 
     /**
-     * Returns and clears the result of {@link #resolve}. C returns -1 and sets errno on failure.
+     * Returns and clears the result of {@link #resolve}. The C function returns -1 and sets errno
+     * on failure.
      */
     public List<AddressInfo> resolved(MemorySegment identifier, CheckedCall attempt)
             throws VerbsException {
@@ -179,9 +181,10 @@ public final class AddressInfoFunctions {
     }
 
     /**
-     * Creates an identifier for a type of queue pair, bound to a local address. It has its own
-     * event channel until it is migrated. Does not block, because no address is resolved. C returns
-     * -1 and sets errno on failure.
+     * Creates an identifier for a type of queue pair and binds it to a local address. The
+     * identifier has its own event channel until it is migrated to another channel. The call does
+     * not block, because it resolves no address. The C function returns -1 and sets errno on
+     * failure.
      */
     public MemorySegment createEndpoint(
             AddressInfo info, InetSocketAddress local, CheckedCall attempt) throws VerbsException {

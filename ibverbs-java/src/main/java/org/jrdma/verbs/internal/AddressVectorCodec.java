@@ -8,12 +8,12 @@ import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.StaticRate;
 
-/** Conversion between {@link ibv_ah_attr} and {@link AddressVector}. */
+/** Converts between {@link ibv_ah_attr} and {@link AddressVector}. */
 final class AddressVectorCodec {
 
     private AddressVectorCodec() {}
 
-    /** Writes to a zeroed structure. */
+    /** Writes an address vector to a structure whose bytes are all zero. */
     static void write(MemorySegment attr, AddressVector address) {
         ibv_ah_attr.dlid(attr, (short) address.lid());
         ibv_ah_attr.sl(attr, (byte) address.serviceLevel());
@@ -33,16 +33,16 @@ final class AddressVectorCodec {
     }
 
     /**
-     * An unknown rate was reported by a newer kernel for an existing path. It is written as
-     * unlimited.
+     * Returns the code of a rate. {@link StaticRate#UNKNOWN} is written as unlimited. That rate
+     * comes from an existing path, when a newer kernel reports a code that the SDK does not know.
      */
     private static int rate(StaticRate rate) {
         return Codes.STATIC_RATE.code(rate == StaticRate.UNKNOWN ? StaticRate.UNLIMITED : rate);
     }
 
     /**
-     * Truncates values to their fields, because drivers leave unknown fields of a query
-     * uninitialized.
+     * Reads an address vector. Values are masked to the number of bits that they can have, because
+     * drivers leave fields uninitialized that they do not know.
      */
     static AddressVector read(MemorySegment attr) {
         var grh = ibv_ah_attr.grh(attr);

@@ -9,13 +9,13 @@ import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A call of a C function, with the text of the exception if it fails. The methods implement the
- * error conventions of libibverbs.
+ * A call of a C function that may fail, with the texts for its exception. Each method checks a
+ * result by one of the error conventions of libibverbs.
  *
  * @param function the name of the C function
- * @param subject the supplier of what the call is for, such as {@code for 4,096 bytes on rxe0};
+ * @param subject the supplier of the object of the call, such as {@code for 4,096 bytes on rxe0};
  *     called only on failure
- * @param advice the remedy for an errno; empty if unknown
+ * @param advice the remedy for an errno; an empty string if no remedy is known
  */
 public record CheckedCall(String function, Supplier<String> subject, IntFunction<String> advice) {
 
@@ -40,8 +40,8 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
     }
 
     /**
-     * Checks the result of a function that returns 0 or the errno. Some providers return -1 and set
-     * errno instead.
+     * Checks the result of a function that returns 0 on success and an errno on failure. Some
+     * providers return -1 and set errno instead, which this method also handles.
      */
     void errno(int result) throws VerbsException {
         if (result != 0) {
@@ -58,10 +58,10 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
     }
 
     /**
-     * Returns a function of a later version of the library.
+     * Returns a function that older versions of the library lack.
      *
      * @param release the first release of rdma-core that has the function
-     * @throws VerbsException with EOPNOTSUPP if the library is older
+     * @throws VerbsException with EOPNOTSUPP if the library lacks the function
      */
     MemorySegment require(Optional<MemorySegment> found, int release) throws VerbsException {
         return found.orElseThrow(() ->

@@ -27,10 +27,13 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.StaticRate;
 import org.jrdma.verbs.model.TransportType;
 
-/** The C numbers of the constants of the API's enums. */
+/** Maps the constants of the API's enums to the numbers that C uses for them. */
 public final class Codes {
 
-    /** The code of constants for unknown numbers, which {@link EnumCodes} ignores. */
+    /**
+     * The placeholder for a constant that represents unknown numbers and therefore has no number in
+     * C. {@link EnumCodes} ignores it.
+     */
     private static final int NO_CODE = -1;
 
     public static final EnumCodes<Access> ACCESS = new EnumCodes<>(Access.class, null, Codes::code);

@@ -26,7 +26,10 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The functions of completion queues and completion channels. Polling is in {@link HotPath}. */
+/**
+ * The C functions of completion queues and completion channels. The functions that poll are in
+ * {@link HotPath} and {@link Poller}.
+ */
 public final class CompletionFunctions {
 
     private static final MethodHandle CREATE_CHANNEL =
@@ -64,7 +67,7 @@ public final class CompletionFunctions {
         ackCqEvents = library.require("ibv_ack_cq_events");
     }
 
-    /** C returns NULL and sets errno on failure. */
+    /** Creates a completion channel. The C function returns NULL and sets errno on failure. */
     public MemorySegment createChannel(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
         var channel =
@@ -76,7 +79,7 @@ public final class CompletionFunctions {
         return memoryAt(channel, ibv_comp_channel.layout().byteSize());
     }
 
-    /** C returns an errno. */
+    /** Destroys a completion channel. The C function returns 0 or an errno. */
     public void destroyChannel(MemorySegment channel, CheckedCall attempt) throws VerbsException {
         attempt.errno(
                 call(() -> (int) DESTROY_CHANNEL.invokeExact(destroyChannel, segment(), channel)));
@@ -87,8 +90,9 @@ public final class CompletionFunctions {
     }
 
     /**
-     * Creates a completion queue, whose channel may be NULL. C returns NULL and sets errno on
-     * failure.
+     * Creates a completion queue. The C function returns NULL and sets errno on failure.
+     *
+     * @param channel the completion channel, or NULL
      */
     public MemorySegment create(
             MemorySegment context,
@@ -113,7 +117,7 @@ public final class CompletionFunctions {
     }
 
     /**
-     * The options of an extended completion queue.
+     * The options of a completion queue that is created by {@code ibv_create_cq_ex}.
      *
      * @param parentDomain the parent domain, or NULL
      */
@@ -124,8 +128,9 @@ public final class CompletionFunctions {
             MemorySegment parentDomain) {}
 
     /**
-     * Creates an {@code ibv_cq_ex}, whose channel may be NULL. C returns NULL and sets errno on
-     * failure.
+     * Creates an {@code ibv_cq_ex}. The C function returns NULL and sets errno on failure.
+     *
+     * @param channel the completion channel, or NULL
      */
     public MemorySegment createExtended(
             VerbsContext context,
@@ -167,14 +172,20 @@ public final class CompletionFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /** Changes the capacity of a completion queue. The C function returns 0 or an errno. */
     public void resize(MemorySegment queue, int capacity, CheckedCall attempt)
             throws VerbsException {
         attempt.errno(
                 call(() -> (int) RESIZE_CQ.invokeExact(resizeCq, segment(), queue, capacity)));
     }
 
-    /** Lets one event report several completions. C returns an errno. */
+    /**
+     * Moderates the events of a completion queue: one event reports several completions. The C
+     * function returns 0 or an errno.
+     *
+     * @param completions the number of completions after which an event is raised
+     * @param microseconds the time after which an event is raised for fewer completions
+     */
     public void moderate(
             VerbsContext context,
             MemorySegment queue,
@@ -196,15 +207,16 @@ public final class CompletionFunctions {
     }
 
     /**
-     * Blocks until all events taken from the queue's channel are acknowledged. C returns an errno.
+     * Destroys a completion queue. Blocks until all events of the queue that were taken from its
+     * channel are acknowledged. The C function returns 0 or an errno.
      */
     public void destroy(MemorySegment queue, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DESTROY_CQ.invokeExact(destroyCq, segment(), queue)));
     }
 
     /**
-     * Takes an event from a channel with a non-blocking descriptor; false if there is none. C
-     * returns -1 and sets errno on failure.
+     * Takes an event from a completion channel whose descriptor is non-blocking. Returns false if
+     * there is no event. The C function returns -1 and sets errno on failure.
      */
     public boolean takeEvent(MemorySegment channel, CheckedCall attempt) throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -225,7 +237,10 @@ public final class CompletionFunctions {
         }
     }
 
-    /** Acknowledges events. C takes a lock, so acknowledge several events at once. */
+    /**
+     * Acknowledges a number of events of a completion queue. Callers should acknowledge several
+     * events by one call, because the C function takes a lock.
+     */
     public void acknowledge(MemorySegment queue, int events) {
         run(() -> {
             ACK_CQ_EVENTS.invokeExact(ackCqEvents, segment(), queue, events);

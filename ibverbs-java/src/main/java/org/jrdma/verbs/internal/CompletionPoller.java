@@ -4,24 +4,30 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.jrdma.verbs.model.CompletionField;
 
-/** Polls one completion queue. Callers must be inside their guard. */
+/**
+ * Polls one completion queue. Callers must be inside a guarded call, so that the queue is not
+ * destroyed during the poll.
+ */
 public abstract sealed class CompletionPoller permits CompletionPoller.Plain, ExtendedPoller {
 
     CompletionPoller() {}
 
-    /** Fills a batch. Returns the number of completions, or a negative number on failure. */
+    /**
+     * Polls completions into a batch. Returns the number of completions, or a negative number on
+     * failure.
+     */
     public abstract int poll(WorkCompletions batch);
 
-    /** Returns a poller for a queue created by {@code ibv_create_cq}. */
+    /** Returns a poller for a completion queue that was created by {@code ibv_create_cq}. */
     public static CompletionPoller plain(HotPath hotPath, long queue) {
         return new Plain(hotPath, queue);
     }
 
     /**
-     * Returns a poller for a queue created by {@code ibv_create_cq_ex}.
+     * Returns a poller for a completion queue that was created by {@code ibv_create_cq_ex}.
      *
-     * @param fields the fields that its completions report
-     * @param oneByOne true if a poll must end after each completion
+     * @param fields the fields that the completions of the queue report
+     * @param oneByOne true if each native poll must end after one completion
      */
     public static CompletionPoller extended(
             HotPath hotPath, MemorySegment queue, Set<CompletionField> fields, boolean oneByOne) {

@@ -5,12 +5,12 @@ import org.jrdma.ffi.linkage.LibraryName;
 import org.jrdma.ffi.linkage.NativeLibrary;
 
 /**
- * An open librdmacm.
+ * An open librdmacm with its functions.
  *
- * @param library the source of the symbols
+ * @param library the library that contains the functions
  * @param identifiers the functions of identifiers and connections
  * @param multicast the functions of multicast groups
- * @param addresses the functions for address resolution by name
+ * @param addresses the functions that resolve names to addresses
  * @param events the functions of event channels
  */
 public record ConnectionLibrary(
@@ -20,7 +20,7 @@ public record ConnectionLibrary(
         AddressInfoFunctions addresses,
         EventChannelFunctions events) {
 
-    /** The name of the library and of the packages that contain it. */
+    /** The name of the library and the names of the packages that contain the library. */
     public static final LibraryName NAME =
             new LibraryName("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
 
@@ -34,8 +34,8 @@ public record ConnectionLibrary(
     }
 
     /**
-     * Returns a software library's explanation of the last failure if there is one, otherwise the
-     * advice.
+     * Returns the explanation that a software library has for its last failure. If there is no
+     * explanation, returns {@code advice}.
      */
     public String explained(String advice) {
         var explanation = library.explanation();

@@ -37,7 +37,7 @@ import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The functions of devices: listing, opening, queries and asynchronous events. */
+/** The C functions of devices: listing, opening, queries and asynchronous events. */
 public final class DeviceFunctions {
 
     private static final MethodHandle GET_DEVICE_LIST =
@@ -97,7 +97,7 @@ public final class DeviceFunctions {
     private final MemorySegment ackAsyncEvent;
     private final Optional<MemorySegment> isForkInitialized;
 
-    /** Looks up the functions. Those of later releases may be missing. */
+    /** Looks up the functions. A library may lack functions that later releases introduced. */
     public DeviceFunctions(NativeLibrary library) throws LibraryNotFoundException {
         getDeviceList = library.require("ibv_get_device_list");
         freeDeviceList = library.require("ibv_free_device_list");
@@ -130,14 +130,16 @@ public final class DeviceFunctions {
     @FunctionalInterface
     public interface DeviceVisitor<T> {
         /**
-         * Visits a device while the list is held. An empty result continues with the next device.
+         * Visits a device. The pointer to the device is valid only during the visit. An empty
+         * result continues with the next device.
          */
         Optional<T> visit(Listed listed, MemorySegment device) throws VerbsException;
     }
 
     /**
-     * Visits the devices of this machine until the visitor returns a result. C returns NULL and
-     * sets errno on failure, to ENOSYS if the kernel does not support RDMA.
+     * Visits the devices of this machine until the visitor returns a result. The C function returns
+     * NULL and sets errno on failure. ENOSYS means that the kernel does not support RDMA; then
+     * there are no devices.
      */
     public <T> Optional<T> visit(DeviceVisitor<T> visitor) throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -198,7 +200,7 @@ public final class DeviceFunctions {
                 ibv_device.transport_type(device));
     }
 
-    /** Opens a device of a list. C returns NULL and sets errno on failure. */
+    /** Opens a device of the device list. The C function returns NULL and sets errno on failure. */
     public MemorySegment open(MemorySegment device, CheckedCall attempt) throws VerbsException {
         var context =
                 attempt.pointer(
@@ -209,10 +211,10 @@ public final class DeviceFunctions {
     }
 
     /**
-     * Opens a device that another process has open, by a duplicate of its descriptor, which closing
-     * the device closes. If the import fails, the library may have closed the descriptor or not. It
-     * is then left open, because the kernel may already have reused its number. C returns NULL and
-     * sets errno on failure.
+     * Opens a device that another process has open. The device is imported through a duplicate of
+     * the other process's file descriptor. Closing the device closes the duplicate. If the import
+     * fails, the duplicate is left open: the library may already have closed it, and the kernel may
+     * have reused its number. The C function returns NULL and sets errno on failure.
      */
     public MemorySegment importDevice(int descriptor, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(importDevice);
@@ -230,18 +232,18 @@ public final class DeviceFunctions {
         return memoryAt(context, ibv_context.layout().byteSize());
     }
 
-    /** The description of an open device as in a device list. */
+    /** Returns the description that an open device has in the device list. */
     public Listed describe(MemorySegment context) {
         return listed(memoryAt(ibv_context.device(context), ibv_device.layout().byteSize()));
     }
 
-    /** C returns -1 and sets errno on failure. */
+    /** Closes a device. The C function returns -1 and sets errno on failure. */
     public void close(MemorySegment context, CheckedCall attempt) throws VerbsException {
         attempt.minusOne(
                 call(() -> (int) CLOSE_DEVICE.invokeExact(closeDevice, segment(), context)));
     }
 
-    /** C returns an errno. */
+    /** Queries the attributes of a device. The C function returns 0 or an errno. */
     public DeviceAttributes queryDevice(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -256,8 +258,8 @@ public final class DeviceFunctions {
     }
 
     /**
-     * Queries the extended attributes. Those that the library does not report are zero. C returns
-     * an errno.
+     * Queries the extended attributes of a device. Attributes that the library does not report are
+     * zero. The C function returns 0 or an errno.
      */
     public ExtendedDeviceAttributes queryDeviceExtended(VerbsContext context, CheckedCall attempt)
             throws VerbsException {
@@ -278,7 +280,10 @@ public final class DeviceFunctions {
         }
     }
 
-    /** Reads the device's clock. C returns an errno. */
+    /**
+     * Reads the device's clock. Returns {@code raw_clock} as seconds times 10^9 plus nanoseconds.
+     * The C function returns 0 or an errno.
+     */
     public long clock(VerbsContext context, CheckedCall attempt) throws VerbsException {
         var function = context.require(verbs_context.query_rt_values$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
@@ -298,8 +303,9 @@ public final class DeviceFunctions {
     }
 
     /**
-     * Queries a port by the function of the context, because the exported function, which is for
-     * old programs, fills a shorter structure. C returns an errno.
+     * Queries a port by the function in the context, if the context has it. The exported {@code
+     * ibv_query_port} is only the fallback, because it fills a shorter structure, for old programs.
+     * The C function returns 0 or an errno.
      */
     public PortAttributes queryPort(VerbsContext context, int port, CheckedCall attempt)
             throws VerbsException {
@@ -332,7 +338,7 @@ public final class DeviceFunctions {
         }
     }
 
-    /** Queries the speed of a port in units of 100 Mbit/s. C returns an errno. */
+    /** Queries the speed of a port in units of 100 Mbit/s. The C function returns 0 or an errno. */
     public long queryPortSpeed(MemorySegment context, int port, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(queryPortSpeed);
@@ -347,13 +353,13 @@ public final class DeviceFunctions {
         }
     }
 
-    /** An entry of the GID table. The type is -1 if the library is too old to report it. */
+    /** An entry of the GID table. The type is -1 if the library is too old to report the type. */
     public record Gid(
             int port, int index, long prefix, long interfaceId, int type, int netDeviceIndex) {}
 
     /**
-     * Queries the used GID table entries of all ports; empty if the library lacks the function. C
-     * returns a negative errno on failure.
+     * Queries the used entries of the GID tables of all ports. Returns an empty Optional if the
+     * library lacks the function. The C function returns a negative errno on failure.
      */
     public Optional<List<Gid>> queryGidTable(
             MemorySegment context, int capacity, CheckedCall attempt) throws VerbsException {
@@ -392,8 +398,8 @@ public final class DeviceFunctions {
     }
 
     /**
-     * Queries one GID table entry, for libraries that cannot query the whole table. The GID of an
-     * unused entry is zero. C returns -1 and sets errno on failure.
+     * Queries one entry of the GID table. Used with libraries that cannot query the whole table.
+     * The GID of an unused entry is zero. The C function returns -1 and sets errno on failure.
      */
     public Gid queryGid(MemorySegment context, int port, int index, CheckedCall attempt)
             throws VerbsException {
@@ -414,7 +420,7 @@ public final class DeviceFunctions {
         }
     }
 
-    /** Queries a partition key. C returns -1 and sets errno on failure. */
+    /** Queries a partition key of a port. The C function returns -1 and sets errno on failure. */
     public int queryPartitionKey(MemorySegment context, int port, int index, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -434,19 +440,24 @@ public final class DeviceFunctions {
     }
 
     /**
-     * An asynchronous event: its type, and the address of the object or the number of the port that
-     * it concerns.
+     * An asynchronous event.
+     *
+     * @param type the type as an {@code ibv_event_type}
+     * @param element the address of the object, or the number of the port, that the event concerns
      */
     public record Event(int type, long element) {
-        /** The port number, for an event of a port. */
+        /** Returns the port number. Valid only for an event that concerns a port. */
         public int port() {
             return (int) element;
         }
     }
 
     /**
-     * Takes the next event of a context with a non-blocking descriptor; empty if there is none. C
-     * returns -1 and sets errno on failure.
+     * Takes the next asynchronous event of a device whose event descriptor is non-blocking. Returns
+     * an empty Optional if there is no event. The C function returns -1 and sets errno on failure.
+     *
+     * @param translate the translation of the event, called before the event is acknowledged,
+     *     because the object of the event can be destroyed after the acknowledgement
      */
     public <T> Optional<T> nextEvent(
             MemorySegment context, Function<Event, T> translate, CheckedCall attempt)
@@ -469,7 +480,8 @@ public final class DeviceFunctions {
                             new Event(
                                     ibv_async_event.event_type(event),
                                     event.get(ValueLayout.JAVA_LONG, 0)));
-            // Only now, because the object cannot be destroyed before its event is acknowledged.
+            // The acknowledgement follows the translation, because the object of the event cannot
+            // be destroyed before its event is acknowledged.
             run(() -> {
                 ACK_ASYNC_EVENT.invokeExact(ackAsyncEvent, segment(), event);
             });
@@ -477,7 +489,10 @@ public final class DeviceFunctions {
         }
     }
 
-    /** The number of an {@code ibv_fork_status}; empty if the library is too old to report it. */
+    /**
+     * Returns the {@code ibv_fork_status} as a number. Returns an empty Optional if the library is
+     * too old to report the status.
+     */
     public Optional<Integer> forkStatus() {
         return isForkInitialized.map(
                 function -> call(() -> (int) IS_FORK_INITIALIZED.invokeExact(function, segment())));

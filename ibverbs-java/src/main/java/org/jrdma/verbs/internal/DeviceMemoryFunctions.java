@@ -17,7 +17,7 @@ import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The functions of device memory. */
+/** The C functions of device memory: memory of the adapter. */
 public final class DeviceMemoryFunctions {
 
     private static final MethodHandle IMPORT_DM = capturingErrno(rdma_h.ibv_import_dm$descriptor());
@@ -44,7 +44,7 @@ public final class DeviceMemoryFunctions {
     }
 
     /**
-     * Allocates an {@code ibv_dm}. C returns NULL and sets errno on failure.
+     * Allocates an {@code ibv_dm}. The C function returns NULL and sets errno on failure.
      *
      * @param logAlignment the binary logarithm of the alignment
      */
@@ -65,14 +65,17 @@ public final class DeviceMemoryFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /** Frees an {@code ibv_dm}. The C function returns 0 or an errno. */
     public void freeDeviceMemory(VerbsContext context, MemorySegment memory, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.free_dm$offset(), attempt);
         attempt.errno(call(() -> (int) FREE_DM.invokeExact(function, segment(), memory)));
     }
 
-    /** C returns NULL and sets errno on failure. */
+    /**
+     * Imports device memory that another process has allocated. The C function returns NULL and
+     * sets errno on failure.
+     */
     public MemorySegment importDeviceMemory(MemorySegment context, int handle, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(importDm);
@@ -83,14 +86,20 @@ public final class DeviceMemoryFunctions {
         return memoryAt(attempt.pointer(memory), ibv_dm.layout().byteSize());
     }
 
-    /** Cannot fail. The function exists if the import function exists. */
+    /**
+     * Releases imported device memory. The C function cannot fail. The library has this function if
+     * it has {@code ibv_import_dm}.
+     */
     public void unimportDeviceMemory(MemorySegment memory) {
         run(() -> {
             UNIMPORT_DM.invokeExact(unimportDm.orElseThrow(), segment(), memory);
         });
     }
 
-    /** C returns -1 and sets errno on failure. */
+    /**
+     * Exports device memory as a dma-buf and returns its file descriptor. The C function returns -1
+     * and sets errno on failure.
+     */
     public int exportDmaBuf(MemorySegment memory, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(dmExportDmabufFd);
         return attempt.minusOne(
@@ -101,7 +110,7 @@ public final class DeviceMemoryFunctions {
         return ibv_dm.handle(memory);
     }
 
-    /** C returns an errno. */
+    /** Copies bytes to device memory at an offset. The C function returns 0 or an errno. */
     public void copyToDevice(
             MemorySegment memory, long offset, MemorySegment source, CheckedCall attempt)
             throws VerbsException {
@@ -118,7 +127,7 @@ public final class DeviceMemoryFunctions {
                                         source.byteSize())));
     }
 
-    /** C returns an errno. */
+    /** Copies bytes from device memory at an offset. The C function returns 0 or an errno. */
     public void copyFromDevice(
             MemorySegment memory, long offset, MemorySegment target, CheckedCall attempt)
             throws VerbsException {

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * Conversion of durations to the codes of the InfiniBand specification. A duration without a code
- * is rounded up to the next duration that has one.
+ * Converts durations to the codes of the InfiniBand specification. A duration that has no code is
+ * rounded up to the next duration that has a code.
  */
 public final class DurationCodes {
 
@@ -14,7 +14,10 @@ public final class DurationCodes {
     private static final int MAX_EXPONENT = 31;
     private static final int INFINITE = 0;
 
-    /** The receiver-not-ready timers in hundredths of a millisecond, by code; code 0 is last. */
+    /**
+     * The receiver-not-ready timers in units of 10 microseconds. The timer of code n is at index n
+     * - 1; the timer of code 0 is the last element.
+     */
     private static final int[] RECEIVER_NOT_READY = {
         1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536,
         2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768, 49_152, 65_536
@@ -25,8 +28,8 @@ public final class DurationCodes {
     private DurationCodes() {}
 
     /**
-     * Returns the exponent of an acknowledgement timeout, 4.096 us * 2^exponent. Returns 0, which
-     * disables the timeout, for durations above the maximum.
+     * Returns the exponent of an acknowledgement timeout, which is 4.096 us * 2^exponent. Returns
+     * 0, which disables the timeout, for a duration above the longest timeout.
      *
      * @throws IllegalArgumentException if the duration is zero or negative
      */
@@ -40,7 +43,10 @@ public final class DurationCodes {
         return INFINITE;
     }
 
-    /** Returns 4.096 us * 2^exponent, or the longest such duration that fits. */
+    /**
+     * Returns the duration 4.096 us * 2^exponent. Larger exponents than 50 are treated as 50,
+     * because the nanoseconds would overflow.
+     */
     public static Duration exponential(int exponent) {
         return Duration.ofNanos(UNIT_NANOS << Math.min(exponent, MAX_SHIFT));
     }

@@ -21,8 +21,8 @@ public final class EnumCodes<E extends Enum<E>> {
     private final @Nullable E unknown;
 
     /**
-     * Creates a mapping. Every constant has a code, except {@code unknown}, which represents all
-     * other codes.
+     * Creates a mapping. Every constant has a number, except the constant {@code unknown}, which
+     * represents all numbers that no other constant has.
      */
     EnumCodes(Class<E> type, @Nullable E unknown, ToIntFunction<E> code) {
         this.type = type;
@@ -48,7 +48,10 @@ public final class EnumCodes<E extends Enum<E>> {
         return code;
     }
 
-    /** The constant with the given number. Does not allocate for numbers below 256. */
+    /**
+     * Returns the constant that has the given number. Does not allocate memory for numbers from 0
+     * to 255.
+     */
     public E of(int code) {
         var constant = code >= 0 && code < DENSE ? type.cast(dense[code]) : sparse.get(code);
         if (constant != null) {
@@ -65,7 +68,10 @@ public final class EnumCodes<E extends Enum<E>> {
         return set.stream().mapToInt(this::code).reduce(0, (left, right) -> left | right);
     }
 
-    /** The set of the flags in a word. Unknown bits are ignored. */
+    /**
+     * Returns the set of the constants whose bits are set in a word of flags. Unknown bits are
+     * ignored.
+     */
     public Set<E> ofBits(int bits) {
         var set = EnumSet.noneOf(type);
         Arrays.stream(type.getEnumConstants())

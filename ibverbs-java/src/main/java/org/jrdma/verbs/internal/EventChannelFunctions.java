@@ -27,7 +27,7 @@ import org.jrdma.verbs.cm.model.DatagramParameters;
 import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The functions of the connection manager's event channels. */
+/** The C functions of the connection manager's event channels. */
 public final class EventChannelFunctions {
 
     private static final MethodHandle CREATE_EVENT_CHANNEL =
@@ -39,7 +39,7 @@ public final class EventChannelFunctions {
     private static final MethodHandle ACK_CM_EVENT =
             capturingErrno(rdma_h.rdma_ack_cm_event$descriptor());
 
-    /** The mask of the retry count. Some kernels leave other bits beside it. */
+    /** The mask of the 3 bits of a retry count. Some kernels leave other bits of the byte set. */
     private static final int RETRIES = 7;
 
     private final MemorySegment createEventChannel;
@@ -54,7 +54,7 @@ public final class EventChannelFunctions {
         ackCmEvent = library.require("rdma_ack_cm_event");
     }
 
-    /** Creates an event channel. C returns NULL and sets errno on failure. */
+    /** Creates an event channel. The C function returns NULL and sets errno on failure. */
     public MemorySegment createChannel(CheckedCall attempt) throws VerbsException {
         var channel =
                 attempt.pointer(
@@ -69,7 +69,7 @@ public final class EventChannelFunctions {
         return rdma_event_channel.fd(channel);
     }
 
-    /** Cannot fail. */
+    /** Destroys an event channel. The C function cannot fail. */
     public void destroyChannel(MemorySegment channel) {
         run(() -> {
             DESTROY_EVENT_CHANNEL.invokeExact(destroyEventChannel, segment(), channel);
@@ -77,16 +77,15 @@ public final class EventChannelFunctions {
     }
 
     /**
-     * A copy of an event.
+     * A copy of an event of the connection manager.
      *
      * @param type the number of the event type
      * @param status 0, a positive or negative errno, or a status number of the fabric
      * @param identifier the identifier that the event concerns
      * @param listener the identifier of the listener that received a connect request
-     * @param ofDatagrams true if the datagram parameters are valid, false if the connection
-     *     parameters are valid
-     * @param context the number passed when a multicast group was joined, or the argument of an
-     *     event that the program wrote
+     * @param ofDatagrams true if {@code datagrams} is valid, false if {@code connection} is valid
+     * @param context for an event of a multicast group, the number that was passed when the group
+     *     was joined; for an event that the program wrote, its argument; otherwise 0
      */
     public record Event(
             int type,
@@ -100,12 +99,14 @@ public final class EventChannelFunctions {
             PrivateData privateData) {}
 
     /**
-     * Takes and acknowledges events of a channel with a non-blocking descriptor until the reader
-     * returns a result; empty if there are no more events. C returns -1 and sets errno on failure.
-     * The acknowledgement of an invalid event returns 0 or -1.
+     * Takes and acknowledges events of a channel until the reader returns a result. Returns an
+     * empty Optional if there are no more events; the channel's descriptor must be non-blocking.
+     * The C function returns -1 and sets errno on failure. The result of the acknowledgement is
+     * ignored.
      *
-     * @param reader the conversion of an event, called before the acknowledgement, because the
-     *     identifier cannot be destroyed until its event is acknowledged
+     * @param reader the conversion of an event, called before the event is acknowledged, because
+     *     the identifier can be destroyed after the acknowledgement; an empty result discards the
+     *     event
      */
     public <T> Optional<T> take(
             MemorySegment channel, Function<Event, Optional<T>> reader, CheckedCall attempt)
@@ -153,13 +154,13 @@ public final class EventChannelFunctions {
         var connection = rdma_cm_event.param.conn(parameters);
         var datagrams = rdma_cm_event.param.ud(parameters);
         var type = rdma_cm_event.event(event);
-        // The private data has the same offset in the structures of connections and datagrams.
+        // The pointer to the private data has the same offset in rdma_conn_param and rdma_ud_param.
+        // Events with a context contain the context instead of this pointer.
         var data = rdma_conn_param.private_data(connection);
         var ofGroup =
                 type == rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN()
                         || type == rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR();
-        var hasContext =
-                ofGroup || type == rdma_h.RDMA_CM_EVENT_USER(); // stored in place of the data
+        var hasContext = ofGroup || type == rdma_h.RDMA_CM_EVENT_USER();
         return new Event(
                 type,
                 rdma_cm_event.status(event),

@@ -19,9 +19,10 @@ import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.UncheckedMemory;
 
 /**
- * Polls a queue created by {@code ibv_create_cq_ex}, by the functions in its structure. Each
- * completion is copied to the batch before the next one is requested. The poll ends before the
- * caller sees any completion, because a provider may hold a lock during the whole poll.
+ * Polls a completion queue that was created by {@code ibv_create_cq_ex}, by calling the functions
+ * in its {@code ibv_cq_ex}. Each completion is copied to the batch before the next completion is
+ * requested. The native poll ends before the caller sees any completion, because a provider may
+ * hold a lock from the start of a poll to its end.
  */
 final class ExtendedPoller extends CompletionPoller {
 
@@ -80,9 +81,12 @@ final class ExtendedPoller extends CompletionPoller {
     private final MemorySegment flowTag;
 
     /**
-     * @param queue an {@code ibv_cq_ex}
-     * @param fields the fields that its completions report, in C's bits
-     * @param oneByOne true if a poll ends after each completion
+     * Creates a poller.
+     *
+     * @param queue the {@code ibv_cq_ex} to poll
+     * @param fields the fields that the completions of the queue report, as C's {@code IBV_WC_EX_}
+     *     bits
+     * @param oneByOne true if each native poll must end after one completion
      */
     ExtendedPoller(HotPath hotPath, MemorySegment queue, int fields, boolean oneByOne) {
         this.hotPath = hotPath;
@@ -133,7 +137,10 @@ final class ExtendedPoller extends CompletionPoller {
         return count;
     }
 
-    /** Copies a completion. Fields that are not reported keep their initial value 0. */
+    /**
+     * Copies the current completion to the batch. Fields that the queue was not created to report
+     * keep their initial value 0.
+     */
     private void copy(WorkCompletions batch, int index) {
         var status = UncheckedMemory.getInt(queue + STATUS);
         batch.number(index, UncheckedMemory.getLong(queue + NUMBER));
@@ -149,8 +156,8 @@ final class ExtendedPoller extends CompletionPoller {
     }
 
     /**
-     * Copies a failed completion. The other fields are undefined, and a provider need not report
-     * them.
+     * Copies the vendor error of a failed completion and clears the opcode, the length and the
+     * flags, which a provider need not report for a failure.
      */
     private void copyFailure(WorkCompletions batch, int index) {
         batch.vendorError(index, toInt(vendorError));
@@ -175,7 +182,7 @@ final class ExtendedPoller extends CompletionPoller {
             batch.sourceQueuePairNumber(index, toInt(sourceQueuePair));
         }
         if ((fields & SOURCE_LID) != 0) {
-            batch.sourceLid(index, (short) toInt(sourceLid)); // 32 bits here, 16 in ibv_wc
+            batch.sourceLid(index, (short) toInt(sourceLid)); // ibv_wc has only 16 bits
         }
         if ((fields & SERVICE_LEVEL) != 0) {
             batch.serviceLevel(index, toByte(serviceLevel));
@@ -255,7 +262,10 @@ final class ExtendedPoller extends CompletionPoller {
         }
     }
 
-    /** Linked only if a program requests critical calls. */
+    /**
+     * The critical method handles. They are in a class of their own, so that they are linked only
+     * if a program requests critical calls.
+     */
     private static final class Critical {
         static final MethodHandle START = Downcalls.critical(ExtendedPoller.START);
         static final MethodHandle TO_INT = Downcalls.critical(ExtendedPoller.TO_INT);

@@ -23,9 +23,10 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * Posts to queue pairs created by {@code ibv_create_qp_ex}, by the functions in their {@code
- * ibv_qp_ex}: one for the operation, and one for each part of a request. Requests are written as
- * {@code ibv_send_wr} and translated here. A chain is posted as a whole or not at all.
+ * Posts to a queue pair that was created by {@code ibv_create_qp_ex}, by calling the functions in
+ * its {@code ibv_qp_ex}: one for the operation, and one for each other part of a request. Callers
+ * write requests as {@code ibv_send_wr}, and this class translates them. A chain is posted as a
+ * whole or not at all.
  */
 final class ExtendedPosts extends HotPath {
 
@@ -114,17 +115,20 @@ final class ExtendedPosts extends HotPath {
     private final MemorySegment setDestination;
     private final MemorySegment setReceiveQueue;
 
-    /** The buffer list of an inline request. Only one thread posts at a time. */
+    /**
+     * The pieces of an inline request. All posts reuse this array, because only one thread posts to
+     * the queue pair at a time.
+     */
     private final MemorySegment buffers;
 
     private final long buffersAddress;
 
     /**
-     * @param queuePair an {@code ibv_qp_ex}
+     * @param classic the functions for receives, polls and {@code ibv_post_send}
+     * @param queuePair the {@code ibv_qp_ex} of the queue pair
      * @param maxPieces the maximum number of memory pieces in a request
-     * @param newer the operations whose functions are missing in the structure of older libraries,
-     *     as far as the queue pair was created for them
-     * @param faulty true to post requests with several pieces by the classic functions
+     * @param newer the operations that the queue pair was created for and that old libraries lack
+     * @param faulty true if {@code ibv_post_send} must post requests with several pieces
      */
     ExtendedPosts(
             HotPath classic,
@@ -210,7 +214,7 @@ final class ExtendedPosts extends HotPath {
                 callOneInt(setReceiveQueue, UncheckedMemory.getInt(request + RECEIVE_QUEUE));
             }
             if (!isWithoutPieces(opcode)) {
-                setPieces(request); // even without pieces, because this call completes a message
+                setPieces(request); // even for 0 pieces, because this call ends a message
             }
         }
         var errno = complete();
@@ -252,7 +256,7 @@ final class ExtendedPosts extends HotPath {
         return false;
     }
 
-    /** Starts a request. Returns false if the queue pair was not created for its operation. */
+    /** Calls the operation's function. Returns false if the queue pair does not support it. */
     private boolean begin(int opcode, long request) {
         if (opcode == OPCODE_WRITE) {
             callRemote(write, request);
@@ -275,7 +279,7 @@ final class ExtendedPosts extends HotPath {
         return true;
     }
 
-    /** Starts a request for an operation that is not available on every device. */
+    /** Calls the function of an operation that is not available on every device, as in begin(). */
     private boolean beginOfSome(int opcode, long request) {
         if (opcode == OPCODE_BIND && bind.address() != 0) {
             bind(request);
@@ -482,7 +486,7 @@ final class ExtendedPosts extends HotPath {
         }
     }
 
-    /** Linked only if a program requests critical calls. */
+    /** The critical method handles, linked only if a program requests critical calls. */
     private static final class Critical {
         static final MethodHandle BARE = Downcalls.critical(ExtendedPosts.BARE);
         static final MethodHandle COMPLETE = Downcalls.critical(ExtendedPosts.COMPLETE);

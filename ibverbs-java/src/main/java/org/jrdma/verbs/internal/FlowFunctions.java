@@ -45,8 +45,8 @@ import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The functions of flows and flow counters. All are members of the context and are looked up for
- * each call.
+ * The C functions of flows and flow counters. All of them are members of the {@code verbs_context}
+ * and are looked up for each call.
  */
 public final class FlowFunctions {
 
@@ -66,7 +66,7 @@ public final class FlowFunctions {
     /**
      * A flow rule.
      *
-     * @param counters the native counters of the packets, or NULL
+     * @param counters the native counters that count the matching packets, or NULL
      */
     public record Specification(
             FlowKind kind,
@@ -77,7 +77,10 @@ public final class FlowFunctions {
             boolean dropping,
             MemorySegment counters) {}
 
-    /** C returns NULL and sets errno on failure. */
+    /**
+     * Creates a flow that steers packets to a queue pair. The C function returns NULL and sets
+     * errno on failure.
+     */
     public MemorySegment create(
             VerbsContext context,
             MemorySegment queuePair,
@@ -96,14 +99,14 @@ public final class FlowFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /** Destroys a flow. The C function returns 0 or an errno. */
     public void destroy(VerbsContext context, MemorySegment flow, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.ibv_destroy_flow$offset(), attempt);
         attempt.errno(call(() -> (int) DESTROY_FLOW.invokeExact(function, segment(), flow)));
     }
 
-    /** C returns NULL and sets errno on failure. */
+    /** Creates flow counters. The C function returns NULL and sets errno on failure. */
     public MemorySegment createCounters(VerbsContext context, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.create_counters$offset(), attempt);
@@ -117,7 +120,7 @@ public final class FlowFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /** Destroys flow counters. The C function returns 0 or an errno. */
     public void destroyCounters(VerbsContext context, MemorySegment counters, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.destroy_counters$offset(), attempt);
@@ -125,7 +128,12 @@ public final class FlowFunctions {
                 call(() -> (int) DESTROY_COUNTERS.invokeExact(function, segment(), counters)));
     }
 
-    /** C returns an errno. */
+    /**
+     * Selects the quantity that one of the flow counters counts. The C function returns 0 or an
+     * errno.
+     *
+     * @param place the index of the counter
+     */
     public void attachCounters(
             VerbsContext context,
             MemorySegment counters,
@@ -150,7 +158,12 @@ public final class FlowFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /**
+     * Reads the values of flow counters. The C function returns 0 or an errno.
+     *
+     * @param places the number of counters
+     * @param cached true if values that the device has cached suffice
+     */
     public long[] readCounters(
             VerbsContext context,
             MemorySegment counters,
@@ -171,7 +184,7 @@ public final class FlowFunctions {
         }
     }
 
-    /** Writes an {@link ibv_flow_attr}, followed by its specifications without gaps. */
+    /** Writes an {@link ibv_flow_attr}, immediately followed by the specifications of the rule. */
     private static MemorySegment write(Specification rule, int port, Arena arena) {
         var specifications = new ArrayList<MemorySegment>();
         for (var layer : rule.layers) {
@@ -210,13 +223,16 @@ public final class FlowFunctions {
         return attributes;
     }
 
-    /** Writes the header that all specifications share. */
+    /** Writes the type and the size, with which every flow specification begins. */
     private static void head(MemorySegment specification, int type) {
         ibv_flow_spec_action_drop.type(specification, type);
         ibv_flow_spec_action_drop.size(specification, (short) specification.byteSize());
     }
 
-    /** The offsets of a specification's parts. */
+    /**
+     * The type of a flow specification, its size in bytes, and the offsets of its value and its
+     * mask.
+     */
     private record Shape(int type, long bytes, long value, long mask) {}
 
     private static MemorySegment write(FlowLayer layer, Arena arena) {
@@ -244,7 +260,7 @@ public final class FlowFunctions {
                             ibv_flow_spec_eth.val$offset(),
                             ibv_flow_spec_eth.mask$offset());
             case IPV4 ->
-                    hasAddressesOnly(layer) // more devices support this form
+                    hasAddressesOnly(layer) // more devices support IPV4 than IPV4_EXT
                             ? new Shape(
                                     rdma_h.IBV_FLOW_SPEC_IPV4(),
                                     ibv_flow_spec_ipv4.sizeof(),
@@ -296,7 +312,11 @@ public final class FlowFunctions {
         };
     }
 
-    /** The offsets of the addresses are the same in the longer form. */
+    /**
+     * Returns true if the layer matches IPv4 addresses only. {@code ibv_flow_ipv4_filter} has these
+     * addresses at the same offsets as {@code ibv_flow_ipv4_ext_filter}, which {@link #offset}
+     * uses.
+     */
     private static boolean hasAddressesOnly(FlowLayer layer) {
         return layer.fields().stream()
                 .allMatch(field ->

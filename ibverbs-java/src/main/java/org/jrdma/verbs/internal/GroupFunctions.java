@@ -18,8 +18,8 @@ import org.jrdma.verbs.cm.model.MulticastRole;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The functions of the connection manager's multicast groups. Each function returns -1 and sets
- * errno on failure.
+ * The C functions of the connection manager for multicast groups. Each C function returns -1 and
+ * sets errno on failure.
  */
 public final class GroupFunctions {
 
@@ -37,7 +37,7 @@ public final class GroupFunctions {
     private final MemorySegment leaveMulticast;
     private final Optional<MemorySegment> joinMulticastEx;
 
-    /** Looks up the functions. Those of later releases may be missing. */
+    /** Looks up the functions. A library may lack functions that later releases introduced. */
     public GroupFunctions(NativeLibrary library) throws LibraryNotFoundException {
         joinMulticast = library.require("rdma_join_multicast");
         leaveMulticast = library.require("rdma_leave_multicast");
@@ -45,9 +45,9 @@ public final class GroupFunctions {
     }
 
     /**
-     * Starts to join a multicast group.
+     * Starts to join a multicast group. An event of the identifier reports the result.
      *
-     * @param context the number that the group's event carries
+     * @param context a number that the event will carry
      */
     public void join(
             MemorySegment identifier,
@@ -84,7 +84,7 @@ public final class GroupFunctions {
         }
     }
 
-    /** Leaves a group. Blocks until the events of the group are acknowledged. */
+    /** Leaves a multicast group. Blocks until all events of the group are acknowledged. */
     public void leave(MemorySegment identifier, InetAddress group, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {

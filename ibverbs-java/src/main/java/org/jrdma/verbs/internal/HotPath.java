@@ -15,11 +15,13 @@ import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * The functions called for every transfer. Their addresses are those of the provider, read from its
- * context. They return errors as values, so no errno is captured.
+ * The native functions that are called for every transfer: posting requests, polling completions
+ * and requesting notifications. Their addresses are read from the provider's {@code ibv_context}.
+ * The functions return errors as values, so the calls capture no errno.
  *
- * <p>Pointers are passed as longs. A segment of a shared arena would be kept alive by an atomic
- * instruction in each call, which is unnecessary because of the SDK's own guard.
+ * <p>Pointers are passed as longs. If they were passed as segments of a shared arena, each call
+ * would keep the arena alive by an atomic instruction. That is unnecessary, because the callers
+ * already prevent the memory from being freed during a call.
  */
 public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
 
@@ -43,10 +45,10 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
     private final boolean critical;
 
     /**
-     * Returns the functions of a device's context.
+     * Returns the hot-path functions of a device's context.
      *
-     * @param critical true to link the functions as critical
-     * @param provided true if the functions may be written in Java
+     * @param critical true to link the functions with {@code Linker.Option.critical}
+     * @param provided true if the library may be written in Java
      */
     public static HotPath of(VerbsContext context, boolean critical, boolean provided) {
         return provided ? new JavaHotPath(context) : new HotPath(context, critical);
@@ -74,12 +76,12 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
     }
 
     /**
-     * Returns the functions for a queue pair created by {@code ibv_create_qp_ex}.
+     * Returns the functions for a queue pair that was created by {@code ibv_create_qp_ex}.
      *
-     * @param queuePair an {@code ibv_qp_ex}
+     * @param queuePair the {@code ibv_qp_ex} of the queue pair
      * @param maxPieces the maximum number of memory pieces in a send request
      * @param newer see {@link QueuePairFunctions.Specification}
-     * @param faulty see {@link ProviderFaults#inExtendedPosts}
+     * @param faulty the result of {@link ProviderFaults#inExtendedPosts}
      */
     public HotPath extended(
             MemorySegment queuePair,
@@ -91,35 +93,42 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
     }
 
     /**
-     * Returns the errno. On failure, the address of the rejected request is written to {@code
-     * failed}.
+     * Posts a chain of send requests. Returns 0 or an errno. On failure, the provider writes the
+     * address of the rejected request to the location {@code failed}.
      */
     public int postSend(long queuePair, long request, long failed) {
         return post(postSend, queuePair, request, failed);
     }
 
     /**
-     * Returns the errno. On failure, the address of the rejected request is written to {@code
-     * failed}.
+     * Posts a chain of receive requests. Returns 0 or an errno. On failure, the provider writes the
+     * address of the rejected request to the location {@code failed}.
      */
     public int postReceive(long queuePair, long request, long failed) {
         return post(postReceive, queuePair, request, failed);
     }
 
     /**
-     * Returns the errno. On failure, the address of the rejected request is written to {@code
+     * Posts a chain of receive requests to a shared receive queue. Returns 0 or an errno. On
+     * failure, the provider writes the address of the rejected request to the location {@code
      * failed}.
      */
     public int postSharedReceive(long sharedQueue, long request, long failed) {
         return post(postSharedReceive, sharedQueue, request, failed);
     }
 
-    /** Posts an {@code ibv_mw_bind}. Returns the errno. */
+    /**
+     * Posts the bind of a type 1 memory window, described by an {@code ibv_mw_bind}. Returns 0 or
+     * an errno.
+     */
     public int bindWindow(long queuePair, long window, long bind) {
         return post(bindWindow, queuePair, window, bind);
     }
 
-    /** Returns the number of completions written, or a negative number. */
+    /**
+     * Writes up to {@code capacity} completions to memory. Returns their number, or a negative
+     * number on failure.
+     */
     public int poll(long queue, int capacity, long completions) {
         try {
             return critical
@@ -130,7 +139,7 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
         }
     }
 
-    /** Requests an event for the next completion. Returns the errno. */
+    /** Requests an event for the next completion. Returns 0 or an errno. */
     public int requestNotification(long queue, boolean solicitedOnly) {
         try {
             return (int)
@@ -141,12 +150,16 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
     }
 
     /**
-     * Ensures that enough stack is left for a library written in Java. To be called before a post
-     * and before any state is changed for it, because it may throw {@link StackOverflowError}.
+     * Ensures that enough stack is left for a library written in Java; does nothing for a C
+     * library. Callers must call this method before a post and before they change any state for
+     * that post, because this method may throw {@link StackOverflowError}.
      */
     public void ensureStack() {}
 
-    /** Reports to a library written in Java that a call processed work. */
+    /**
+     * Records that a call of a library written in Java processed work; does nothing for a C
+     * library. The stack check becomes cheaper after many such calls.
+     */
     void recordWork() {}
 
     final boolean isCritical() {
@@ -163,15 +176,18 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
         }
     }
 
-    /** Linked only if a program requests critical calls. */
+    /**
+     * The critical method handles. They are in a class of their own, so that they are linked only
+     * if a program requests critical calls.
+     */
     private static final class Critical {
         static final MethodHandle POST = Downcalls.critical(HotPath.POST);
         static final MethodHandle POLL = Downcalls.critical(HotPath.POLL);
     }
 
     /**
-     * Calls of a library written in Java. A separate class, so that calls of C libraries need no
-     * check.
+     * The functions of a library that may be written in Java. They check the stack before each
+     * call. This is a separate class, so that calls of C libraries need no check.
      */
     static final class JavaHotPath extends HotPath {
 

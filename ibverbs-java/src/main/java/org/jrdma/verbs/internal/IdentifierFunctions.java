@@ -29,8 +29,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of the connection manager's identifiers: creation, connection establishment and
- * destruction. Each function returns -1 and sets errno on failure.
+ * The C functions of the connection manager's identifiers: creation, connection establishment and
+ * destruction. Each C function returns -1 and sets errno on failure.
  */
 public final class IdentifierFunctions {
 
@@ -45,9 +45,9 @@ public final class IdentifierFunctions {
     private static final MethodHandle RESOLVE_ROUTE =
             capturingErrno(rdma_h.rdma_resolve_route$descriptor());
     private static final MethodHandle LISTEN = capturingErrno(rdma_h.rdma_listen$descriptor());
-    // rdma_accept has the same signature.
+    // Also used for rdma_accept, which has the same signature.
     private static final MethodHandle CONNECT = capturingErrno(rdma_h.rdma_connect$descriptor());
-    // rdma_reject_ece has the same signature.
+    // Also used for rdma_reject_ece, which has the same signature.
     private static final MethodHandle REJECT = capturingErrno(rdma_h.rdma_reject$descriptor());
     private static final MethodHandle DISCONNECT =
             capturingErrno(rdma_h.rdma_disconnect$descriptor());
@@ -67,7 +67,7 @@ public final class IdentifierFunctions {
     private static final MethodHandle WRITE_CM_EVENT =
             capturingErrno(rdma_h.rdma_write_cm_event$descriptor());
 
-    // The releases of rdma-core that introduced the functions.
+    // The releases of rdma-core that introduced the optional functions.
     private static final int WITH_ESTABLISH = 23;
     private static final int WITH_ECE = 31;
     private static final int WITH_WRITE_CM_EVENT = 60;
@@ -92,7 +92,7 @@ public final class IdentifierFunctions {
     private final Optional<MemorySegment> rejectEce;
     private final Optional<MemorySegment> writeCmEvent;
 
-    /** Looks up the functions. Those of later releases may be missing. */
+    /** Looks up the functions. A library may lack functions that later releases introduced. */
     public IdentifierFunctions(NativeLibrary library) throws LibraryNotFoundException {
         createId = library.require("rdma_create_id");
         destroyId = library.require("rdma_destroy_id");
@@ -115,7 +115,7 @@ public final class IdentifierFunctions {
         writeCmEvent = library.find("rdma_write_cm_event");
     }
 
-    /** Creates an identifier that reports its events to a channel. */
+    /** Creates an identifier that reports its events to an event channel. */
     public MemorySegment create(MemorySegment channel, PortSpace portSpace, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -134,7 +134,7 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Blocks until all events of the identifier are acknowledged. */
+    /** Destroys an identifier. Blocks until all events of the identifier are acknowledged. */
     public void destroy(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
         attempt.minusOne(
                 call(() -> (int) DESTROY_ID.invokeExact(destroyId, segment(), identifier)));
@@ -150,7 +150,12 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Starts to find a device that reaches an address. */
+    /**
+     * Starts to resolve an address: binds the identifier to a local device that reaches the
+     * address. An event of the identifier reports the result.
+     *
+     * @param from the local address to use; null if the kernel is to choose one
+     */
     public void resolveAddress(
             MemorySegment identifier,
             @Nullable InetSocketAddress from,
@@ -175,7 +180,10 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Starts to find a route through the fabric. The identifier must be bound to a device. */
+    /**
+     * Starts to resolve the route to the peer. An event of the identifier reports the result. The
+     * identifier must be bound to a device.
+     */
     public void resolveRoute(MemorySegment identifier, Duration timeout, CheckedCall attempt)
             throws VerbsException {
         var milliseconds = milliseconds(timeout);
@@ -186,7 +194,10 @@ public final class IdentifierFunctions {
                                         resolveRoute, segment(), identifier, milliseconds)));
     }
 
-    /** At least one millisecond. The kernel treats a value that overflows as one second. */
+    /**
+     * Returns a timeout in milliseconds, at least 1. Long timeouts are shortened, because the
+     * kernel treats a value that overflows as one second.
+     */
     private static int milliseconds(Duration timeout) {
         return Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE / 2);
     }
@@ -198,8 +209,8 @@ public final class IdentifierFunctions {
     }
 
     /**
-     * Requests a connection. The identifier must be bound to a device. On iWARP, blocks until TCP
-     * has connected.
+     * Sends a connect request. The identifier must be bound to a device. On iWARP, this method
+     * blocks until TCP has connected.
      */
     public void connect(
             MemorySegment identifier,
@@ -257,7 +268,7 @@ public final class IdentifierFunctions {
         reject(reject, identifier, privateData, attempt);
     }
 
-    /** Rejects a connect request because of its enhanced options. */
+    /** Rejects a connect request because its enhanced options are not acceptable. */
     public void rejectEnhanced(MemorySegment identifier, byte[] privateData, CheckedCall attempt)
             throws VerbsException {
         reject(attempt.require(rejectEce, WITH_ECE), identifier, privateData, attempt);
@@ -277,19 +288,25 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Sends a disconnect request, or replies to one. The identifier must be bound to a device. */
+    /**
+     * Sends a disconnect request, or the reply to the peer's disconnect request. The identifier
+     * must be bound to a device.
+     */
     public void disconnect(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
         attempt.minusOne(
                 call(() -> (int) DISCONNECT.invokeExact(disconnect, segment(), identifier)));
     }
 
-    /** Confirms to the peer that its reply has arrived. */
+    /**
+     * Confirms to the peer that its acceptance of the connect request has arrived. Needed if the
+     * connection manager does not manage the queue pair.
+     */
     public void establish(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(establish, WITH_ESTABLISH);
         attempt.minusOne(call(() -> (int) ESTABLISH.invokeExact(function, segment(), identifier)));
     }
 
-    /** Reports an event of the queue pair to the connection manager. */
+    /** Reports an asynchronous event of the queue pair to the connection manager. */
     public void notify(MemorySegment identifier, AsyncEventType event, CheckedCall attempt)
             throws VerbsException {
         attempt.minusOne(
@@ -341,7 +358,8 @@ public final class IdentifierFunctions {
     }
 
     /**
-     * Moves the identifier to another channel. Blocks until its earlier events are acknowledged.
+     * Moves the identifier to another event channel. Blocks until all earlier events of the
+     * identifier are acknowledged.
      */
     public void migrate(MemorySegment identifier, MemorySegment channel, CheckedCall attempt)
             throws VerbsException {
@@ -350,7 +368,10 @@ public final class IdentifierFunctions {
                         (int) MIGRATE_ID.invokeExact(migrateId, segment(), identifier, channel)));
     }
 
-    /** Returns the attributes with which a queue pair changes to a state. */
+    /**
+     * Returns the attributes that a queue pair needs to change to a state ({@code
+     * rdma_init_qp_attr}).
+     */
     public QueuePairChange queuePairChange(
             MemorySegment identifier, QueuePairState state, CheckedCall attempt)
             throws VerbsException {
@@ -368,7 +389,7 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Sets the enhanced options to send with the connection parameters. */
+    /** Sets the enhanced options that the identifier sends with its connection parameters. */
     public void setEnhanced(MemorySegment identifier, EnhancedOptions options, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(setLocalEce, WITH_ECE);
@@ -382,7 +403,7 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** The enhanced options that the peer sent with its connection parameters. */
+    /** Returns the enhanced options that the peer sent with its connection parameters. */
     public EnhancedOptions enhanced(MemorySegment identifier, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(getRemoteEce, WITH_ECE);
@@ -397,7 +418,7 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Writes an event of the program to the identifier's channel. */
+    /** Writes an event that the program defines to the event channel of the identifier. */
     public void writeEvent(MemorySegment identifier, int status, long argument, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(writeCmEvent, WITH_WRITE_CM_EVENT);

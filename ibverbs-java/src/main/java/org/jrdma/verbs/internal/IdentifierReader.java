@@ -22,15 +22,15 @@ public final class IdentifierReader {
 
     private IdentifierReader() {}
 
-    /** The local address; empty before the identifier is bound. */
+    /** Returns the local address of an identifier. Empty before the identifier is bound. */
     public static Optional<InetSocketAddress> local(MemorySegment identifier) {
         return SocketAddresses.read(rdma_addr.src_storage(address(identifier)));
     }
 
-    /** The peer's address; empty before it is known. */
+    /** Returns the peer's address. Empty before the address is known, and for a listener. */
     public static Optional<InetSocketAddress> peer(MemorySegment identifier) {
         return SocketAddresses.read(rdma_addr.dst_storage(address(identifier)))
-                .filter(peer -> peer.getPort() != 0); // a listener has a peer address of zeros
+                .filter(peer -> peer.getPort() != 0); // a listener's peer address is all zeros
     }
 
     private static MemorySegment address(MemorySegment identifier) {
@@ -41,10 +41,17 @@ public final class IdentifierReader {
         return Codes.QUEUE_PAIR_TYPE.of(rdma_cm_id.qp_type(identifier));
     }
 
-    /** The device that an identifier is bound to, its port, and its transport. */
+    /**
+     * The device that an identifier is bound to.
+     *
+     * @param port the number of the device's port
+     */
     public record BoundDevice(String name, int port, TransportType transport) {}
 
-    /** The bound device; empty before the identifier is bound to one. */
+    /**
+     * Returns the device that an identifier is bound to. Empty before the identifier is bound to a
+     * device.
+     */
     public static Optional<BoundDevice> device(MemorySegment identifier) {
         var verbs = rdma_cm_id.verbs(identifier);
         if (verbs.address() == 0) {
@@ -59,7 +66,7 @@ public final class IdentifierReader {
                         Codes.TRANSPORT_TYPE.of(ibv_device.transport_type(device))));
     }
 
-    /** The paths to the peer; empty before they are known. */
+    /** Returns the paths to the peer. Empty before a route is resolved. */
     public static List<PathRecord> paths(MemorySegment identifier) {
         var route = rdma_cm_id.route(identifier);
         var count = rdma_route.num_paths(route);

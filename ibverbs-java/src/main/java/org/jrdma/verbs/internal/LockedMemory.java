@@ -7,12 +7,18 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jrdma.ffi.Errno;
 
-/** Advice for failures to lock memory: the limit, the locked amount, and how to raise the limit. */
+/**
+ * The advice in exceptions for failures to lock memory. The advice states the limit, the amount
+ * that the process has locked, and how to raise the limit.
+ */
 public final class LockedMemory {
 
     private LockedMemory() {}
 
-    /** Returns advice for a function that locks memory. */
+    /**
+     * Returns the advice for a failed function that locks memory. Returns an empty string if the
+     * errno or the absence of a limit shows another cause.
+     */
     public static String advice(int errno) {
         if (errno != Errno.ENOMEM && errno != Errno.EAGAIN && errno != Errno.EPERM) {
             return "";
@@ -34,10 +40,10 @@ public final class LockedMemory {
     }
 
     /**
-     * Returns advice for a failed registration.
+     * Returns the advice for a failed registration of memory.
      *
-     * @param remoteWithoutLocalWrite true if the access rights are a combination that the kernel
-     *     rejects
+     * @param remoteWithoutLocalWrite true if the access rights permit remote writes or atomics
+     *     without local writes, which the kernel rejects
      */
     public static String adviceOnRegistering(int errno, boolean remoteWithoutLocalWrite) {
         if (errno == Errno.EINVAL && remoteWithoutLocalWrite) {

@@ -24,7 +24,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.PageAdvice;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The functions of memory regions and memory windows. */
+/** The C functions of memory regions and memory windows. */
 public final class MemoryFunctions {
 
     private static final MethodHandle REG_MR = capturingErrno(rdma_h.ibv_reg_mr$descriptor());
@@ -67,9 +67,11 @@ public final class MemoryFunctions {
     }
 
     /**
-     * Registers memory whose first byte is addressed by {@code start}. Optional access flags or a
-     * non-default start require the newer function. Without that function, optional flags are
-     * dropped, which is why they are called optional. C returns NULL and sets errno on failure.
+     * Registers memory. Peers and work requests address its first byte as {@code start}. Optional
+     * access flags or a {@code start} that is not the default require {@code ibv_reg_mr_iova2}. If
+     * the library lacks that function, optional flags are dropped, which libibverbs permits for
+     * flags in its optional range, and another {@code start} is rejected. The C function returns
+     * NULL and sets errno on failure.
      */
     public MemorySegment register(
             MemorySegment domain, MemorySegment memory, long start, int access, CheckedCall attempt)
@@ -77,7 +79,9 @@ public final class MemoryFunctions {
         return register(domain, memory, memory.byteSize(), start, access, attempt);
     }
 
-    /** Registers the whole address space, which C expresses by the maximum length. */
+    /**
+     * Registers the whole address space of the process, which C represents by the maximum length.
+     */
     public MemorySegment registerAddressSpace(MemorySegment domain, int access, CheckedCall attempt)
             throws VerbsException {
         return register(domain, MemorySegment.NULL, -1, 0, access, attempt);
@@ -125,19 +129,22 @@ public final class MemoryFunctions {
     }
 
     /**
-     * The segment without its checks. A confined segment would be rejected on the platform thread
-     * that makes the call.
+     * Returns a segment that has the same address but no confinement. The downcall would reject a
+     * confined segment, because the call runs on a platform thread that does not own the segment.
      */
     private static MemorySegment unchecked(MemorySegment memory) {
         return MemorySegment.ofAddress(memory.address());
     }
 
-    /** The part of the address space that a segment can represent. */
+    /**
+     * Returns the largest part of the address space that a segment can represent: the addresses
+     * from 0 to {@link Long#MAX_VALUE}.
+     */
     public static MemorySegment addressSpace() {
         return memoryAt(MemorySegment.NULL, Long.MAX_VALUE);
     }
 
-    /** Registers a part of a dma-buf. C returns NULL and sets errno on failure. */
+    /** Registers a part of a dma-buf. The C function returns NULL and sets errno on failure. */
     public MemorySegment registerDmaBuf(
             MemorySegment domain,
             int descriptor,
@@ -163,7 +170,9 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
-    /** Imports a region of another process. C returns NULL and sets errno on failure. */
+    /**
+     * Imports a region of another process. The C function returns NULL and sets errno on failure.
+     */
     public MemorySegment importRegion(MemorySegment domain, int handle, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(importMr);
@@ -173,19 +182,25 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
-    /** Cannot fail. The function exists if the import function exists. */
+    /**
+     * Releases an imported region. The C function cannot fail. The library has this function if it
+     * has {@code ibv_import_mr}.
+     */
     public void unimportRegion(MemorySegment region) {
         run(() -> {
             UNIMPORT_MR.invokeExact(unimportMr.orElseThrow(), segment(), region);
         });
     }
 
-    /** The default address by which C names the first byte of memory. */
+    /**
+     * Returns the address by which work requests and peers access the first byte of a region if the
+     * program specifies none: 0 with {@code IBV_ACCESS_ZERO_BASED}, otherwise the virtual address.
+     */
     public static long start(MemorySegment memory, int access) {
         return (access & rdma_h.IBV_ACCESS_ZERO_BASED()) != 0 ? 0 : memory.address();
     }
 
-    /** Allocates a null region. C returns NULL and sets errno on failure. */
+    /** Allocates a null memory region. The C function returns NULL and sets errno on failure. */
     public MemorySegment allocateNull(
             VerbsContext context, MemorySegment domain, CheckedCall attempt) throws VerbsException {
         var function = context.require(verbs_context.alloc_null_mr$offset(), attempt);
@@ -194,7 +209,9 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
-    /** C returns NULL and sets errno on failure. */
+    /**
+     * Registers a range of device memory. The C function returns NULL and sets errno on failure.
+     */
     public MemorySegment registerDeviceMemory(
             VerbsContext context,
             MemorySegment domain,
@@ -217,7 +234,7 @@ public final class MemoryFunctions {
     /**
      * Changes the access rights of a region.
      *
-     * @param lost the action to run if the failed change has left the region unusable
+     * @param lost the action to run if the change fails and leaves the region unusable
      */
     public void changeAccess(MemorySegment region, int access, CheckedCall attempt, Runnable lost)
             throws VerbsException {
@@ -231,7 +248,7 @@ public final class MemoryFunctions {
                 lost);
     }
 
-    /** Moves a region to another domain; see {@link #changeAccess}. */
+    /** Moves a region to another protection domain. See {@link #changeAccess} for {@code lost}. */
     public void changeDomain(
             MemorySegment region, MemorySegment domain, CheckedCall attempt, Runnable lost)
             throws VerbsException {
@@ -245,7 +262,7 @@ public final class MemoryFunctions {
                 lost);
     }
 
-    /** Replaces the memory of a region; see {@link #changeAccess}. */
+    /** Replaces the memory of a region. See {@link #changeAccess} for {@code lost}. */
     public void changeMemory(
             MemorySegment region, MemorySegment memory, CheckedCall attempt, Runnable lost)
             throws VerbsException {
@@ -281,20 +298,21 @@ public final class MemoryFunctions {
                                         unchecked(memory),
                                         memory.byteSize(),
                                         access));
-        // A failure to restore the fork behavior of the old memory does not undo the change.
+        // IBV_REREG_MR_ERR_DO_FORK_OLD means that the region was changed, and that only the fork
+        // behavior of its old memory could not be restored.
         if (result == 0 || result == rdma_h.IBV_REREG_MR_ERR_DO_FORK_OLD()) {
             return;
         }
         var errno = CapturedErrno.value();
         if (result != rdma_h.IBV_REREG_MR_ERR_INPUT()
                 && result != rdma_h.IBV_REREG_MR_ERR_DONT_FORK_NEW()
-                && errno != Errno.EOPNOTSUPP) { // an unsupported change leaves the region unchanged
+                && errno != Errno.EOPNOTSUPP) { // then the region is unchanged
             lost.run();
         }
         throw attempt.failed(errno);
     }
 
-    /** C returns an errno. */
+    /** Deregisters a region. The C function returns 0 or an errno. */
     public void deregister(MemorySegment region, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DEREG_MR.invokeExact(deregMr, segment(), region)));
     }
@@ -302,7 +320,12 @@ public final class MemoryFunctions {
     /** A piece of registered memory: an {@code ibv_sge}. */
     public record Piece(long address, int length, int key) {}
 
-    /** C returns an errno. */
+    /**
+     * Advises the kernel about the pages of memory for on-demand paging. The C function returns 0
+     * or an errno.
+     *
+     * @param waits true to wait until the kernel has followed the advice
+     */
     public void advise(
             VerbsContext context,
             MemorySegment domain,
@@ -341,7 +364,7 @@ public final class MemoryFunctions {
         }
     }
 
-    /** C returns NULL and sets errno on failure. */
+    /** Allocates a memory window. The C function returns NULL and sets errno on failure. */
     public MemorySegment allocateWindow(
             VerbsContext context, MemorySegment domain, boolean type2, CheckedCall attempt)
             throws VerbsException {
@@ -352,19 +375,22 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(window), ibv_mw.layout().byteSize());
     }
 
-    /** C returns an errno. */
+    /** Deallocates a memory window. The C function returns 0 or an errno. */
     public void deallocateWindow(VerbsContext context, MemorySegment window, CheckedCall attempt)
             throws VerbsException {
         var function = context.operation(ibv_context_ops.dealloc_mw$offset(), attempt);
         attempt.errno(call(() -> (int) DEALLOC_MW.invokeExact(function, segment(), window)));
     }
 
-    /** The key by which a peer names a window, as the provider knows it. */
+    /**
+     * Returns the key by which peers access a window. The key is read from the provider's {@code
+     * ibv_mw}.
+     */
     public static int windowKey(MemorySegment window) {
         return ibv_mw.rkey(window);
     }
 
-    /** Sets the key of a window that its provider uses. */
+    /** Sets the key of a window in the provider's {@code ibv_mw}. */
     public static void windowKey(MemorySegment window, int key) {
         ibv_mw.rkey(window, key);
     }
@@ -373,17 +399,20 @@ public final class MemoryFunctions {
         return ibv_mr.handle(region);
     }
 
-    /** The length of the region, as the provider knows it. */
+    /**
+     * Returns the length of a region in bytes. The length is read from the provider's {@code
+     * ibv_mr}.
+     */
     public static long regionLength(MemorySegment region) {
         return ibv_mr.length(region);
     }
 
-    /** The key by which local work requests name the region. */
+    /** Returns the key by which local work requests access a region. */
     public static int localKey(MemorySegment region) {
         return ibv_mr.lkey(region);
     }
 
-    /** The key by which a peer names the region. */
+    /** Returns the key by which peers access a region. */
     public static int remoteKey(MemorySegment region) {
         return ibv_mr.rkey(region);
     }

@@ -20,7 +20,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** The functions of protection domains, thread domains and parent domains. */
+/** The C functions of protection domains, thread domains and parent domains. */
 public final class ProtectionDomainFunctions {
 
     private static final MethodHandle ALLOC_PD = capturingErrno(rdma_h.ibv_alloc_pd$descriptor());
@@ -48,19 +48,22 @@ public final class ProtectionDomainFunctions {
         unimportPd = library.find("ibv_unimport_pd");
     }
 
-    /** C returns NULL and sets errno on failure. */
+    /** Allocates a protection domain. The C function returns NULL and sets errno on failure. */
     public MemorySegment allocateDomain(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
         return attempt.pointer(
                 call(() -> (MemorySegment) ALLOC_PD.invokeExact(allocPd, segment(), context)));
     }
 
-    /** C returns an errno. */
+    /** Deallocates a protection domain. The C function returns 0 or an errno. */
     public void deallocateDomain(MemorySegment domain, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DEALLOC_PD.invokeExact(deallocPd, segment(), domain)));
     }
 
-    /** C returns NULL and sets errno on failure. */
+    /**
+     * Imports a protection domain of another process. The C function returns NULL and sets errno on
+     * failure.
+     */
     public MemorySegment importDomain(MemorySegment context, int handle, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(importPd);
@@ -70,7 +73,10 @@ public final class ProtectionDomainFunctions {
                                 IMPORT_PD.invokeExact(function, segment(), context, handle)));
     }
 
-    /** Cannot fail. The function exists if the import function exists. */
+    /**
+     * Releases an imported protection domain. The C function cannot fail. The library has this
+     * function if it has {@code ibv_import_pd}.
+     */
     public void unimportDomain(MemorySegment domain) {
         run(() -> {
             UNIMPORT_PD.invokeExact(unimportPd.orElseThrow(), segment(), domain);
@@ -81,7 +87,7 @@ public final class ProtectionDomainFunctions {
         return ibv_pd.handle(memoryAt(domain, ibv_pd.layout().byteSize()));
     }
 
-    /** C returns NULL and sets errno on failure. */
+    /** Allocates a thread domain. The C function returns NULL and sets errno on failure. */
     public MemorySegment allocateThreadDomain(VerbsContext context, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.alloc_td$offset(), attempt);
@@ -95,7 +101,7 @@ public final class ProtectionDomainFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /** Deallocates a thread domain. The C function returns 0 or an errno. */
     public void deallocateThreadDomain(
             VerbsContext context, MemorySegment threads, CheckedCall attempt)
             throws VerbsException {
@@ -104,11 +110,11 @@ public final class ProtectionDomainFunctions {
     }
 
     /**
-     * Allocates an {@code ibv_pd} that refers to another one. C returns NULL and sets errno on
-     * failure.
+     * Allocates a parent domain: an {@code ibv_pd} that refers to a protection domain and adds a
+     * thread domain or an allocator. The C function returns NULL and sets errno on failure.
      *
-     * @param threads a thread domain, or NULL
-     * @param memory the allocator; null for the allocator of the provider
+     * @param threads the thread domain, or NULL
+     * @param memory the allocator of queue memory; null to use the provider's own allocator
      */
     public MemorySegment allocateParentDomain(
             VerbsContext context,

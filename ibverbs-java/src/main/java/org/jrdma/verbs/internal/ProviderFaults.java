@@ -2,7 +2,7 @@ package org.jrdma.verbs.internal;
 
 import org.jrdma.verbs.model.DeviceAttributes;
 
-/** Known defects of providers, which the SDK avoids. */
+/** Detects providers with known defects, which the SDK works around. */
 public final class ProviderFaults {
 
     /** The vendor identifier of the kernel's software RoCE driver. */
@@ -11,19 +11,25 @@ public final class ProviderFaults {
     private ProviderFaults() {}
 
     /**
-     * Returns true if a poll that continues with another completion may lose a completion, or
-     * release a lock that another thread holds. librxe did the former before rdma-core 55 and the
-     * latter before rdma-core 59. The version of librxe cannot be queried.
+     * Returns true if {@code ibv_next_poll} is defective: it may lose a completion (librxe before
+     * rdma-core 55) or release a lock that another thread holds (librxe before rdma-core 59).
+     * Returns true for every version of librxe, because the version cannot be queried.
      */
     public static boolean inNextPoll(DeviceAttributes device) {
         return device.vendorId() == RXE;
     }
 
     /**
-     * Returns true if extended posts have two defects, as in librxe before rdma-core 64. Lists of
-     * memory pieces are processed wrongly: of several inline pieces nothing is sent, and of other
-     * pieces as many bytes as the length of the first piece times their number. Also, an errno
-     * other than ENOSPC may come from the doorbell, after the requests have been posted.
+     * Returns true if extended posts are defective, as in librxe before rdma-core 64. Returns true
+     * for every version of librxe, because the version cannot be queried. There are two defects:
+     *
+     * <ul>
+     *   <li>Requests with several memory pieces are processed incorrectly. If the pieces are
+     *       inline, no data is sent. Otherwise, the number of bytes sent is the length of the first
+     *       piece multiplied by the number of pieces.
+     *   <li>An errno other than ENOSPC may come from the doorbell. In this case, the requests have
+     *       been posted.
+     * </ul>
      */
     public static boolean inExtendedPosts(DeviceAttributes device) {
         return device.vendorId() == RXE;

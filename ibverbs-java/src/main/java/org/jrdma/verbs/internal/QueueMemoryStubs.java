@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The C functions for a {@link QueueMemory}. They do not throw, because an exception in an upcall
- * would terminate the process.
+ * The native functions through which a provider calls a {@link QueueMemory}. They catch all
+ * exceptions, because an exception in an upcall would terminate the process.
  */
 public final class QueueMemoryStubs implements AutoCloseable {
 
@@ -21,7 +21,10 @@ public final class QueueMemoryStubs implements AutoCloseable {
     private final QueueMemory memory;
     private final Arena arena = Arena.ofShared();
 
-    /** The allocated memory by address, because C passes only the address when it frees memory. */
+    /**
+     * The allocated memory by its address. Needed because C passes only the address when it frees
+     * memory.
+     */
     private final Map<Long, MemorySegment> allocations = new ConcurrentHashMap<>();
 
     public QueueMemoryStubs(QueueMemory memory) {

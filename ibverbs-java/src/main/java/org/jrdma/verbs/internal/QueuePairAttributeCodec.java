@@ -10,12 +10,14 @@ import org.jrdma.verbs.model.QueuePairAttribute;
 import org.jrdma.verbs.model.QueuePairAttributes;
 import org.jrdma.verbs.model.QueuePairChange;
 
-/** Conversion between {@link ibv_qp_attr} and the API's records. */
+/**
+ * Converts between {@link ibv_qp_attr} and {@link QueuePairChange} or {@link QueuePairAttributes}.
+ */
 final class QueuePairAttributeCodec {
 
     private QueuePairAttributeCodec() {}
 
-    /** Writes the attributes and returns the mask of the written attributes. */
+    /** Writes the attributes of a change and returns their mask. */
     static int write(MemorySegment attr, QueuePairChange change) {
         change.attributes().forEach(attribute -> write(attr, attribute, change));
         return Codes.QUEUE_PAIR_ATTRIBUTE.bits(change.attributes());
@@ -95,8 +97,10 @@ final class QueuePairAttributeCodec {
     }
 
     /**
-     * Reads a change supplied by the connection manager, as far as the mask names attributes of the
-     * API.
+     * Reads a change that the connection manager supplies. Attributes that the API lacks are
+     * ignored.
+     *
+     * @param mask the attributes that the structure contains
      */
     static QueuePairChange readChange(MemorySegment attr, int mask) {
         var change = QueuePairChange.fromConnectionManager();
@@ -144,8 +148,8 @@ final class QueuePairAttributeCodec {
     }
 
     /**
-     * Reads the alternate path. C stores the port separately from the address; a path exists if the
-     * port is not 0.
+     * Reads the alternate path. Empty if the port of the alternate path is 0. C stores this port
+     * separately from the address.
      */
     private static Optional<AlternatePath> readAlternatePath(MemorySegment attr) {
         var port = Byte.toUnsignedInt(ibv_qp_attr.alt_port_num(attr));
@@ -160,7 +164,8 @@ final class QueuePairAttributeCodec {
     }
 
     /**
-     * Reads the path MTU. A queue pair that is not connected has none: its code is 0 or undefined.
+     * Reads the path MTU. Empty if the queue pair is not connected: the code is then 0 or
+     * undefined.
      */
     private static Optional<Mtu> readMtu(int code) {
         return code < rdma_h.IBV_MTU_256() || code > rdma_h.IBV_MTU_4096()

@@ -35,8 +35,8 @@ import org.jrdma.verbs.model.RateLimit;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The functions of queue pairs: creation, state transitions, queries and destruction. Posting is in
- * {@link HotPath}.
+ * The C functions of queue pairs: creation, state transitions, queries and destruction. The
+ * functions that post are in {@link HotPath}.
  */
 public final class QueuePairFunctions {
 
@@ -101,8 +101,10 @@ public final class QueuePairFunctions {
     /**
      * The specification of a queue pair to create.
      *
-     * @param sharedReceives the shared receive queue; NULL for a separate receive queue
-     * @param newer the required operations that not every queue pair of the type supports
+     * @param sharedReceives the shared receive queue; NULL if the queue pair has its own receive
+     *     queue
+     * @param newer the required operations among those that not every queue pair of the type
+     *     supports: atomic write and flush
      */
     public record Specification(
             QueuePairType type,
@@ -119,8 +121,8 @@ public final class QueuePairFunctions {
         }
 
         /**
-         * Writes {@code ibv_qp_init_attr}, whose layout is also the beginning of {@code
-         * ibv_qp_init_attr_ex}.
+         * Fills an {@code ibv_qp_init_attr} or the beginning of an {@code ibv_qp_init_attr_ex},
+         * which has the same layout. Returns its argument.
          */
         private MemorySegment write(MemorySegment attributes) {
             ibv_qp_init_attr.send_cq(attributes, sendCompletions);
@@ -131,7 +133,10 @@ public final class QueuePairFunctions {
             return attributes;
         }
 
-        /** All operations of the SDK for the type, in C's bits. */
+        /**
+         * Returns the operations that the SDK uses with this type of queue pair, as C's {@code
+         * IBV_QP_EX_WITH_} bits.
+         */
         private long operations(boolean withWindows) {
             var operations = commonOperations(withWindows);
             if (newer.contains(Operation.ATOMIC_WRITE)) {
@@ -173,7 +178,7 @@ public final class QueuePairFunctions {
     /** A created queue pair and its actual capacities. */
     public record Created(MemorySegment queuePair, Capacities granted) {}
 
-    /** C returns NULL and sets errno on failure. */
+    /** Creates a queue pair. The C function returns NULL and sets errno on failure. */
     public Created create(VerbsContext context, Specification specification, CheckedCall attempt)
             throws VerbsException {
         if (specification.isExtended()) {
@@ -195,8 +200,9 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Creates a queue pair for extended posts. Operations on memory windows are included only if
-     * the device supports them. C returns NULL and sets errno on failure.
+     * Creates a queue pair for extended posts. If the device rejects operations on memory windows
+     * with EOPNOTSUPP, the queue pair is created without them. The C function returns NULL and sets
+     * errno on failure.
      */
     public Created createExtended(
             VerbsContext context, Specification specification, CheckedCall attempt)
@@ -212,7 +218,10 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * @param operations the operations of extended posts; 0 for none
+     * Creates a queue pair by {@code ibv_create_qp_ex}.
+     *
+     * @param operations the operations for extended posts; 0 if the queue pair does not use
+     *     extended posts
      */
     private Created createExtended(
             VerbsContext context, Specification specification, long operations, CheckedCall attempt)
@@ -246,8 +255,8 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Creates a queue pair that receives for the shared receive queues of an XRC domain. C returns
-     * NULL and sets errno on failure.
+     * Creates a queue pair that delivers messages to the shared receive queues of an XRC domain.
+     * The C function returns NULL and sets errno on failure.
      */
     public Created createReceiving(
             VerbsContext context, MemorySegment xrcDomain, CheckedCall attempt)
@@ -262,8 +271,8 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Opens an existing receiving queue pair of an XRC domain. C returns NULL and sets errno on
-     * failure.
+     * Opens an existing receiving queue pair of an XRC domain by its number. The C function returns
+     * NULL and sets errno on failure.
      */
     public Created openReceiving(
             VerbsContext context, MemorySegment xrcDomain, int number, CheckedCall attempt)
@@ -298,7 +307,10 @@ public final class QueuePairFunctions {
                 Capacities.read(ibv_qp_init_attr.cap(attributes)));
     }
 
-    /** The {@code ibv_qp_ex} of a queue pair. C returns NULL if it has none. */
+    /**
+     * Returns the {@code ibv_qp_ex} of a queue pair. The C function returns NULL if the queue pair
+     * was not created for extended posts.
+     */
     public MemorySegment extended(MemorySegment queuePair, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(qpToQpEx);
@@ -310,12 +322,12 @@ public final class QueuePairFunctions {
         return memoryAt(extended, ibv_qp_ex.layout().byteSize());
     }
 
-    /** The number by which peers name the queue pair. */
+    /** Returns the number by which peers address the queue pair. */
     public static int number(MemorySegment queuePair) {
         return ibv_qp.qp_num(queuePair);
     }
 
-    /** Changes attributes. C returns an errno. */
+    /** Changes attributes of a queue pair. The C function returns 0 or an errno. */
     public void modify(MemorySegment queuePair, QueuePairChange change, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -330,10 +342,11 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Queries all attributes. Providers fill in the values that they know, regardless of the mask;
-     * the kernel may leave the others uninitialized. C returns an errno.
+     * Queries the attributes of a queue pair. Providers fill in all values that they know,
+     * regardless of the mask. The kernel may leave the other values uninitialized. The C function
+     * returns 0 or an errno.
      *
-     * @param hasPaths false on iWARP, which has no InfiniBand paths
+     * @param hasPaths false for iWARP, which has no InfiniBand paths
      * @param hasReceives true if the queue pair has its own receive queue
      */
     public QueuePairAttributes query(
@@ -365,7 +378,7 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /** Limits the send rate of a queue pair. The C function returns 0 or an errno. */
     public void limitRate(
             VerbsContext context, MemorySegment queuePair, RateLimit limit, CheckedCall attempt)
             throws VerbsException {
@@ -383,7 +396,10 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** The guaranteed data orders. The function cannot fail. */
+    /**
+     * Returns the data orders that the device guarantees for an operation. The result is empty if
+     * the library lacks the query. The C function cannot fail.
+     */
     public Set<DataOrder> dataOrder(MemorySegment queuePair, CompletionKind operation) {
         var opcode =
                 switch (operation) {
@@ -411,7 +427,10 @@ public final class QueuePairFunctions {
                                         rdma_h.IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS())));
     }
 
-    /** C returns an errno. */
+    /**
+     * Queries the enhanced options of a queue pair ({@code ibv_query_ece}). The C function returns
+     * 0 or an errno.
+     */
     public EnhancedOptions queryEnhanced(MemorySegment queuePair, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(queryEce);
@@ -423,7 +442,10 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /**
+     * Sets the enhanced options of a queue pair ({@code ibv_set_ece}). The C function returns 0 or
+     * an errno.
+     */
     public void setEnhanced(MemorySegment queuePair, EnhancedOptions options, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(setEce);
@@ -437,7 +459,8 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Blocks until all asynchronous events of the queue pair are acknowledged. C returns an errno.
+     * Destroys a queue pair. Blocks until all asynchronous events of the queue pair are
+     * acknowledged. The C function returns 0 or an errno.
      */
     public void destroy(MemorySegment queuePair, CheckedCall attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DESTROY_QP.invokeExact(destroyQp, segment(), queuePair)));

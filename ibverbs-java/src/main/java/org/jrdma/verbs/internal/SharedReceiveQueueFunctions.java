@@ -21,8 +21,9 @@ import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The functions of shared receive queues. Posting is in {@link HotPath}. If a library lacks them,
- * calls fail with EOPNOTSUPP, as on a device without support.
+ * The C functions of shared receive queues. The functions that post are in {@link HotPath}. If the
+ * library lacks a function, its call fails with EOPNOTSUPP, like a call on a device that does not
+ * support it.
  */
 public final class SharedReceiveQueueFunctions {
 
@@ -50,12 +51,12 @@ public final class SharedReceiveQueueFunctions {
         destroySrq = library.find("ibv_destroy_srq");
     }
 
-    /** Creates a shared receive queue. C returns NULL and sets errno on failure. */
+    /** Creates a shared receive queue. The C function returns NULL and sets errno on failure. */
     public MemorySegment create(
             MemorySegment domain, int receives, int elements, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(createSrq);
-        attempt.require(destroySrq); // not created if the library cannot destroy it
+        attempt.require(destroySrq); // a queue that cannot be destroyed must not be created
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_srq_init_attr.allocate(arena);
             var room = ibv_srq_init_attr.attr(attributes);
@@ -72,14 +73,17 @@ public final class SharedReceiveQueueFunctions {
     }
 
     /**
-     * The specification of an XRC shared receive queue, which the requests of peers name.
+     * The specification of an XRC shared receive queue. Peers select the queue by its number in
+     * each request.
      *
-     * @param completions the completion queue of its receives
+     * @param completions the completion queue that reports the receives
      */
     public record XrcSpecification(
             MemorySegment domain, MemorySegment xrcDomain, MemorySegment completions) {}
 
-    /** Creates an XRC shared receive queue. C returns NULL and sets errno on failure. */
+    /**
+     * Creates an XRC shared receive queue. The C function returns NULL and sets errno on failure.
+     */
     public MemorySegment createXrc(
             VerbsContext context,
             XrcSpecification specification,
@@ -117,7 +121,10 @@ public final class SharedReceiveQueueFunctions {
         }
     }
 
-    /** The number by which the requests of peers name the queue. C returns an errno. */
+    /**
+     * Returns the number by which the requests of peers select an XRC shared receive queue. The C
+     * function returns 0 or an errno.
+     */
     public int number(VerbsContext context, MemorySegment queue, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.get_srq_num$offset(), attempt);
@@ -129,7 +136,7 @@ public final class SharedReceiveQueueFunctions {
         }
     }
 
-    /** Changes the capacity in receives. C returns an errno. */
+    /** Changes the capacity, in receive requests. The C function returns 0 or an errno. */
     public void resize(MemorySegment queue, int receives, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -140,8 +147,8 @@ public final class SharedReceiveQueueFunctions {
     }
 
     /**
-     * Sets the number of remaining receives below which an event is raised; 0 for none. C returns
-     * an errno.
+     * Sets the limit: the device raises an event when fewer receive requests than this number
+     * remain. 0 disables the event. The C function returns 0 or an errno.
      */
     public void limit(MemorySegment queue, int receives, CheckedCall attempt)
             throws VerbsException {
@@ -163,7 +170,7 @@ public final class SharedReceiveQueueFunctions {
                                         function, segment(), queue, attributes, mask)));
     }
 
-    /** C returns an errno. */
+    /** Queries the attributes of a shared receive queue. The C function returns 0 or an errno. */
     public SharedReceiveQueueAttributes query(MemorySegment queue, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(querySrq);
@@ -179,7 +186,10 @@ public final class SharedReceiveQueueFunctions {
         }
     }
 
-    /** Blocks until all asynchronous events of the queue are acknowledged. C returns an errno. */
+    /**
+     * Destroys a shared receive queue. Blocks until all asynchronous events of the queue are
+     * acknowledged. The C function returns 0 or an errno.
+     */
     public void destroy(MemorySegment queue, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(destroySrq);
         attempt.errno(call(() -> (int) DESTROY_SRQ.invokeExact(function, segment(), queue)));

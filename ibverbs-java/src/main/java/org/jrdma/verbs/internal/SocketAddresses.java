@@ -13,7 +13,10 @@ import org.jrdma.abi.rdma.sockaddr_in;
 import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jspecify.annotations.Nullable;
 
-/** Conversion between {@link sockaddr} of the internet families and {@link InetSocketAddress}. */
+/**
+ * Converts between the C structures {@link sockaddr} of IPv4 and IPv6 and {@link
+ * InetSocketAddress}.
+ */
 final class SocketAddresses {
 
     private static final short AF_INET = 2;
@@ -23,7 +26,7 @@ final class SocketAddresses {
 
     private SocketAddresses() {}
 
-    /** Writes an address; NULL for null. */
+    /** Writes an address to a new structure. Returns NULL if the address is null. */
     static MemorySegment write(@Nullable InetSocketAddress address, Arena arena) {
         if (address == null) {
             return MemorySegment.NULL;
@@ -61,7 +64,10 @@ final class SocketAddresses {
         return sockaddr.sa_family(segment);
     }
 
-    /** Reads an address; empty if none is set or it is of another family. */
+    /**
+     * Reads an address. Empty if the structure contains no address or an address of another family
+     * than IPv4 and IPv6.
+     */
     static Optional<InetSocketAddress> read(MemorySegment segment) {
         return switch (sockaddr.sa_family(segment)) {
             case AF_INET ->

@@ -12,12 +12,12 @@ public final class SoftwareFabric {
     private SoftwareFabric() {}
 
     /**
-     * Returns the library. It is the same object for each call, so that libibverbs and librdmacm
-     * share their devices.
+     * Returns the library of the software fabric. Every call returns the same object, so that
+     * libibverbs and librdmacm share their devices.
      *
-     * @throws LibraryNotFoundException if the library is missing; the message names the artifact to
-     *     add
-     * @throws IllegalArgumentException if a system property of the library is invalid
+     * @throws LibraryNotFoundException if the artifact that contains the library is missing; the
+     *     message names this artifact
+     * @throws IllegalArgumentException if a system property of the library has an invalid value
      */
     public static synchronized NativeLibrary library() throws LibraryNotFoundException {
         if (library == null) {

@@ -11,13 +11,17 @@ import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The structure of an open device: an {@code ibv_context} at the end of a {@code verbs_context},
- * which new versions of the library extend at its front. A member exists if the structure's size
- * includes it and it is not NULL.
+ * The native context of an open device: an {@code ibv_context} at the end of a {@code
+ * verbs_context}. New versions of the library add members at the front of the {@code
+ * verbs_context}. A member exists if the size of the structure includes the member and the member
+ * is not NULL.
  */
 public final class VerbsContext {
 
-    /** The value of {@code abi_compat} in a context that is part of a {@code verbs_context}. */
+    /**
+     * The value of {@code abi_compat} in an {@code ibv_context} that is part of a {@code
+     * verbs_context}.
+     */
     private static final long EXTENDED = -1;
 
     private final MemorySegment context;
@@ -38,14 +42,14 @@ public final class VerbsContext {
         }
     }
 
-    /** The {@code ibv_context}. */
+    /** Returns the {@code ibv_context}. */
     public MemorySegment address() {
         return context;
     }
 
     /**
-     * The function at an offset of {@link verbs_context}; empty if the library or the provider
-     * lacks it.
+     * Returns the function at an offset of {@link verbs_context}. Empty if the library or the
+     * provider lacks the function.
      */
     public Optional<MemorySegment> find(long offset) {
         return extension
@@ -59,14 +63,15 @@ public final class VerbsContext {
     }
 
     /**
-     * The function at an offset of {@link ibv_context_ops}. Fails with EOPNOTSUPP if the provider
-     * lacks it.
+     * Returns the function at an offset of {@link ibv_context_ops}.
+     *
+     * @throws VerbsException with EOPNOTSUPP if the provider lacks the function
      */
     MemorySegment operation(long offset, CheckedCall attempt) throws VerbsException {
         return attempt.require(ibv_context.ops(context).get(ValueLayout.ADDRESS, offset));
     }
 
-    /** The file descriptor for commands. */
+    /** Returns the file descriptor through which the library sends commands to the kernel. */
     public int commandDescriptor() {
         return ibv_context.cmd_fd(context);
     }

@@ -5,9 +5,9 @@ import org.jrdma.ffi.linkage.LibraryName;
 import org.jrdma.ffi.linkage.NativeLibrary;
 
 /**
- * An open libibverbs.
+ * An open libibverbs with its functions.
  *
- * @param library the source of the symbols
+ * @param library the library that contains the functions
  * @param devices the functions of devices
  * @param domains the functions of protection domains, thread domains and parent domains
  * @param memory the functions of memory regions and memory windows
@@ -30,7 +30,10 @@ public record VerbsLibrary(
         AddressHandleFunctions datagrams,
         FlowFunctions flows) {
 
-    /** The name of the library and of the packages that contain it and the providers. */
+    /**
+     * The name of the library and the names of the packages that contain the library and its
+     * providers.
+     */
     public static final LibraryName NAME =
             new LibraryName(
                     "libibverbs.so.1",

@@ -9,8 +9,8 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.linkage.UncheckedMemory;
 
 /**
- * A batch of completions in native memory, which a poll fills. Indexes are not checked: the caller
- * must use only indexes below the result of the poll.
+ * A batch of completions in native memory, which a poll fills. The methods do not check indexes:
+ * callers must use only indexes below the number of completions that the last poll returned.
  */
 public final class WorkCompletions {
 
@@ -34,7 +34,8 @@ public final class WorkCompletions {
     private static final int WITH_GOOD_CHECKSUM = rdma_h.IBV_WC_IP_CSUM_OK();
     private static final int RECEIVE = rdma_h.IBV_WC_RECV();
 
-    // Fields that ibv_wc lacks, in an array after the completions.
+    // Offsets in an element of a second array, which follows the ibv_wc array in the same memory
+    // and contains the fields that ibv_wc lacks.
     private static final long TIMESTAMP = 0;
     private static final long WALL_CLOCK = 8;
     private static final long FLOW_TAG = 16;
@@ -45,7 +46,7 @@ public final class WorkCompletions {
     private final MemorySegment memory;
     private final long address;
 
-    /** Allocates a batch, which is freed when it is no longer reachable. */
+    /** Allocates a batch. Its memory is freed when the batch is no longer reachable. */
     public WorkCompletions(int capacity) {
         this.capacity = capacity;
         this.memory = Arena.ofAuto().allocate((BYTES + EXTRA_BYTES) * capacity, Long.BYTES);
@@ -65,7 +66,7 @@ public final class WorkCompletions {
         return longAt(index, WR_ID);
     }
 
-    /** The number of the status; 0 is success. */
+    /** The status as an {@code ibv_wc_status}; 0 means success. */
     public int status(int index) {
         return intAt(index, STATUS);
     }
@@ -83,8 +84,9 @@ public final class WorkCompletions {
     }
 
     /**
-     * Returns true if a receive carries immediate data. The flag alone does not suffice, because
-     * rxe also sets it on the sender.
+     * Returns true if the completion is of a receive that carries immediate data. The flag in
+     * {@code wc_flags} alone does not suffice, because rxe also sets it in completions of the
+     * sender.
      */
     public boolean hasImmediate(int index) {
         return isReceive(index) && (intAt(index, FLAGS) & WITH_IMMEDIATE) != 0;
@@ -106,12 +108,15 @@ public final class WorkCompletions {
         return intAt(index, QUEUE_PAIR);
     }
 
-    /** Returns true if a receive completed. Undefined for a failure. */
+    /**
+     * Returns true if the completion is of a receive. The result is undefined for a failed
+     * completion.
+     */
     public boolean isReceive(int index) {
         return (opcode(index) & RECEIVE) != 0;
     }
 
-    /** Returns true if a datagram arrived with a global route header. */
+    /** Returns true if the completion is of a datagram that arrived with a global route header. */
     public boolean hasGlobalRoute(int index) {
         return (intAt(index, FLAGS) & WITH_GLOBAL_ROUTE) != 0;
     }
@@ -120,7 +125,9 @@ public final class WorkCompletions {
         return intAt(index, SOURCE_QUEUE_PAIR);
     }
 
-    /** Returns true if the device verified the checksums of a packet. */
+    /**
+     * Returns true if the device verified the checksums of the received packet and found no error.
+     */
     public boolean hasGoodChecksum(int index) {
         return isReceive(index) && (intAt(index, FLAGS) & WITH_GOOD_CHECKSUM) != 0;
     }
@@ -133,17 +140,20 @@ public final class WorkCompletions {
         return Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, index * BYTES + SERVICE_LEVEL));
     }
 
-    /** The low bits of this port's LID that a datagram was sent to. */
+    /**
+     * The low bits of the destination LID of a datagram. A port that has several LIDs distinguishes
+     * them by these bits.
+     */
     public int pathBits(int index) {
         return Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, index * BYTES + PATH_BITS));
     }
 
-    /** The time of completion in ticks of the device's clock. */
+    /** The time of the completion in ticks of the device's clock. */
     public long timestamp(int index) {
         return memory.get(ValueLayout.JAVA_LONG, extraOffset(index) + TIMESTAMP);
     }
 
-    /** The time of completion in nanoseconds of the wall clock. */
+    /** The time of the completion in nanoseconds of the wall clock. */
     public long wallClock(int index) {
         return memory.get(ValueLayout.JAVA_LONG, extraOffset(index) + WALL_CLOCK);
     }
@@ -158,7 +168,7 @@ public final class WorkCompletions {
         return memory.get(ValueLayout.JAVA_INT, extraOffset(index) + FLOW_TAG);
     }
 
-    // Setters for ExtendedPoller, which reads the fields one by one.
+    // Setters for ExtendedPoller, which reads each field of a completion by a separate native call.
 
     void number(int index, long value) {
         setLong(index, WR_ID, value);
@@ -184,7 +194,7 @@ public final class WorkCompletions {
         setInt(index, FLAGS, value);
     }
 
-    /** Sets the immediate data, in network byte order. */
+    /** Sets the immediate data; the value is in network byte order. */
     void rawImmediate(int index, int value) {
         setInt(index, IMMEDIATE, value);
     }

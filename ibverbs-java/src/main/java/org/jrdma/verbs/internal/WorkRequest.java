@@ -17,19 +17,20 @@ import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A work request in native memory, with its list of memory pieces and the location where a provider
- * writes the address of a rejected request. Freed when it is no longer reachable.
+ * A work request in native memory. The same allocation contains the request's list of memory pieces
+ * and the location where a provider writes the address of a rejected request. The memory is freed
+ * when this object is no longer reachable.
  */
 public abstract sealed class WorkRequest {
 
     public enum Operation {
         /** Writes the peer's memory. */
         WRITE(rdma_h.IBV_WR_RDMA_WRITE()),
-        /** Writes the peer's memory and consumes a receive of the peer. */
+        /** Writes the peer's memory and consumes a receive request that the peer has posted. */
         WRITE_WITH_IMMEDIATE(rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM()),
         SEND(rdma_h.IBV_WR_SEND()),
         SEND_WITH_IMMEDIATE(rdma_h.IBV_WR_SEND_WITH_IMM()),
-        /** Reads the peer's memory. */
+        /** Reads memory of the peer. */
         READ(rdma_h.IBV_WR_RDMA_READ()),
         /** Replaces 8 bytes of remote memory if they have the expected value. */
         COMPARE_AND_SWAP(rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP()),
@@ -37,9 +38,12 @@ public abstract sealed class WorkRequest {
         FETCH_AND_ADD(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD()),
         /** Sends a message that invalidates a memory window of the peer. */
         SEND_WITH_INVALIDATE(rdma_h.IBV_WR_SEND_WITH_INV()),
-        /** Writes 8 bytes of remote memory atomically. By extended posts only. */
+        /** Writes 8 bytes of remote memory atomically. Available only with extended posts. */
         ATOMIC_WRITE(rdma_h.IBV_WR_ATOMIC_WRITE()),
-        /** Flushes earlier writes until they are visible or persistent. By extended posts only. */
+        /**
+         * Flushes earlier writes, which are visible or persistent at the peer when the flush
+         * completes. Available only with extended posts.
+         */
         FLUSH(rdma_h.IBV_WR_FLUSH()),
         BIND(rdma_h.IBV_WR_BIND_MW()),
         INVALIDATE(rdma_h.IBV_WR_LOCAL_INV());
@@ -87,8 +91,9 @@ public abstract sealed class WorkRequest {
     }
 
     /**
-     * Returns and clears the address of the rejected request; 0 if there is none. A provider writes
-     * the address only when it rejects a request, so a post need not clear it.
+     * Returns the address of the request that the provider rejected, or 0, and resets it to 0. A
+     * provider writes the address only when it rejects a request, so a caller need not clear the
+     * address before it posts.
      */
     public final long takeRefused() {
         var taken = memory.get(JAVA_LONG, refused);
@@ -96,7 +101,10 @@ public abstract sealed class WorkRequest {
         return taken;
     }
 
-    /** Records the rejection of this request, for functions that do not record it. */
+    /**
+     * Records that this request was rejected. Called for native functions that do not write the
+     * address of the rejected request.
+     */
     public final void refused() {
         memory.set(JAVA_LONG, refused, address);
     }
@@ -112,7 +120,7 @@ public abstract sealed class WorkRequest {
         memory.set(JAVA_INT, at + ELEMENT_KEY, localKey);
     }
 
-    /** Sets the number that the completion will carry. */
+    /** Sets the number that identifies this request in its completion: the {@code wr_id}. */
     public final void number(long number) {
         try {
             UncheckedMemory.setLong(address + WR_ID, number);
@@ -121,7 +129,7 @@ public abstract sealed class WorkRequest {
         }
     }
 
-    /** Sets the next request of a chain; 0 for none. */
+    /** Sets the address of the next request of a chain; 0 for the last request. */
     public final void next(long requestAddress) {
         memory.set(JAVA_LONG, NEXT, requestAddress);
     }
@@ -165,22 +173,24 @@ public abstract sealed class WorkRequest {
         private static final long BOUND_ACCESS =
                 BIND_INFO + ibv_mw_bind_info.mw_access_flags$offset();
 
-        /** Reports the completion. */
+        /** Requests a completion for this request even if it succeeds. */
         public static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
 
-        /** Starts the request after all earlier reads and atomics have completed. */
+        /** Delays the start of the request until all earlier reads and atomics have completed. */
         public static final int FENCE = rdma_h.IBV_SEND_FENCE();
 
         /** Wakes up a peer that waits for solicited messages. */
         public static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
 
-        /** Copies the data when the request is posted. */
+        /** Copies the data into the request when it is posted. */
         public static final int INLINE = rdma_h.IBV_SEND_INLINE();
 
-        /** Lets the device compute the checksums of headers. */
+        /** Lets the device compute the IP and TCP or UDP checksums of the packet. */
         public static final int IP_CHECKSUM = rdma_h.IBV_SEND_IP_CSUM();
 
-        /** Allocated on first use. */
+        /**
+         * The {@code ibv_mw_bind} that {@link #bindRequest()} fills; null before its first call.
+         */
         private @Nullable MemorySegment bindRequest;
 
         public Send(int maxElements) {
@@ -199,13 +209,16 @@ public abstract sealed class WorkRequest {
             memory.set(JAVA_INT, IMMEDIATE, BigEndian.toNative(data));
         }
 
-        /** Sets the peer's memory, for reads and writes. */
+        /** Sets the address and the key of the peer's memory that a read or write accesses. */
         public void remote(long remoteAddress, int key) {
             memory.set(JAVA_LONG, REMOTE_ADDRESS, remoteAddress);
             memory.set(JAVA_INT, REMOTE_KEY, key);
         }
 
-        /** Sets the peer's memory, for reads and writes, and keeps the key. */
+        /**
+         * Sets the address of the peer's memory that a read or write accesses. The key stays
+         * unchanged.
+         */
         public void remoteAddress(long remoteAddress) {
             memory.set(JAVA_LONG, REMOTE_ADDRESS, remoteAddress);
         }
@@ -221,14 +234,15 @@ public abstract sealed class WorkRequest {
         }
 
         /**
-         * Sets the range to flush. The C structure has no fields for a flush, which only a separate
-         * function can post. Therefore, the range is stored in place of the operands of an atomic.
+         * Sets the range to flush. The {@code ibv_send_wr} has no fields for a flush, because C
+         * programs post a flush by a function with parameters. Therefore, the range is stored in
+         * the fields for the operands of an atomic, where {@link ExtendedPosts} reads it.
          */
         public void flush(long remoteAddress, int key, int length, int placements) {
             flush(remoteAddress, key, length, placements, rdma_h.IBV_FLUSH_RANGE());
         }
 
-        /** Sets a whole region to flush. */
+        /** Sets a flush of a whole memory region of the peer. */
         public void flushRegion(long remoteAddress, int key, int placements) {
             flush(remoteAddress, key, 0, placements, rdma_h.IBV_FLUSH_MR());
         }
@@ -245,7 +259,10 @@ public abstract sealed class WorkRequest {
             memory.set(JAVA_INT, INVALIDATED_KEY, key);
         }
 
-        /** Sets the window to bind, its region, and the access rights of peers. */
+        /**
+         * Sets the window to bind, the region that it opens to peers, and the access rights of the
+         * peers.
+         */
         public void bind(MemorySegment window, MemorySegment region, int access) {
             memory.set(ADDRESS, BOUND_WINDOW, window);
             memory.set(ADDRESS, BOUND_REGION, region);
@@ -261,12 +278,15 @@ public abstract sealed class WorkRequest {
             return memory.get(JAVA_LONG, BOUND_LENGTH);
         }
 
-        /** Sets the key of the window after the bind. */
+        /** Sets the remote key that a type 2 window has after the bind. */
         public void newKey(int key) {
             memory.set(JAVA_INT, NEW_KEY, key);
         }
 
-        /** The address of the bind in the format of {@code ibv_bind_mw}. */
+        /**
+         * Copies the bind to an {@code ibv_mw_bind}, the format of {@code ibv_bind_mw}, and returns
+         * its address.
+         */
         public long bindRequest() {
             if (bindRequest == null) {
                 bindRequest = ibv_mw_bind.allocate(Arena.ofAuto());
@@ -282,7 +302,7 @@ public abstract sealed class WorkRequest {
             return bindRequest.address();
         }
 
-        /** Sets the number of the XRC shared receive queue at the peer. */
+        /** Sets the number of the peer's XRC shared receive queue that receives the message. */
         public void receiveQueue(int number) {
             memory.set(JAVA_INT, RECEIVE_QUEUE, number);
         }

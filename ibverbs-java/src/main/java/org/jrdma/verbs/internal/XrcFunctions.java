@@ -14,7 +14,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The functions of XRC domains. A device without XRC lacks them. */
+/** The C functions of XRC domains. The context of a device that does not support XRC lacks them. */
 public final class XrcFunctions {
 
     private static final MethodHandle OPEN_XRCD =
@@ -25,10 +25,10 @@ public final class XrcFunctions {
     private XrcFunctions() {}
 
     /**
-     * Opens an XRC domain. C returns NULL and sets errno on failure.
+     * Opens an XRC domain. The C function returns NULL and sets errno on failure.
      *
-     * @param descriptor the descriptor of the file that identifies the domain; -1 for none
-     * @param flags the flags of open(2)
+     * @param descriptor the descriptor of the file that identifies the domain; -1 if no file does
+     * @param flags the flags of open(2) that control the creation of the domain
      */
     public static MemorySegment open(
             VerbsContext context, int descriptor, int flags, CheckedCall attempt)
@@ -54,7 +54,7 @@ public final class XrcFunctions {
         }
     }
 
-    /** C returns an errno. */
+    /** Closes an XRC domain. The C function returns 0 or an errno. */
     public static void close(VerbsContext context, MemorySegment domain, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.close_xrcd$offset(), attempt);

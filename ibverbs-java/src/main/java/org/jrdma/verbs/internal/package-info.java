@@ -1,6 +1,7 @@
 /**
- * Linkage to libibverbs and librdmacm: one class for each part of the libraries, which states the
- * signature and the error convention of each C function once. Contains no policy. Not exported.
+ * The calls of C functions in libibverbs and librdmacm. Each class links one part of a library and
+ * states the signatures and the error conventions of its functions. The package contains no policy
+ * and is not exported.
  */
 @NullMarked
 package org.jrdma.verbs.internal;

@@ -16,35 +16,39 @@ import org.jrdma.verbs.model.PostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Posts requests to one queue of the asynchronous tier. A post has three steps: {@link #begin}
- * waits for a free slot, locks the queue and returns the request object that all posts reuse;
- * {@link #post} posts the request; {@link #end} releases the lock and the held lifetimes, and must
- * be called in a finally block after a successful {@code begin}. Safe for use by multiple threads.
+ * Posts requests to one queue of the asynchronous API. A post has three steps. {@link #begin} waits
+ * for a free slot, locks the queue and returns the request object, which all posts reuse. {@link
+ * #post} posts the request. {@link #end} releases the lock and the lifetimes that {@code begin} has
+ * held. The caller must call {@code end} in a finally block after a successful {@code begin}. Safe
+ * for use by multiple threads.
  *
  * @param <R> the type of the request
  */
 public final class AsyncPoster<R extends WorkRequest> {
 
-    /** For requests that use only memory regions. */
+    /** The additional lifetimes of a request that uses no other objects than memory regions. */
     private static final Lifetime[] NONE = {};
 
     private static final int MAX_ADDITIONAL_LIFETIMES = 2;
 
-    /** The provider functions that post requests. */
+    /** The kinds of queues, for each of which the provider has a function that posts requests. */
     public enum Function {
-        /** Posts to a send queue. */
+        /** {@code ibv_post_send} or extended posts. */
         SEND,
-        /** Posts to a receive queue. */
+        /** {@code ibv_post_recv}. */
         RECEIVE,
-        /** Posts to a shared receive queue. */
+        /** {@code ibv_post_srq_recv}. */
         SHARED_RECEIVE
     }
 
     /**
-     * The target of posts.
+     * The queue that requests are posted to.
      *
-     * @param functionName the name of the function in messages
+     * @param lifetime the lifetime of the queue pair or shared receive queue
+     * @param address the address of the native queue pair or shared receive queue
+     * @param functionName the name of the C function in messages
      * @param name the name of the queue in messages
+     * @param slotTimeout the maximum time that a post waits for a free slot
      */
     public record Target(
             Lifetime lifetime,
@@ -58,7 +62,7 @@ public final class AsyncPoster<R extends WorkRequest> {
     private final Target target;
     private final AsyncWorkQueue queue;
 
-    // Accessed by the thread that holds the lock of the queue.
+    // The fields below are accessed only by the thread that holds the lock of the queue.
 
     private final R request;
     private final Lifetime[] held;
@@ -66,7 +70,7 @@ public final class AsyncPoster<R extends WorkRequest> {
     private @Nullable PendingTransfer transfer;
     private boolean posted;
 
-    /** Creates a poster that reuses {@code request} for all posts. */
+    /** Creates a poster that uses the same request object for all posts. */
     public AsyncPoster(Target target, AsyncWorkQueue queue, R request) {
         this.target = target;
         this.queue = queue;
@@ -74,17 +78,24 @@ public final class AsyncPoster<R extends WorkRequest> {
         this.held = new Lifetime[1 + MAX_ADDITIONAL_LIFETIMES + request.maxElements()];
     }
 
-    /** Begins the post of a request that uses only memory regions. */
+    /**
+     * Begins the post of a request that uses no other objects than the queue and memory regions.
+     *
+     * @param operation the name of the operation in messages
+     * @param local the memory slices of the request
+     */
     public R begin(String operation, List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
         return begin(operation, local, NONE);
     }
 
     /**
-     * Begins a post. May wait for a free slot. Holds the lifetimes of all objects that the post
+     * Begins a post. May wait for a free slot. Holds the lifetimes of all objects that the request
      * uses until {@link #end}.
      *
-     * @param additionalLifetimes the lifetimes of other objects that the request uses
+     * @param operation the name of the operation in messages
+     * @param local the memory slices of the request
+     * @param additionalLifetimes the lifetimes of the other objects that the request uses
      * @return the request, with its memory slices set
      */
     public R begin(String operation, List<MemorySlice> local, Lifetime... additionalLifetimes)
@@ -95,8 +106,8 @@ public final class AsyncPoster<R extends WorkRequest> {
                             .formatted(target.lifetime, request.maxElements(), local.size()));
         }
         queue.awaitSlot(Deadline.after(target.slotTimeout), target.name);
-        // Locked before holding, because close() waits for holders, which must not wait for the
-        // lock.
+        // The queue is locked before the lifetimes are held. In the other order, this thread would
+        // hold the lifetimes while it waits for the lock, and close() would wait for this thread.
         queue.lock.lock();
         var begun = false;
         try {
@@ -137,7 +148,7 @@ public final class AsyncPoster<R extends WorkRequest> {
     /**
      * Posts the request.
      *
-     * @param bound the window that the request binds; null for other requests
+     * @param bound the memory window that the request binds; null if the request is not a bind
      * @throws PostException if the provider rejects the request
      */
     public PendingTransfer post(@Nullable NativeWindow bound) throws PostException {
@@ -176,7 +187,7 @@ public final class AsyncPoster<R extends WorkRequest> {
                 target.hotPath, target.address, (WorkRequest.Send) (WorkRequest) request);
     }
 
-    /** Ends a post. Returns the slot if the request was not posted. */
+    /** Ends a post. Frees the slot if the request was not posted. */
     public void end() {
         var isPosted = posted;
         while (heldCount > 0) {

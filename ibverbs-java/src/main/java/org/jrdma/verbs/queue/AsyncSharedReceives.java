@@ -4,16 +4,19 @@ import java.util.Collection;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The receives of an asynchronous shared receive queue, which complete in any order. */
+/** The receive requests of an asynchronous shared receive queue. They complete in any order. */
 public final class AsyncSharedReceives extends AsyncWorkQueue {
 
-    /** The shared receive queues of this tier, whose receives complete into any dispatcher. */
+    /**
+     * All shared receive queues of the asynchronous API. Their receives can complete in any
+     * completion dispatcher.
+     */
     public static final CompletionTable<AsyncWorkQueue> TABLE = CompletionTable.ofShared();
 
     private final Sharing<AsyncWorkQueue> sharing = new Sharing<>(this);
 
-    /** The transfers in flight by the lower half of their positions. */
-    private final ConcurrentHashMap<Integer, PendingTransfer> underWay = new ConcurrentHashMap<>();
+    /** The transfers in flight, by the lower 32 bits of their positions. */
+    private final ConcurrentHashMap<Integer, PendingTransfer> inFlight = new ConcurrentHashMap<>();
 
     public AsyncSharedReceives(int capacity) {
         super(capacity, 0, false);
@@ -30,18 +33,18 @@ public final class AsyncSharedReceives extends AsyncWorkQueue {
 
     @Override
     public void remember(long position, PendingTransfer transfer) {
-        underWay.put((int) position, transfer);
+        inFlight.put((int) position, transfer);
     }
 
     @Override
     public void forget(long position) {
-        underWay.remove((int) position);
+        inFlight.remove((int) position);
     }
 
     @Override
     public @Nullable PendingTransfer complete(int low) {
         acquirePosted();
-        var transfer = underWay.remove(low);
+        var transfer = inFlight.remove(low);
         if (transfer != null) {
             releaseOne();
         }
@@ -50,6 +53,6 @@ public final class AsyncSharedReceives extends AsyncWorkQueue {
 
     @Override
     public Collection<PendingTransfer> underWay() {
-        return underWay.values();
+        return inFlight.values();
     }
 }

@@ -12,12 +12,12 @@ import org.jrdma.ffi.FabricException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A work queue of the asynchronous tier. Each slot holds the transfer that waits for its
- * completion. The posting thread holds the lock.
+ * A work queue of the asynchronous API. Each slot contains the transfer of the request in this
+ * slot. A thread must hold the lock while it posts.
  */
 public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives {
 
-    /** Held by the posting thread. */
+    /** The lock that a thread holds while it posts to this queue. */
     public final ReentrantLock lock = new ReentrantLock();
 
     private final @Nullable PendingTransfer[] transfers;
@@ -32,37 +32,48 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
         this(capacity, capacity, carriesDatagrams);
     }
 
-    /** Constructor for subclasses, which can have their own slots instead of {@code slots} ones. */
+    /**
+     * Creates a work queue.
+     *
+     * @param slots the number of slots; 0 for a subclass that stores the transfers itself
+     */
     public AsyncWorkQueue(int capacity, int slots, boolean carriesDatagrams) {
         super(capacity, carriesDatagrams);
         this.transfers = new PendingTransfer[slots];
         this.free = new Semaphore(capacity);
     }
 
-    /** Waits for a free slot, which the caller must use or return. */
+    /**
+     * Waits for a free slot and takes it. The caller must use the slot for a request or return it
+     * by {@link #returnSlot()}.
+     *
+     * @param queue the name of the queue in messages
+     */
     public void awaitSlot(Deadline deadline, String queue)
             throws FabricException, InterruptedIOException {
         awaitSlots(1, deadline, "No free slot in the " + queue);
     }
 
-    private void awaitSlots(int count, Deadline deadline, String complaint)
+    private void awaitSlots(int count, Deadline deadline, String problem)
             throws FabricException, InterruptedIOException {
         try {
             if (!free.tryAcquire(
                     count, Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS)) {
-                throw deadline.missed(complaint);
+                throw deadline.missed(problem);
             }
             if (failure != null) {
-                free.release(count); // so that the next waiting thread fails as well
+                free.release(count); // so that the next waiting thread also fails
                 throw dispatcherStopped(failure);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting: " + complaint);
+            throw new InterruptedIOException("Interrupted while waiting for slots: " + problem);
         }
     }
 
-    /** Checks that the dispatcher still polls completions. The caller must hold the lock. */
+    /**
+     * Throws an exception if the completion dispatcher has stopped. The caller must hold the lock.
+     */
     public void checkNotFailed() throws FabricException {
         if (failure != null) {
             throw dispatcherStopped(failure);
@@ -73,7 +84,11 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
         return new FabricException("The completion dispatcher has stopped", 0, failure);
     }
 
-    /** Waits until no request is in flight. */
+    /**
+     * Waits until no request is in flight.
+     *
+     * @param queue the name of the queue in messages
+     */
     public void awaitDrained(Deadline deadline, String queue)
             throws FabricException, InterruptedIOException {
         awaitSlots(capacity(), deadline, "%s did not drain".formatted(queue));
@@ -84,12 +99,18 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
         free.release();
     }
 
-    /** Takes slots if that many are free. Does nothing for a negative number. */
+    /**
+     * Takes slots if {@code count} slots are free, and returns true. Otherwise returns false and
+     * takes none. Returns true if the count is zero or negative.
+     */
     public boolean tryTakeSlots(int count) {
         return count <= 0 || free.tryAcquire(count);
     }
 
-    /** Returns or adds slots. Does nothing for a negative number. */
+    /**
+     * Frees slots that were taken, or adds slots to a queue that grows. Does nothing if the count
+     * is zero or negative.
+     */
     public void returnSlots(int count) {
         free.release(Math.max(0, count));
     }
@@ -103,9 +124,11 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
     }
 
     /**
-     * Removes the transfer of a completion; null if there is none. The caller must complete the
-     * transfer before it calls {@link #returnSlot()}; otherwise a drain could end before the
-     * transfer completes.
+     * Removes and returns the transfer of a completed request; null if no transfer has its
+     * position. The caller must complete the transfer before it calls {@link #returnSlot()}.
+     * Otherwise {@link #awaitDrained} could return before the transfer completes.
+     *
+     * @param low the lower 32 bits of the request's position
      */
     public @Nullable PendingTransfer complete(int low) {
         var position = positionOf(low);
@@ -119,21 +142,24 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
         return transfer;
     }
 
-    /** The transfers in flight. */
+    /** Returns the transfers in flight. */
     public Collection<PendingTransfer> underWay() {
         return Stream.of(transfers).filter(Objects::nonNull).toList();
     }
 
     /**
-     * Fails all transfers and wakes up threads that wait for slots, after the native queue was
-     * destroyed.
+     * Fails all transfers in flight and wakes up threads that wait for slots. Called after the
+     * native queue has been destroyed.
      */
     public void abandon() {
         underWay().forEach(PendingTransfer::abandon);
         free.release(Integer.MAX_VALUE / 2);
     }
 
-    /** Fails all transfers and rejects new requests: the dispatcher has stopped. */
+    /**
+     * Fails all transfers in flight and rejects new requests. Called when the completion dispatcher
+     * has stopped.
+     */
     public void fail(Exception cause) {
         lock.lock();
         try {

@@ -9,15 +9,15 @@ import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.DatagramSource;
 import org.jspecify.annotations.Nullable;
 
-/** Decodes native completions. */
+/** Converts native completions to {@link Completion} records. */
 public final class CompletionDecoder {
 
     private CompletionDecoder() {}
 
     /**
-     * Decodes a completion of a batch.
+     * Converts one completion of a batch.
      *
-     * @param work the work queue of the request; null if the queue is closed
+     * @param work the work queue that the request was posted to; null if this queue is closed
      */
     public static Completion decode(WorkCompletions batch, int index, @Nullable WorkQueue work) {
         var isDatagram = work != null && work.carriesDatagrams(batch.queuePairNumber(index));

@@ -7,19 +7,22 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** The work queues that complete into a completion queue, and the remaining capacity. */
+/**
+ * The work queues whose requests complete in a completion queue, and the capacity that they have
+ * reserved in it. A completion queue with enough capacity for all requests cannot overrun.
+ */
 public final class CompletionQueueUsers<W extends WorkQueue> {
 
     private final CompletionTable<W> table;
     private final Set<W> shared = ConcurrentHashMap.newKeySet();
-    private final AtomicReference<@Nullable W> drained = new AtomicReference<>();
+    private final AtomicReference<@Nullable W> markerOwner = new AtomicReference<>();
     private volatile int taken;
     private volatile int capacity;
 
     /**
-     * The attachments of a completion queue.
+     * Creates the state of a completion queue that no work queue uses yet.
      *
-     * @param shared the shared receive queues that can complete there
+     * @param shared the shared receive queues whose receives can complete in the completion queue
      */
     public CompletionQueueUsers(int capacity, CompletionTable<W> shared) {
         this.capacity = capacity;
@@ -38,12 +41,17 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
         return capacity;
     }
 
-    /** The capacity that is not reserved. */
+    /** Returns the capacity that no work queue has reserved. */
     public int remainingCapacity() {
         return capacity - taken;
     }
 
-    /** Reserves capacity for requests. Returns false if the remaining capacity is too small. */
+    /**
+     * Reserves capacity for the completions of requests. Returns false if the remaining capacity is
+     * too small.
+     *
+     * @param mayOverrun true to reserve more than the remaining capacity
+     */
     public synchronized boolean reserve(int requests, boolean mayOverrun) {
         if (requests > remainingCapacity() && !mayOverrun) {
             return false;
@@ -58,8 +66,10 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
     }
 
     /**
-     * Attaches a queue and reserves capacity for its requests. Returns false if the remaining
+     * Adds a work queue and reserves capacity for its requests. Returns false if the remaining
      * capacity is too small.
+     *
+     * @param mayOverrun true to reserve more than the remaining capacity
      */
     public boolean attach(W queue, boolean mayOverrun) {
         if (!reserve(queue.capacity(), mayOverrun)) {
@@ -69,7 +79,7 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
         return true;
     }
 
-    /** Detaches a queue and releases its capacity. */
+    /** Removes a work queue and releases the capacity that it has reserved. */
     public void detach(W queue) {
         table.remove(queue);
         release(queue.capacity());
@@ -77,8 +87,9 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
     }
 
     /**
-     * Changes the capacity after {@code resizing} has succeeded. Rejects a capacity below the
-     * reserved one.
+     * Runs {@code resizing}, which resizes the native queue, and then changes the capacity.
+     *
+     * @throws IllegalArgumentException if the new capacity is below the reserved capacity
      */
     synchronized void resize(int newCapacity, Object name, Sharing.Resizing resizing)
             throws VerbsException {
@@ -95,16 +106,19 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
         capacity = newCapacity;
     }
 
-    /** Reserves the spare entry, which one queue at a time can use for a marker. */
+    /**
+     * Reserves the spare entry of the completion queue for the marker of a drain. Returns false if
+     * another work queue has reserved the entry.
+     */
     public boolean reserveMarkerSlot(W queue) {
-        return drained.compareAndSet(null, queue);
+        return markerOwner.compareAndSet(null, queue);
     }
 
     /**
-     * Releases the spare entry if the queue has it. The drain and the close of a queue may both
-     * call this method.
+     * Releases the spare entry if the given work queue has reserved it. Otherwise does nothing,
+     * because the drain and the close of a work queue may both call this method.
      */
     public void releaseMarkerSlot(W queue) {
-        drained.compareAndSet(queue, null);
+        markerOwner.compareAndSet(queue, null);
     }
 }

@@ -7,13 +7,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The work queues that complete into a completion queue, which maps completions to work queues.
+ * Maps the completions of a completion queue to the work queues that the requests were posted to.
  *
- * <p>A work request has a 64-bit number. The upper half identifies the work queue: one bit that is
- * set for shared receive queues, which have a separate table; 19 bits for the index in the table;
- * and 12 bits for the generation of the index. The generation prevents a late completion of a
- * closed queue pair from being assigned to its successor. The lower half is the position of the
- * request in its queue or, for polled shared receive queues, the number of its slot.
+ * <p>A work request has a 64-bit number, which its completion contains. The upper half identifies
+ * the work queue: one bit that is set for shared receive queues, which have a separate table; 19
+ * bits for the index in the table; and 12 bits for the generation of the index. A queue that reuses
+ * the index of a closed queue has another generation. Therefore, a late completion of the closed
+ * queue is not assigned to its successor. The lower half is the position of the request in its
+ * queue or, for polled shared receive queues, the number of its slot.
  */
 public final class CompletionTable<W extends WorkQueue> {
 
@@ -25,12 +26,16 @@ public final class CompletionTable<W extends WorkQueue> {
     private final CompletionTable<W> shared;
     private final int mark;
 
-    /** Replaced as a whole, so that polling threads can read it without a lock. */
+    /** The table. Changes replace the array, so that polling threads can read it without a lock. */
     private volatile Route<?>[] routes = {};
 
     private final ArrayDeque<Integer> freePlaces = new ArrayDeque<>();
 
-    /** Creates the table of a completion queue, given the table of the shared receive queues. */
+    /**
+     * Creates the table of a completion queue.
+     *
+     * @param shared the table of the shared receive queues whose receives can complete in it
+     */
     public CompletionTable(CompletionTable<W> shared) {
         this.shared = shared;
         this.mark = 0;
@@ -41,14 +46,17 @@ public final class CompletionTable<W extends WorkQueue> {
         this.mark = SHARED;
     }
 
-    /** Creates a table of shared receive queues, which can complete into any completion queue. */
+    /**
+     * Creates a table of shared receive queues. Their receives can complete in any completion
+     * queue.
+     */
     public static <W extends WorkQueue> CompletionTable<W> ofShared() {
         return new CompletionTable<>();
     }
 
     private record Route<W>(int generation, @Nullable W queue) {}
 
-    /** Adds a queue to the table and sets the tag of the queue. */
+    /** Adds a work queue and sets its tag, the upper half of the numbers of its requests. */
     public synchronized void add(W queue) {
         var before = routes;
         var place = freePlaces.isEmpty() ? before.length : freePlaces.remove();
@@ -66,13 +74,13 @@ public final class CompletionTable<W extends WorkQueue> {
         queue.tag((long) (mark | (place << GENERATION_BITS) | generation) << Integer.SIZE);
     }
 
-    /** Removes a queue. Later completions of the queue are ignored. */
+    /** Removes a work queue. Completions that arrive later for this queue are ignored. */
     public synchronized void remove(W queue) {
         var after = routes.clone();
         for (var place = 0; place < after.length; place++) {
             if (after[place].queue == queue) {
                 after[place] = new Route<W>(after[place].generation, null);
-                freePlaces.add(place); // the least recently used one is taken first
+                freePlaces.add(place); // add() takes the index that has been free the longest
             }
         }
         routes = after;
@@ -87,7 +95,7 @@ public final class CompletionTable<W extends WorkQueue> {
         }
     }
 
-    /** Finds the work queue of a request number; null if the queue is closed. */
+    /** Returns the work queue that a request was posted to; null if this queue is closed. */
     @SuppressWarnings("unchecked") // only add() fills the table
     public @Nullable W find(long requestNumber) {
         var upper = (int) (requestNumber >>> Integer.SIZE);

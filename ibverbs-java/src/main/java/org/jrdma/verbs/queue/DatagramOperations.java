@@ -16,7 +16,7 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The operations that polled and asynchronous datagram queue pairs share. */
+/** The operations that polled and asynchronous datagram queue pairs have in common. */
 public final class DatagramOperations {
 
     private final NativeQueuePair queuePair;
@@ -26,7 +26,7 @@ public final class DatagramOperations {
         this.queuePair = queuePair;
     }
 
-    /** Brings the queue pair from RESET to READY_TO_SEND. */
+    /** Changes the state of the queue pair from RESET to READY_TO_SEND. */
     public void activate(int queueKey) throws VerbsException {
         queuePair.modify(
                 QueuePairChange.to(QueuePairState.INIT)
@@ -45,7 +45,7 @@ public final class DatagramOperations {
 
     /** Checks that a message fits into one packet. */
     public void checkLength(long bytes) {
-        if (bytes > maxMessageBytes()) { // otherwise the device may drop it without an error
+        if (bytes > maxMessageBytes()) { // a device may drop such a datagram without an error
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
@@ -58,9 +58,10 @@ public final class DatagramOperations {
     }
 
     /**
-     * Checks that an address handle belongs to the protection domain of the queue pair. Otherwise
-     * the device could not find it.
+     * Checks that an address handle belongs to the protection domain of the queue pair, because the
+     * device does not find the handles of other domains.
      *
+     * @param domain the protection domain of the address handle
      * @param handle the address handle, for the message
      */
     public void checkDomain(DomainHandle domain, Object handle) {
@@ -71,7 +72,12 @@ public final class DatagramOperations {
         }
     }
 
-    /** The path back to the sender of a datagram, from its header. */
+    /**
+     * Returns the path to the sender of a received datagram, which is read from the completion and
+     * from the header in the receive buffer.
+     *
+     * @param into the receive buffer of the datagram
+     */
     public AddressVector replyAddress(Completion received, MemorySlice into) throws VerbsException {
         var source =
                 received.source()

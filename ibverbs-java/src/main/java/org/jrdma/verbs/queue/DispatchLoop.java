@@ -7,16 +7,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Completes the transfers of a completion queue, on the thread that waits for all descriptors.
- * Holds no reference to an API object, so that an unclosed dispatcher becomes unreachable and is
- * reported.
+ * Polls a completion queue and completes the transfers of its requests. Runs on the thread that
+ * waits for all file descriptors, whenever the completion channel is readable. Holds no reference
+ * to an API object, so that a dispatcher that was not closed becomes unreachable and is reported as
+ * a leak.
  */
 public final class DispatchLoop {
 
     private static final Logger LOG = LoggerFactory.getLogger(DispatchLoop.class);
     private static final int BATCH = 64;
 
-    /** The maximum number of batches before other queues are served. */
+    /**
+     * The maximum number of batches that one call of run() processes before the thread serves other
+     * descriptors.
+     */
     private static final int POLLS = 8;
 
     private final NativeCompletionQueue<AsyncWorkQueue> queue;
@@ -36,7 +40,7 @@ public final class DispatchLoop {
         this.waiter = queue.newWaiter(descriptor -> DescriptorWaiter.watch(descriptor, this::run));
     }
 
-    /** Starts to dispatch the completions of a queue. Stops when the queue is closed. */
+    /** Starts to dispatch the completions of a queue. The loop stops when the queue is closed. */
     public static void start(NativeCompletionQueue<AsyncWorkQueue> queue) throws FabricException {
         var loop = new DispatchLoop(queue);
         queue.arm();
@@ -44,9 +48,9 @@ public final class DispatchLoop {
     }
 
     /**
-     * Dispatches available completions and arms the queue. Processes only a few batches at a time,
-     * because this thread serves all descriptors. close() closes the waiter and thus waits for this
-     * method.
+     * Dispatches available completions and arms the queue. Processes at most 2 * {@link #POLLS}
+     * batches, because this thread serves all descriptors. close() closes the waiter, which waits
+     * until this method has returned.
      */
     private void run() {
         try {
@@ -54,7 +58,7 @@ public final class DispatchLoop {
             var isEmpty = dispatchSome();
             if (isEmpty) {
                 queue.arm();
-                isEmpty = dispatchSome(); // completions from before the arming cause no event
+                isEmpty = dispatchSome(); // completions that preceded arm() cause no event
             }
             if (isEmpty) {
                 waiter.arm();
@@ -78,9 +82,13 @@ public final class DispatchLoop {
         }
     }
 
-    /** Returns true if the queue was empty. */
+    /**
+     * Dispatches at most {@link #POLLS} batches. Returns true if the last poll found the queue
+     * empty.
+     */
     private boolean dispatchSome() {
-        // A stage that runs for a completion on this thread may close the queue.
+        // The loop checks for a close, because a transfer's dependent stage runs on this thread and
+        // may close the queue.
         for (var polls = 0; polls < POLLS && !queue.lifetime().isClosed(); polls++) {
             if (next == count) {
                 next = 0;

@@ -10,7 +10,10 @@ import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The multicast groups of a queue pair, from which it must detach before it can be destroyed. */
+/**
+ * The multicast groups that a queue pair is attached to. The queue pair must be detached from all
+ * of them before it can be destroyed.
+ */
 public final class MulticastGroups {
 
     private static final Logger LOG = LoggerFactory.getLogger(MulticastGroups.class);

@@ -27,14 +27,17 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A native completion queue with its work queues and, if events are requested, its own completion
- * channel. Holds no reference to an API object, so that a thread that waits for events does not
- * keep an unclosed completion queue reachable. In C: {@code struct ibv_cq}, {@code struct
- * ibv_comp_channel}.
+ * A native completion queue with the work queues that use it and, if it was created with events,
+ * its own completion channel. Holds no reference to an API object, so that a thread that waits for
+ * events does not keep an unclosed completion queue reachable. In C: {@code struct ibv_cq}, {@code
+ * struct ibv_comp_channel}.
  */
 public final class NativeCompletionQueue<W extends WorkQueue> {
 
-    /** Events are acknowledged in batches, because each acknowledgment takes a lock in C. */
+    /**
+     * The number of events that are acknowledged by one call, because each acknowledgment takes a
+     * lock in C.
+     */
     private static final int EVENTS_ACKNOWLEDGED_AT_ONCE = 64;
 
     private final CompletionFunctions functions;
@@ -43,7 +46,10 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     private final boolean solicitedOnly;
     private final @Nullable MemorySegment channel;
 
-    /** The descriptor of the channel, read once because the structure is freed with the channel. */
+    /**
+     * The descriptor of the channel; -1 without a channel. Copied, because the native structure
+     * that contains the descriptor is freed with the channel.
+     */
     private final int descriptor;
 
     private final int maxCapacity;
@@ -59,9 +65,12 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     /**
      * The configuration of a completion queue.
      *
-     * @param extended true if {@code ibv_create_cq_ex} creates the queue
-     * @param parentDomain the parent domain whose threads exclusively use the queue; null for any
-     *     threads
+     * @param withEvents true to create a completion channel, on which threads can wait for events
+     * @param solicitedOnly true if only completions of solicited messages and failures cause events
+     * @param vector the completion vector: the number of the interrupt that reports events
+     * @param extended true to create the queue by {@code ibv_create_cq_ex}
+     * @param parentDomain the parent domain whose thread domain restricts the use of the queue;
+     *     null if any thread may use it
      */
     public record Config(
             int capacity,
@@ -77,7 +86,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     /**
      * Creates a completion queue.
      *
-     * @param shared the shared receive queues that can complete there
+     * @param shared the shared receive queues whose receives can complete in the queue
      */
     public static <W extends WorkQueue> NativeCompletionQueue<W> create(
             DeviceHandle device, Config config, CompletionTable<W> shared) throws VerbsException {
@@ -108,7 +117,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         this.descriptor = channel == null ? -1 : CompletionFunctions.descriptor(channel);
         try {
             this.queue = config.extended ? createExtended(device, config) : create(device, config);
-        } catch (VerbsException | RuntimeException | Error e) { // the device may be closing
+        } catch (VerbsException | RuntimeException | Error e) {
             destroyChannel();
             throw e;
         }
@@ -167,32 +176,35 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         if (errno != Errno.EOPNOTSUPP && errno != Errno.EINVAL) {
             return LockedMemory.advice(errno);
         }
-        if (!canMake(device, Set.of(), false, false)) {
+        if (!canCreate(device, Set.of(), false, false)) {
             return "The device does not support extended completion queues.";
         }
-        var untold =
+        var unsupported =
                 config.fields.stream()
-                        .filter(field -> !canMake(device, Set.of(field), false, false))
+                        .filter(field -> !canCreate(device, Set.of(field), false, false))
                         .toList();
-        if (!untold.isEmpty()) {
-            return "The device cannot report " + untold + " in completions.";
+        if (!unsupported.isEmpty()) {
+            return "The device cannot report " + unsupported + " in completions.";
         }
-        if (config.ignoringOverrun && !canMake(device, Set.of(), false, true)) {
+        if (config.ignoringOverrun && !canCreate(device, Set.of(), false, true)) {
             return "The device does not support completion queues that ignore overruns.";
         }
-        return config.singleThreaded && !canMake(device, Set.of(), true, false)
+        return config.singleThreaded && !canCreate(device, Set.of(), true, false)
                 ? "The device does not support single-threaded completion queues."
                 : "";
     }
 
-    /** Returns true if the device can create such a queue, which only an attempt can show. */
-    private boolean canMake(
+    /**
+     * Returns true if the device can create a queue with the given options. The method creates and
+     * destroys such a queue, because there is no query.
+     */
+    private boolean canCreate(
             DeviceHandle device,
             Set<CompletionField> fields,
             boolean singleThreaded,
             boolean ignoringOverrun) {
         try {
-            var made =
+            var probe =
                     functions.createExtended(
                             device.context(),
                             1,
@@ -201,7 +213,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                             new CompletionFunctions.Extension(
                                     fields, singleThreaded, ignoringOverrun, MemorySegment.NULL),
                             CheckedCall.to("ibv_create_cq_ex", () -> "on " + device.name()));
-            functions.destroy(made, CheckedCall.to("ibv_destroy_cq", () -> "on " + device.name()));
+            functions.destroy(probe, CheckedCall.to("ibv_destroy_cq", () -> "on " + device.name()));
             return true;
         } catch (VerbsException _) {
             return false;
@@ -229,7 +241,11 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         return lifetime;
     }
 
-    /** The file descriptor of the completion channel. */
+    /**
+     * Returns the file descriptor of the completion channel.
+     *
+     * @throws IllegalStateException if the queue was created without events
+     */
     private int descriptor() {
         if (channel == null) {
             throw new IllegalStateException(
@@ -238,14 +254,18 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         return descriptor;
     }
 
-    /** Adds an entry for the marker of {@code drain} if the device allows it. */
+    /**
+     * Returns the capacity plus one entry for the marker of {@code drain}, or only the capacity if
+     * the device does not allow more.
+     */
     private int withSpare(int capacity) {
         return capacity < maxCapacity ? capacity + 1 : capacity;
     }
 
     /**
-     * Creates the waiter for the events of this queue, which close() closes. The lifetime is held
-     * meanwhile, so that the descriptor cannot be closed and its number reused.
+     * Creates a waiter for the events of this queue. Closing the queue closes the waiter. This
+     * method holds the lifetime of the queue, because a concurrent close could otherwise close the
+     * descriptor and the kernel could reuse its number.
      */
     public DescriptorWaiter newWaiter(WaiterMaker maker) throws VerbsException {
         lifetime.hold();
@@ -260,7 +280,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         }
     }
 
-    /** Creates a waiter on a descriptor. */
+    /** Creates a waiter for a file descriptor. */
     @FunctionalInterface
     public interface WaiterMaker {
         /** Creates the waiter. */
@@ -269,7 +289,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
 
     /**
      * Polls a batch of completions and returns their number. The caller must be in a guarded call
-     * or must be one that close() waits for.
+     * of this queue, or on a thread that close() waits for.
      */
     public int poll(WorkCompletions batch) {
         var count = poller.poll(batch);
@@ -280,7 +300,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         return count;
     }
 
-    /** Arms the queue: the next completion causes an event. */
+    /** Arms the queue, so that the next completion causes an event. */
     public void arm() throws VerbsException {
         lifetime.hold();
         try {
@@ -294,24 +314,24 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     }
 
     /**
-     * Consumes all pending events. Events are acknowledged in batches; the destruction acknowledges
-     * the rest.
+     * Takes all pending events from the completion channel. Events are acknowledged in batches. The
+     * destruction of the queue acknowledges the events that remain.
      *
-     * @return true if there was an event
+     * @return true if at least one event was pending
      */
     public boolean takeEvents() throws VerbsException {
-        descriptor(); // throws if the queue has no events
+        descriptor(); // throws if the queue was created without events
         var attempt = CheckedCall.to("ibv_get_cq_event", () -> "for " + lifetime);
-        var any = false;
+        var taken = false;
         lifetime.hold();
         try {
             while (functions.takeEvent(channel, attempt)) {
-                any = true;
+                taken = true;
                 if (unacknowledged.incrementAndGet() >= EVENTS_ACKNOWLEDGED_AT_ONCE) {
                     functions.acknowledge(queue, unacknowledged.getAndSet(0));
                 }
             }
-            return any;
+            return taken;
         } finally {
             lifetime.release();
         }
@@ -329,8 +349,8 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     /**
      * Changes the capacity.
      *
-     * @throws IllegalArgumentException if the queue pairs that complete into this queue may need
-     *     more
+     * @throws IllegalArgumentException if the queue pairs that use this queue have reserved more
+     *     than the new capacity
      */
     public void resize(int capacity) throws VerbsException {
         attachments.resize(capacity, lifetime, () -> resizeNative(capacity));
@@ -355,7 +375,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         }
     }
 
-    /** Moderates the events; see {@code CompletionQueue.moderate}. */
+    /** Moderates the events of the queue, as {@code CompletionQueue.moderate} describes. */
     public void moderate(int completions, Duration atMost) throws VerbsException {
         var microseconds = atMost.toNanos() / 1_000;
         if ((completions & ~0xffff) != 0 || (microseconds & ~0xffff) != 0) {

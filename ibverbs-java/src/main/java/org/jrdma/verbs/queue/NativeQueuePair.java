@@ -26,7 +26,10 @@ import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** A native queue pair: its state and its operations. */
+/**
+ * A native queue pair: its attributes, its state, and the operations that all kinds of queue pairs
+ * have in common.
+ */
 public final class NativeQueuePair {
 
     private final DeviceHandle device;
@@ -49,7 +52,10 @@ public final class NativeQueuePair {
     private volatile boolean canSend;
     private volatile boolean canReceive;
 
-    /** Creates a queue pair of an XRC domain, which cannot post requests. */
+    /**
+     * Creates the object for a queue pair of an XRC domain, which has no queues and cannot post
+     * requests.
+     */
     public NativeQueuePair(
             DeviceHandle device,
             QueuePairType type,
@@ -99,7 +105,7 @@ public final class NativeQueuePair {
         this.sharesReceives = sharesReceives;
     }
 
-    /** The name of a queue pair in messages. */
+    /** Returns the name of a queue pair in messages. */
     public static String name(int number, DeviceHandle device) {
         return "queue pair 0x%06x of %s".formatted(number, device.name());
     }
@@ -108,9 +114,9 @@ public final class NativeQueuePair {
         return device;
     }
 
-    /** The protection domain. Not for queue pairs of an XRC domain. */
+    /** Returns the protection domain. A queue pair of an XRC domain has none. */
     public DomainHandle domain() {
-        return Objects.requireNonNull(domain, "no protection domain");
+        return Objects.requireNonNull(domain, "the queue pair has no protection domain");
     }
 
     public QueuePairType type() {
@@ -170,7 +176,7 @@ public final class NativeQueuePair {
         return state;
     }
 
-    /** Checks that the state allows posting to the send queue. */
+    /** Checks that requests may be posted to the send queue in the current state. */
     public void checkCanSend() throws VerbsException {
         if (!canSend) {
             throw wrongState(
@@ -179,7 +185,11 @@ public final class NativeQueuePair {
         }
     }
 
-    /** Checks that the state allows posting receives. */
+    /**
+     * Checks that receives may be posted in the current state.
+     *
+     * @param function the name of the C function that would post, for the message
+     */
     public void checkCanReceive(String function) throws VerbsException {
         if (!canReceive) {
             throw wrongState(
@@ -189,8 +199,10 @@ public final class NativeQueuePair {
     }
 
     /**
-     * The exception for a request that the state does not allow.
+     * Returns the exception for a request that is not allowed in the current state.
      *
+     * @param function the name of the C function that would post
+     * @param needed the required state and the remedy
      * @throws IllegalStateException if the queue pair is closed
      */
     public VerbsException wrongState(String function, String needed) {
@@ -201,7 +213,10 @@ public final class NativeQueuePair {
                 function, "%s is in state %s; %s.".formatted(this, state, needed));
     }
 
-    /** Checks that the queue pair supports an operation that requires a reliable connection. */
+    /**
+     * Checks that the queue pair supports an operation that is available only on a reliable
+     * connection.
+     */
     public void checkReliable(Operation operation) {
         var isOffered =
                 switch (type) {
@@ -220,7 +235,7 @@ public final class NativeQueuePair {
         }
     }
 
-    /** Checks that the queue pair was created with an optional operation. */
+    /** Checks that an optional operation was enabled when the queue pair was created. */
     public void checkMadeFor(Operation operation) {
         if (!newerOperations.contains(operation)) {
             throw new UnsupportedOperationException(
@@ -233,8 +248,8 @@ public final class NativeQueuePair {
     }
 
     /**
-     * Checks that a request names a receive queue of the peer if and only if the type of the queue
-     * pair requires it.
+     * Checks that a request selects a receive queue of the peer if the queue pair is of type XRC,
+     * and that it does not if the queue pair is of another type.
      */
     public void checkReceiveQueue(boolean isNamed) {
         if (isNamed != (type == QueuePairType.XRC_SEND)) {
@@ -247,7 +262,7 @@ public final class NativeQueuePair {
         }
     }
 
-    /** Checks that the number of a receive queue has at most 24 bits, and returns it. */
+    /** Checks that the number of a receive queue has at most 24 bits, and returns the number. */
     public static int checkedReceiveQueue(int receiveQueue) {
         if ((receiveQueue & ~0xff_ffff) != 0) {
             throw new IllegalArgumentException(
@@ -257,7 +272,7 @@ public final class NativeQueuePair {
         return receiveQueue;
     }
 
-    /** The number of requests in flight. */
+    /** Returns the number of requests in flight on all queues. */
     public int outstanding() {
         var outstanding = 0;
         for (var queue : queues) {
@@ -266,18 +281,21 @@ public final class NativeQueuePair {
         return outstanding;
     }
 
-    /** Asks the device for the attributes. */
+    /** Queries the attributes of the queue pair from the device. */
     public QueuePairAttributes query() throws VerbsException {
         modifying.lock();
         try {
-            return call(this::ask);
+            return call(this::queryLocked);
         } finally {
             modifying.unlock();
         }
     }
 
-    /** Queries the attributes. The caller must hold the lock and be in a guarded call. */
-    private QueuePairAttributes ask() throws VerbsException {
+    /**
+     * Queries the attributes and updates the recorded state. The caller must hold the lock {@code
+     * modifying} and be in a guarded call.
+     */
+    private QueuePairAttributes queryLocked() throws VerbsException {
         var attributes =
                 functions()
                         .query(
@@ -289,7 +307,10 @@ public final class NativeQueuePair {
         return attributes;
     }
 
-    /** Performs a state transition or changes attributes. */
+    /**
+     * Changes the state or other attributes of the queue pair, after a check against {@link
+     * QueuePairTransition}.
+     */
     public void modify(QueuePairChange change) throws VerbsException {
         modifying.lock();
         try {
@@ -297,7 +318,7 @@ public final class NativeQueuePair {
             var to = change.attributes().contains(QueuePairAttribute.STATE) ? change.state() : from;
             var violation =
                     change.isFromConnectionManager() && isIwarp()
-                            ? Optional.<String>empty() // iWARP transitions differ
+                            ? Optional.<String>empty() // iWARP has other transitions
                             : QueuePairTransition.violation(type, from, to, change.attributes());
             if (violation.isPresent()) {
                 throw new VerbsException(
@@ -330,10 +351,10 @@ public final class NativeQueuePair {
                                         to,
                                         change,
                                         local.entry() == null ? "none" : local.entry()),
-                errno -> errno == Errno.EINVAL ? presentState(from) : adviceOnAddress(errno));
+                errno -> errno == Errno.EINVAL ? adviceOnState(from) : adviceOnAddress(errno));
     }
 
-    /** Returns the remedy for an errno of a function that resolves an address. */
+    /** Returns the advice for the failure of a function that resolves the address of a peer. */
     public static String adviceOnAddress(int errno) {
         return switch (errno) {
             case Errno.ETIMEDOUT, Errno.EHOSTUNREACH, Errno.ENETUNREACH ->
@@ -343,17 +364,18 @@ public final class NativeQueuePair {
     }
 
     /**
-     * Reports the actual state, because a device that detects an error moves to the error state and
-     * then rejects most transitions.
+     * Returns the advice that names the actual state of the queue pair. Returns an empty string if
+     * this state is the expected one. A device that detects an error changes the state to ERROR,
+     * and then it rejects most transitions.
      */
-    private String presentState(QueuePairState believed) {
+    private String adviceOnState(QueuePairState expected) {
         try {
-            var present = ask().state();
-            return present == believed
+            var actual = queryLocked().state();
+            return actual == expected
                     ? ""
-                    : "The queue pair is in state %s, not %s.".formatted(present, believed);
+                    : "The queue pair is in state %s, not %s.".formatted(actual, expected);
         } catch (VerbsException _) {
-            return ""; // the original failure is reported
+            return ""; // the caller reports the original failure
         }
     }
 
@@ -371,17 +393,17 @@ public final class NativeQueuePair {
         return device.library().queuePairs();
     }
 
-    /** Runs a native call during which the queue pair must stay open. */
+    /** Makes a native call during which the queue pair cannot be destroyed. */
     public <T> T call(GuardedCalls.Call<T> call) throws VerbsException {
         return GuardedCalls.call(lifetime(), call);
     }
 
-    /** Runs a native call without a result during which the queue pair must stay open. */
+    /** Makes a native call without a result during which the queue pair cannot be destroyed. */
     public void run(GuardedCalls.Action action) throws VerbsException {
         GuardedCalls.run(lifetime(), action);
     }
 
-    /** The name of the queue pair in messages. */
+    /** Returns the name of the queue pair in messages. */
     @Override
     public String toString() {
         return lifetime().toString();

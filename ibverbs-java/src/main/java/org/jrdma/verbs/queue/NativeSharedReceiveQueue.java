@@ -20,7 +20,11 @@ import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** A native shared receive queue with the work queue that counts its slots. */
+/**
+ * A native shared receive queue.
+ *
+ * @param <W> the type of the work queue, which depends on the API: polled or asynchronous
+ */
 public final class NativeSharedReceiveQueue<W extends WorkQueue> {
 
     private final DomainHandle domain;
@@ -29,7 +33,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
     private final Sharing<W> sharing;
     private final OptionalInt number;
 
-    /** Keeps the API objects reachable. */
+    /** The objects that this queue keeps reachable; null for a queue that is not an XRC queue. */
     @SuppressWarnings("unused")
     private final @Nullable XrcBinding<W> xrc;
 
@@ -51,7 +55,8 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
     /**
      * The XRC domain and the completion queue of an XRC shared receive queue.
      *
-     * @param objects the API objects of both, which the queue keeps reachable
+     * @param objects the API objects of the domain and the completion queue, which must stay
+     *     reachable as long as the shared receive queue
      */
     public record XrcBinding<W extends WorkQueue>(
             NativeResource xrcDomain,
@@ -75,9 +80,12 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
     /**
      * Creates a shared receive queue.
      *
-     * @param table the table to add the queue to, which maps completions to queues
+     * @param elements the maximum number of memory slices in a receive
+     * @param queue the work queue that counts the slots
+     * @param table the table that maps completions to shared receive queues; the queue is added to
+     *     it
      * @param xrc the XRC domain and completion queue of an XRC shared receive queue; null for an
-     *     ordinary one
+     *     ordinary shared receive queue
      * @param onDestroyed the action to run after the native queue is destroyed
      */
     public static <W extends WorkQueue> NativeSharedReceiveQueue<W> create(
@@ -131,7 +139,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                                     onDestroyed.run();
                                 }
                             });
-            isAttached = false; // the lifetime detaches from here on
+            isAttached = false; // now the destructor of the lifetime detaches the queue
             return new NativeSharedReceiveQueue<>(
                     domain,
                     new NativeResource(address, lifetime),
@@ -181,7 +189,9 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                         new CheckedCall("ibv_create_srq_ex", subject, LockedMemory::advice));
     }
 
-    /** Asks the device for the number of a new queue. Closes the queue if that fails. */
+    /**
+     * Queries the number of a new XRC shared receive queue. Closes the queue if the query fails.
+     */
     private static OptionalInt number(DomainHandle domain, MemorySegment address, Lifetime lifetime)
             throws VerbsException {
         var device = domain.device();
@@ -232,13 +242,16 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
         return number;
     }
 
-    /** Asks the device for the attributes of the queue. */
+    /** Queries the attributes of the queue from the device. */
     public SharedReceiveQueueAttributes attributes() throws VerbsException {
         return GuardedCalls.call(
                 lifetime(), () -> functions().query(address(), attempt("ibv_query_srq", "")));
     }
 
-    /** Requests an event when fewer receives remain. */
+    /**
+     * Sets the limit: the device raises an event when fewer receives than this number remain in the
+     * queue.
+     */
     public void limit(int receives) throws VerbsException {
         if (receives < 0 || receives > sharing.capacity()) {
             throw new IllegalArgumentException(
@@ -249,20 +262,23 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                             lifetime(),
                             sharing.capacity()));
         }
-        var what = String.format(Locale.ROOT, " and a limit of %,d", receives);
+        var detail = String.format(Locale.ROOT, " and a limit of %,d", receives);
         GuardedCalls.run(
                 lifetime(),
-                () -> functions().limit(address(), receives, attempt("ibv_modify_srq", what)));
+                () -> functions().limit(address(), receives, attempt("ibv_modify_srq", detail)));
     }
 
-    /** Resizes the native queue and then runs {@code slots} to resize the work queue. */
+    /**
+     * Changes the capacity of the native queue, and then runs {@code slots}, which resizes the work
+     * queue.
+     */
     public void resize(int receives, Runnable slots) throws VerbsException {
         if (receives < 1) {
             throw new IllegalArgumentException(
                     "The capacity of %s must be at least 1, but is %d"
                             .formatted(lifetime(), receives));
         }
-        var what = String.format(Locale.ROOT, " and %,d receives", receives);
+        var detail = String.format(Locale.ROOT, " and %,d receives", receives);
         sharing.resize(
                 receives,
                 () -> {
@@ -273,12 +289,12 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                                             .resize(
                                                     address(),
                                                     receives,
-                                                    attempt("ibv_modify_srq", what)));
+                                                    attempt("ibv_modify_srq", detail)));
                     slots.run();
                 });
     }
 
-    /** The exception for a capacity below the number of receives in flight. */
+    /** Returns the exception for a new capacity that is below the number of receives in flight. */
     public IllegalArgumentException capacityTooSmall(int newCapacity, int inFlight) {
         return new IllegalArgumentException(
                 String.format(
@@ -293,7 +309,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
         return domain.device().library().sharedReceiveQueues();
     }
 
-    private CheckedCall attempt(String function, String what) {
-        return CheckedCall.to(function, () -> "for " + lifetime() + what);
+    private CheckedCall attempt(String function, String detail) {
+        return CheckedCall.to(function, () -> "for " + lifetime() + detail);
     }
 }

@@ -5,8 +5,9 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.model.Completion;
 
 /**
- * The future completion of an operation in flight. Refers to the queue pair only by name, because
- * the work queue holds pending transfers and must not keep an unclosed queue pair reachable.
+ * The future of an operation in flight. The future completes when the completion of the operation
+ * is polled. Contains only the name of the queue pair, because a work queue references pending
+ * transfers and must not keep an unclosed queue pair reachable.
  */
 public final class PendingTransfer extends CompletableFuture<Completion> {
 
@@ -17,6 +18,7 @@ public final class PendingTransfer extends CompletableFuture<Completion> {
      * Creates the future of an operation that is about to be posted.
      *
      * @param target the name of the queue pair or shared receive queue
+     * @param operation the name of the operation
      */
     public PendingTransfer(String target, String operation) {
         this.target = target;
@@ -31,7 +33,7 @@ public final class PendingTransfer extends CompletableFuture<Completion> {
         return operation;
     }
 
-    /** Fails the transfer because its completion will not be polled. */
+    /** Fails the transfer because the dispatcher has stopped and will not poll its completion. */
     public void fail(Exception cause) {
         completeExceptionally(
                 new FabricException(
@@ -42,12 +44,14 @@ public final class PendingTransfer extends CompletableFuture<Completion> {
                         cause));
     }
 
-    /** Fails the transfer because its queue is closed. */
+    /** Fails the transfer because its queue was closed before the operation completed. */
     public void abandon() {
         completeExceptionally(closedException());
     }
 
-    /** The exception for waiting for a transfer whose queue was closed. */
+    /**
+     * Returns the exception for a wait for a transfer whose queue was closed before it completed.
+     */
     public IllegalStateException closedException() {
         return new IllegalStateException(
                 "%s was closed before %s completed".formatted(target, operation));

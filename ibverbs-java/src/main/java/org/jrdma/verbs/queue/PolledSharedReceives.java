@@ -5,17 +5,20 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * The receives of a polled shared receive queue. They complete in any order and in the completion
- * queues of several queue pairs, which several threads can poll concurrently.
+ * The receive requests of a polled shared receive queue. They complete in any order, and in the
+ * completion queues of several queue pairs, which several threads can poll concurrently.
  *
- * <p>Each slot has a number, which its request carries instead of a position. A polling thread
- * pushes the slot of a completion onto a stack of free slots. The posting thread always takes the
- * whole stack, which rules out the ABA problem. The stack is linked by slot numbers, which are
- * cheaper than references.
+ * <p>Each slot has a number, which the request in the slot carries instead of a position. A polling
+ * thread pushes the slot of a completed receive onto a stack of free slots. The posting thread
+ * always takes the whole stack at once, which rules out the ABA problem. The elements of the stack
+ * refer to each other by slot numbers, which are cheaper than references.
  */
 public final class PolledSharedReceives extends PolledWorkQueue {
 
-    /** The shared receive queues of this tier, whose receives complete into any polled queue. */
+    /**
+     * All shared receive queues of the polled API. Their receives can complete in any polled
+     * completion queue.
+     */
     public static final CompletionTable<PolledWorkQueue> TABLE = CompletionTable.ofShared();
 
     private static final VarHandle FREED;
@@ -34,7 +37,9 @@ public final class PolledSharedReceives extends PolledWorkQueue {
         final int number;
         long id;
 
-        /** The number of the slot below it plus 1; 0 for none. */
+        /**
+         * The number, plus 1, of the slot below this slot on the stack; 0 if this slot is the last.
+         */
         int below;
 
         Slot(int number, int below) {
@@ -45,20 +50,26 @@ public final class PolledSharedReceives extends PolledWorkQueue {
 
     private final Sharing<PolledWorkQueue> sharing = new Sharing<>(this);
 
-    /** The slots by number. Replaced when it grows; never shrinks. */
+    /**
+     * The slots by number. The array is replaced when the queue grows, and never becomes shorter.
+     */
     private volatile Slot[] slots = {};
 
-    /** The free stack. Upper half: its size; lower half: the top slot plus 1. */
-    @SuppressWarnings("unused") // through FREED
+    /**
+     * The stack of free slots. The upper half is the number of slots; the lower half is the number
+     * of the top slot plus 1.
+     */
+    @SuppressWarnings("unused") // accessed through FREED
     private long freed;
 
-    // Fields of the posting thread: the number of slots taken from the stack; the number of the
-    // next available slot plus 1; and the slots assigned to the next positions.
+    // The fields below are used only by the posting thread: the number of slots taken from the
+    // stack so far; the number, plus 1, of the next slot that a request can use; the slots that are
+    // assigned to the next positions, as a ring; and the first position without an assigned slot.
 
-    private long takenBack;
+    private long reclaimed;
     private int available;
-    private Slot[] given = {};
-    private long givenUntil;
+    private Slot[] assigned = {};
+    private long assignedUntil;
 
     public PolledSharedReceives(int capacity) {
         super(capacity, 0);
@@ -74,7 +85,7 @@ public final class PolledSharedReceives extends PolledWorkQueue {
         return sharing.carriesDatagrams(queuePairNumber);
     }
 
-    /** Changes the capacity. Only for the posting thread. */
+    /** Changes the capacity. Only the posting thread may call this method. */
     public void resize(int newCapacity) {
         makeSlots(newCapacity);
         capacity(newCapacity);
@@ -90,21 +101,21 @@ public final class PolledSharedReceives extends PolledWorkQueue {
             }
             slots = more;
             var longer = new Slot[Integer.highestOneBit(count) * 2];
-            for (var position = nextPosition(); position < givenUntil; position++) {
+            for (var position = nextPosition(); position < assignedUntil; position++) {
                 longer[(int) position & (longer.length - 1)] =
-                        given[(int) position & (given.length - 1)];
+                        assigned[(int) position & (assigned.length - 1)];
             }
-            given = longer;
+            assigned = longer;
         }
     }
 
     @Override
     public long number(long position, long id) {
-        var mask = given.length - 1;
-        while (givenUntil <= position) {
-            given[(int) givenUntil++ & mask] = takeAvailable();
+        var mask = assigned.length - 1;
+        while (assignedUntil <= position) {
+            assigned[(int) assignedUntil++ & mask] = takeAvailable();
         }
-        var slot = given[(int) position & mask];
+        var slot = assigned[(int) position & mask];
         slot.id = id;
         return requestNumber(slot.number);
     }
@@ -112,7 +123,7 @@ public final class PolledSharedReceives extends PolledWorkQueue {
     private Slot takeAvailable() {
         if (available == 0) {
             var stack = (long) FREED.getAndSet(this, 0L);
-            takenBack += stack >>> Integer.SIZE;
+            reclaimed += stack >>> Integer.SIZE;
             available = (int) stack;
         }
         var slot = slots[available - 1];
@@ -120,7 +131,7 @@ public final class PolledSharedReceives extends PolledWorkQueue {
         return slot;
     }
 
-    /** For the thread that posts. */
+    /** Returns the number of free slots. Only the posting thread may call this method. */
     @Override
     public int freeSlots() {
         return capacity() - outstanding();
@@ -131,10 +142,10 @@ public final class PolledSharedReceives extends PolledWorkQueue {
         return freeSlots() >= count;
     }
 
-    /** For the thread that posts. */
+    /** Returns the number of receives in flight. Only the posting thread may call this method. */
     @Override
     public int outstanding() {
-        var completed = takenBack + ((long) FREED.getAcquire(this) >>> Integer.SIZE);
+        var completed = reclaimed + ((long) FREED.getAcquire(this) >>> Integer.SIZE);
         return (int) (nextPosition() - completed);
     }
 

@@ -2,16 +2,25 @@ package org.jrdma.verbs.queue;
 
 import org.jspecify.annotations.Nullable;
 
-/** A work queue of the polled tier. Each slot holds the id of its request. */
+/**
+ * A work queue of the polled API. Each slot contains the id that the program assigned to the
+ * request in this slot.
+ */
 public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceives {
 
     private final long[] ids;
     private final int mask;
 
-    /** Accessed only by the draining thread, which also polls. */
+    /**
+     * The position of the marker of a drain; -1 without a marker. Accessed only by the draining
+     * thread, which also polls the completion queue.
+     */
     private long marker = -1;
 
-    /** The only thread that may prepare requests. */
+    /**
+     * The only thread that may prepare requests for this queue; null until a thread claims the
+     * queue.
+     */
     private @Nullable Thread owner;
 
     public PolledWorkQueue(int capacity) {
@@ -21,11 +30,15 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
     public PolledWorkQueue(int capacity, boolean carriesDatagrams) {
         this(
                 capacity,
-                Integer.highestOneBit(capacity) * 2, // the marker uses a slot beyond the capacity
+                Integer.highestOneBit(capacity) * 2, // room for the marker
                 carriesDatagrams);
     }
 
-    /** Constructor for subclasses with their own slots. */
+    /**
+     * Creates a work queue.
+     *
+     * @param slots the number of slots, a power of 2; 0 for a subclass that stores the ids itself
+     */
     public PolledWorkQueue(int capacity, int slots) {
         this(capacity, slots, false);
     }
@@ -36,7 +49,10 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
         this.mask = slots - 1;
     }
 
-    /** Returns the owner: the current thread unless another live thread is it. */
+    /**
+     * Returns the owner of the queue. If the queue has no owner, or the owner has terminated, the
+     * current thread becomes the owner.
+     */
     final synchronized Thread claim() {
         if (owner == null || !owner.isAlive()) {
             owner = Thread.currentThread();
@@ -44,13 +60,17 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
         return owner;
     }
 
-    /** Stores the id of the request at a position and returns the request number. */
+    /** Stores the id of the request at a position and returns the number of the request. */
     public long number(long position, long id) {
         ids[(int) position & mask] = id;
         return requestNumber(position);
     }
 
-    /** Frees the slots up to that of a completion and returns the id of its request. */
+    /**
+     * Frees the slot of a completed request and all earlier slots. Returns the id of the request.
+     *
+     * @param low the lower 32 bits of the request's position
+     */
     public long complete(int low) {
         var position = positionOf(low);
         var id = ids[(int) position & mask];
@@ -58,7 +78,10 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
         return id;
     }
 
-    /** Takes the slot beyond the capacity for the marker of a drain. */
+    /**
+     * Takes the slot beyond the capacity for the marker of a drain. Returns the position of the
+     * marker.
+     */
     public long takeMarkerSlot() {
         marker = nextPosition();
         take(1);
@@ -73,7 +96,9 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
         return marker >= 0 && (int) marker == low;
     }
 
-    /** Clears the marker after it has completed or was rejected. */
+    /**
+     * Forgets the marker. Called after the marker has completed or the provider has rejected it.
+     */
     public void clearMarker() {
         marker = -1;
     }

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
  * The queue that prepared requests are posted to: a send queue, a receive queue or a shared receive
  * queue.
  *
- * @param target the API object, which its requests keep reachable
+ * @param target the API object, which its prepared requests keep reachable
  * @param queuePair the queue pair; null for a shared receive queue
  * @param address the address of the native queue pair or shared receive queue
  * @param queue the work queue that counts the slots
- * @param maxElements the maximum number of memory slices of a request
- * @param requests the name of the requests in messages
+ * @param maxElements the maximum number of memory slices in a request
+ * @param requests the plural name of the requests in messages, such as {@code receives}
  */
 public record PostTarget<Q extends PolledWorkQueue>(
         NativeObject target,
@@ -26,7 +26,7 @@ public record PostTarget<Q extends PolledWorkQueue>(
         int maxElements,
         String requests) {
 
-    /** The send queue or the receive queue of a queue pair. */
+    /** Returns the target for the send queue or the receive queue of a queue pair. */
     public static <Q extends PolledWorkQueue> PostTarget<Q> to(
             NativeObject target,
             NativeQueuePair queuePair,
@@ -44,7 +44,7 @@ public record PostTarget<Q extends PolledWorkQueue>(
                 requests);
     }
 
-    /** A shared receive queue. */
+    /** Returns the target for a shared receive queue. */
     public static PostTarget<PolledSharedReceives> toShared(
             NativeObject target, NativeSharedReceiveQueue<?> shared, PolledSharedReceives queue) {
         return new PostTarget<>(
@@ -59,8 +59,8 @@ public record PostTarget<Q extends PolledWorkQueue>(
     }
 
     /**
-     * Returns the work queue to the thread that owns it: the first caller, until that thread
-     * terminates.
+     * Returns the work queue if the current thread is its owner. The first thread that calls this
+     * method becomes the owner. When the owner has terminated, the next caller becomes the owner.
      *
      * @throws WrongThreadException if another live thread is the owner
      */

@@ -9,11 +9,14 @@ import org.jrdma.verbs.model.QueuePairType;
 /**
  * The configuration of a queue pair.
  *
- * @param receives the capacity of its own receive queue; 0 if it has none
- * @param mayOverrun true if its requests may exceed the remaining capacity of the completion queue
- * @param extendedPosts true if requests are posted to the send queue with the functions of {@code
- *     ibv_qp_ex}
+ * @param sends the capacity of the send queue
+ * @param receives the capacity of the receive queue; 0 if the queue pair has no receive queue of
+ *     its own
+ * @param mayOverrun true if the requests of the queue pair may exceed the remaining capacity of its
+ *     completion queues
+ * @param extendedPosts true if send requests are posted by the functions of {@code ibv_qp_ex}
  * @param newerOperations the enabled operations that older libraries do not support
+ * @param slotTimeout the maximum time that an asynchronous post waits for a free slot
  */
 public record QueuePairConfig(
         QueuePairType type,
@@ -45,7 +48,7 @@ public record QueuePairConfig(
                 Duration.ZERO);
     }
 
-    /** The name of the function that posts to the send queue. */
+    /** Returns the name of the C function that posts to the send queue. */
     public String postFunction() {
         return extendedPosts ? "ibv_wr_complete" : "ibv_post_send";
     }

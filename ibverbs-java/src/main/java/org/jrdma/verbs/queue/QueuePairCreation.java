@@ -22,7 +22,7 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** Creates native queue pairs and attaches their work queues to completion queues. */
+/** Creates a native queue pair and attaches its work queues to their completion queues. */
 public final class QueuePairCreation {
 
     private final DomainHandle domain;
@@ -36,11 +36,11 @@ public final class QueuePairCreation {
     }
 
     /**
-     * The send queue or the receive queue of a queue pair.
+     * One direction of a queue pair: its sends or its receives.
      *
      * @param completions the completion queue of the requests
-     * @param sharing the state of the shared receive queue that replaces {@code queue}; null if
-     *     {@code queue} is used
+     * @param sharing the state of the shared receive queue that is used instead of {@code queue};
+     *     null if {@code queue} is used
      */
     private record Direction<W extends WorkQueue>(
             NativeCompletionQueue<W> completions, W queue, @Nullable Sharing<W> sharing) {
@@ -71,9 +71,10 @@ public final class QueuePairCreation {
     }
 
     /**
-     * Creates a queue pair with one extra slot for the marker of {@code drain}.
+     * Creates a queue pair. Its native send queue has one slot more than configured, for the marker
+     * of {@code drain}.
      *
-     * @param receives the receive queue, which is ignored for a queue pair that cannot receive
+     * @param receives the receive queue; ignored for a queue pair that cannot receive
      * @param shared the shared receive queue; null to use {@code receives}
      * @param onDestroyed the action to run after the native queue pair is destroyed
      */
@@ -136,16 +137,16 @@ public final class QueuePairCreation {
                         "Raw packet queue pairs require an Ethernet port, but port %d of %s is %s."
                                 .formatted(config.port(), device.name(), local.port().linkLayer()));
             }
-            var wanted =
-                    wanted(
+            var specification =
+                    specification(
                             sends.completions.address(),
                             receives == null ? MemorySegment.NULL : receives.completions.address(),
                             shared == null ? MemorySegment.NULL : shared.address());
-            // Checked before the queue pair is created, because the check fails if the device is
-            // closing.
+            // The device is checked before the queue pair is created, because the query fails if
+            // the device is closing.
             var faulty =
                     config.extendedPosts() && ProviderFaults.inExtendedPosts(device.attributes());
-            var created = BlockingCalls.call(() -> create(wanted, faulty));
+            var created = BlockingCalls.call(() -> create(specification, faulty));
             var address = created.queuePair;
             var number = QueuePairFunctions.number(address);
             var sharing = receives == null ? null : receives.sharing;
@@ -184,7 +185,12 @@ public final class QueuePairCreation {
         }
     }
 
-    /** Static, because the lifetime must not keep handles reachable. */
+    /**
+     * Returns the destructor of a queue pair. The method is static, so that the destructor does not
+     * refer to this object: the lifetime must not keep handles reachable.
+     *
+     * @param undo the actions that detach the work queues from the completion queues
+     */
     private static Lifetime.Destructor destruction(
             QueuePairFunctions functions,
             MemorySegment address,
@@ -221,7 +227,7 @@ public final class QueuePairCreation {
         }
     }
 
-    private QueuePairFunctions.Specification wanted(
+    private QueuePairFunctions.Specification specification(
             MemorySegment sendCompletions,
             MemorySegment receiveCompletions,
             MemorySegment sharedReceives) {
@@ -240,10 +246,10 @@ public final class QueuePairCreation {
                 config.newerOperations());
     }
 
-    /** The queue pair that the library created, and the functions that post to it. */
+    /** A native queue pair and the functions that post to it. */
     private record Created(MemorySegment queuePair, int inlineBytes, HotPath hotPath) {}
 
-    private Created create(QueuePairFunctions.Specification wanted, boolean faulty)
+    private Created create(QueuePairFunctions.Specification specification, boolean faulty)
             throws VerbsException {
         var device = domain.device();
         var subject =
@@ -252,13 +258,13 @@ public final class QueuePairCreation {
                                 "for %s with %s on %s"
                                         .formatted(
                                                 config.type().description(),
-                                                wanted.capacities(),
+                                                specification.capacities(),
                                                 device.name());
         if (!config.extendedPosts()) {
             var created =
                     functions.create(
                             device.context(),
-                            wanted,
+                            specification,
                             new CheckedCall("ibv_create_qp", subject, this::advice));
             return new Created(
                     created.queuePair(), created.granted().inlineBytes(), device.hotPath());
@@ -270,9 +276,9 @@ public final class QueuePairCreation {
                         errno ->
                                 errno == Errno.EOPNOTSUPP
                                         ? "The device does not support extended posts for this queue pair type%s."
-                                                .formatted(orNoneOf(config.newerOperations()))
+                                                .formatted(orUnsupported(config.newerOperations()))
                                         : advice(errno));
-        var created = functions.createExtended(device.context(), wanted, attempt);
+        var created = functions.createExtended(device.context(), specification, attempt);
         try {
             var hotPath =
                     device.hotPath()
@@ -286,15 +292,15 @@ public final class QueuePairCreation {
         } catch (VerbsException | RuntimeException | Error e) {
             try {
                 functions.destroy(created.queuePair(), CheckedCall.to("ibv_destroy_qp", subject));
-            } catch (VerbsException again) {
-                e.addSuppressed(again);
+            } catch (VerbsException destroyFailure) {
+                e.addSuppressed(destroyFailure);
             }
             throw e;
         }
     }
 
-    private static String orNoneOf(Set<Operation> operations) {
-        return operations.isEmpty() ? "" : ", or none of " + operations;
+    private static String orUnsupported(Set<Operation> operations) {
+        return operations.isEmpty() ? "" : ", or it does not support all of " + operations;
     }
 
     private String advice(int errno) {
@@ -302,7 +308,7 @@ public final class QueuePairCreation {
             return LockedMemory.advice(errno);
         }
         return switch (errno) {
-            case Errno.EPERM -> "Raw packets need the capability CAP_NET_RAW.";
+            case Errno.EPERM -> "Raw packet queue pairs require the capability CAP_NET_RAW.";
             case Errno.EOPNOTSUPP -> "The device does not support raw packet queue pairs.";
             default -> LockedMemory.advice(errno);
         };

@@ -18,11 +18,11 @@ import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * The state transitions of a queue pair, with the required and optional attributes for each queue
- * pair type. This is the table of the InfiniBand specification.
+ * The state transitions of a queue pair, with the attributes that each transition requires and
+ * permits for each queue pair type. The values are from the table in the InfiniBand specification.
  *
- * <p>The transition to RESET is possible from every state, and that to ERROR from every state but
- * RESET. Both have no attributes.
+ * <p>Two transitions have no constant, because they permit no attributes: a queue pair can change
+ * to RESET from every state, and to ERROR from every state except RESET.
  */
 @SuppressWarnings("ImmutableEnumChecker") // the rules are immutable
 public enum QueuePairTransition {
@@ -217,7 +217,10 @@ public enum QueuePairTransition {
                             RECEIVER_NOT_READY_TIMER,
                             PATH_MIGRATION_STATE)),
             datagram(required(), optional(PARTITION_KEY_INDEX, QUEUE_KEY))),
-    /** Only unreliable queue pairs can continue after a send request has failed. */
+    /**
+     * The recovery from a failed send request. Only unreliable connections and datagram queue pairs
+     * permit it.
+     */
     SEND_QUEUE_ERROR_TO_READY_TO_SEND(
             SEND_QUEUE_ERROR,
             READY_TO_SEND,
@@ -241,9 +244,10 @@ public enum QueuePairTransition {
     }
 
     /**
-     * Describes the violation of a transition; empty if the transition is valid.
+     * Returns a description of the rule that a transition violates. Empty if the transition is
+     * valid.
      *
-     * @param attributes the attributes to change, with or without STATE
+     * @param attributes the attributes to change; STATE is ignored
      */
     public static Optional<String> violation(
             QueuePairType type,

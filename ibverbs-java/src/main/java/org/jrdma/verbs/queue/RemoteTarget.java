@@ -3,21 +3,29 @@ package org.jrdma.verbs.queue;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.model.RemoteMemory;
 
-/** The range of remote memory that an RDMA read or write accesses. Not thread-safe. */
+/** The range of remote memory that a prepared RDMA read or write accesses. Not thread-safe. */
 public final class RemoteTarget {
 
     private final WorkRequest.Send request;
     private RemoteMemory memory;
     private long offset;
 
-    /** Names remote memory, starting at its first byte, in a request whose length is not known. */
+    /**
+     * Sets the remote memory of a request, starting at its first byte. The length of the request is
+     * not checked.
+     */
     public RemoteTarget(WorkRequest.Send request, RemoteMemory memory) {
         this.request = request;
         this.memory = memory;
         request.remote(memory.address(), memory.key());
     }
 
-    /** Selects other memory, starting at its first byte, for a request of the given length. */
+    /**
+     * Selects another remote memory, starting at its first byte.
+     *
+     * @param length the length of the request
+     * @throws IndexOutOfBoundsException if the request is longer than the memory
+     */
     public void select(RemoteMemory other, long length) {
         RequestWriter.checkRange(0, length, other);
         memory = other;
@@ -25,19 +33,26 @@ public final class RemoteTarget {
         request.remote(other.address(), other.key());
     }
 
-    /** Moves to another offset in the same memory, for a request of the given length. */
+    /**
+     * Selects another offset in the current remote memory.
+     *
+     * @param length the length of the request
+     * @throws IndexOutOfBoundsException if the request exceeds the memory
+     */
     public void moveTo(long newOffset, long length) {
         RequestWriter.checkRange(newOffset, length, memory);
         offset = newOffset;
         request.remoteAddress(memory.address() + newOffset);
     }
 
-    /** Checks that a request of another length stays within the memory. */
+    /**
+     * Checks that a request of the given length does not exceed the memory at the current offset.
+     */
     public void checkLength(long length) {
         RequestWriter.checkRange(offset, length, memory);
     }
 
-    /** The selected memory. */
+    /** Returns the current remote memory. */
     public RemoteMemory memory() {
         return memory;
     }

@@ -16,17 +16,17 @@ import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.FlushPlacement;
 import org.jrdma.verbs.model.RemoteMemory;
 
-/** Writes parts of work requests and rejects values that the peer would reject. */
+/** Sets parts of work requests, and rejects values that the peer would reject. */
 public final class RequestWriter {
 
     private static final int ATOMIC_BYTES = Long.BYTES;
 
-    /** The length of a flush has 32 bits on the wire. */
+    /** The maximum length of a flush, which has 32 bits in the packet. */
     private static final long MAX_FLUSH_BYTES = 0xffff_ffffL;
 
     private RequestWriter() {}
 
-    /** Sets the memory slices of a request. */
+    /** Sets the memory slices of a work request. */
     public static void slices(WorkRequest request, List<MemorySlice> slices) {
         for (var index = 0; index < slices.size(); index++) {
             var slice = slices.get(index);
@@ -40,7 +40,7 @@ public final class RequestWriter {
         request.elements(slices.size());
     }
 
-    /** The total length of the slices. */
+    /** Returns the total length of the slices in bytes. */
     public static long totalLength(List<MemorySlice> slices) {
         var bytes = 0L;
         for (var index = 0; index < slices.size(); index++) {
@@ -49,7 +49,7 @@ public final class RequestWriter {
         return bytes;
     }
 
-    /** Returns true if the addresses of all slices in requests are their virtual addresses. */
+    /** Returns true if requests address all slices by their virtual addresses. */
     public static boolean areInPlace(List<MemorySlice> slices) {
         for (var index = 0; index < slices.size(); index++) {
             if (!MemoryAccess.get().registration(slices.get(index).region()).isInPlace()) {
@@ -62,13 +62,13 @@ public final class RequestWriter {
     /**
      * Checks that a range is within remote memory.
      *
-     * @throws IndexOutOfBoundsException if it is not
+     * @throws IndexOutOfBoundsException if the range exceeds the memory
      */
     public static void checkRange(long offset, long length, RemoteMemory remote) {
         Objects.checkFromIndexSize(offset, length, remote.length());
     }
 
-    /** Checks the length of the local memory for the result of an atomic operation. */
+    /** Checks that the local memory for the result of an atomic operation has 8 bytes. */
     public static void checkAtomicResult(long bytes) {
         if (bytes != ATOMIC_BYTES) {
             throw new IllegalArgumentException(
@@ -77,7 +77,10 @@ public final class RequestWriter {
         }
     }
 
-    /** Checks the remote address of an atomic operation. */
+    /**
+     * Checks that the 8 bytes that an atomic operation accesses are within the remote memory and
+     * that their address is a multiple of 8.
+     */
     public static void checkAtomicTarget(long offset, RemoteMemory remote) {
         checkRange(offset, ATOMIC_BYTES, remote);
         if ((remote.address() + offset) % ATOMIC_BYTES != 0) {
@@ -87,16 +90,20 @@ public final class RequestWriter {
         }
     }
 
-    /** Sets the remote address of an atomic operation. */
+    /** Sets the remote address of a request for an atomic operation. */
     public static void atomic(WorkRequest.Send request, RemoteMemory remote, long offset) {
         checkAtomicTarget(offset, remote);
         request.atomic(remote.address() + offset, remote.key());
     }
 
-    /** The placements of a flush. */
-    public static Set<FlushPlacement> placements(FlushPlacement... asked) {
+    /**
+     * Returns the placements of a flush as a set.
+     *
+     * @throws IllegalArgumentException if there are no placements
+     */
+    public static Set<FlushPlacement> placements(FlushPlacement... requested) {
         var placements = EnumSet.noneOf(FlushPlacement.class);
-        placements.addAll(Arrays.asList(asked));
+        placements.addAll(Arrays.asList(requested));
         if (placements.isEmpty()) {
             throw new IllegalArgumentException(
                     "A flush requires a placement: GLOBAL, PERSISTENT or both");
@@ -104,7 +111,7 @@ public final class RequestWriter {
         return placements;
     }
 
-    /** Sets the range of remote memory to flush. */
+    /** Sets the range of remote memory that a flush request covers. */
     public static void flushRange(
             WorkRequest.Send request,
             RemoteMemory remote,
@@ -127,13 +134,16 @@ public final class RequestWriter {
                 Codes.FLUSH_PLACEMENT.bits(placements));
     }
 
-    /** Sets the remote region to flush as a whole. */
+    /** Sets a whole remote memory region as the memory that a flush request covers. */
     public static void flushRegion(
             WorkRequest.Send request, RemoteMemory remote, Set<FlushPlacement> placements) {
         request.flushRegion(remote.address(), remote.key(), Codes.FLUSH_PLACEMENT.bits(placements));
     }
 
-    /** Sets the window to bind, its region, and the access rights of the peer. */
+    /**
+     * Sets the window of a bind request, the region that the window opens to peers, and the access
+     * rights of the peers.
+     */
     public static void bind(
             WorkRequest.Send request,
             NativeWindow window,

@@ -10,9 +10,10 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The queue pairs that receive from a shared receive queue. Each receive may complete in the
- * completion queue of any of them. Each of these completion queues therefore reserves capacity for
- * all receives once, regardless of its number of queue pairs.
+ * The queue pairs that use one shared receive queue, and the capacity that its receives need. A
+ * receive may complete in the completion queue of any of these queue pairs. Each of these
+ * completion queues therefore reserves capacity for all receives. It reserves the capacity only
+ * once, even if several queue pairs use it.
  */
 public final class Sharing<W extends WorkQueue> {
 
@@ -25,8 +26,11 @@ public final class Sharing<W extends WorkQueue> {
     }
 
     /**
-     * Adds a queue pair, reserving capacity for its receives if necessary. Returns false if the
-     * remaining capacity is too small.
+     * Adds a queue pair that completes its receives in a completion queue. Reserves capacity in the
+     * completion queue if this is its first queue pair. Returns false if the remaining capacity is
+     * too small.
+     *
+     * @param mayOverrun true to reserve more than the remaining capacity
      */
     public synchronized boolean attach(CompletionQueueUsers<W> source, boolean mayOverrun) {
         if (!queuePairs.containsKey(source)) {
@@ -50,23 +54,25 @@ public final class Sharing<W extends WorkQueue> {
     /** An action that resizes the native queue and the work queue. */
     @FunctionalInterface
     public interface Resizing {
-        /** Resizes both. */
+        /** Resizes the native queue and the work queue. */
         void run() throws VerbsException;
     }
 
     /**
-     * Resizes the queue and adjusts the reserved capacity.
+     * Resizes the shared receive queue and adjusts the capacity that the completion queues have
+     * reserved for it.
      *
+     * @param resizing the action that resizes the native queue and the work queue
      * @throws IllegalArgumentException if the remaining capacity of a completion queue is too small
      */
     public synchronized void resize(int newCapacity, Resizing resizing) throws VerbsException {
         var before = queue.capacity();
-        var toReturn = new ArrayList<CompletionQueueUsers<W>>();
-        var roomOfEach = newCapacity - before;
+        var reserved = new ArrayList<CompletionQueueUsers<W>>();
+        var additional = newCapacity - before;
         try {
             for (var source : queuePairs.keySet()) {
-                if (roomOfEach > 0) {
-                    if (!source.reserve(roomOfEach, false)) {
+                if (additional > 0) {
+                    if (!source.reserve(additional, false)) {
                         throw new IllegalArgumentException(
                                 String.format(
                                         Locale.ROOT,
@@ -75,16 +81,16 @@ public final class Sharing<W extends WorkQueue> {
                                         before,
                                         source.remainingCapacity()));
                     }
-                    toReturn.add(source);
+                    reserved.add(source);
                 }
             }
             resizing.run();
-            toReturn.clear();
+            reserved.clear();
         } finally {
-            toReturn.forEach(source -> source.release(roomOfEach));
+            reserved.forEach(source -> source.release(additional));
         }
-        if (roomOfEach < 0) {
-            queuePairs.keySet().forEach(source -> source.release(-roomOfEach));
+        if (additional < 0) {
+            queuePairs.keySet().forEach(source -> source.release(-additional));
         }
     }
 
@@ -102,7 +108,10 @@ public final class Sharing<W extends WorkQueue> {
         datagramQueuePairs.remove(number);
     }
 
-    /** Returns true if the queue pair with the given number is a datagram queue pair. */
+    /**
+     * Returns true if the queue pair with the given number is a datagram queue pair that uses this
+     * shared receive queue.
+     */
     public boolean carriesDatagrams(int queuePairNumber) {
         return datagramQueuePairs.contains(queuePairNumber);
     }

@@ -10,14 +10,18 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The address of a queue pair on the fabric.
+ * The source address of a queue pair on the fabric.
  *
- * @param port the attributes that the port had when the queue pair was made
- * @param entry the GID table entry to send from; null for none
+ * @param port the attributes of the port when the queue pair was created
+ * @param entry the GID table entry whose GID the queue pair sends from; null if the port needs no
+ *     GID
  */
 public record SourceAddress(PortAttributes port, @Nullable GidEntry entry) {
 
-    /** The address at a port, with the requested GID table entry or the best one. */
+    /**
+     * Returns the source address at a port, with the requested entry of the GID table. If no entry
+     * is requested, an Ethernet port uses the best entry, and other ports use none.
+     */
     public static SourceAddress at(DeviceHandle device, int portNumber, OptionalInt gidIndex)
             throws VerbsException {
         var port = device.port(portNumber);
@@ -43,7 +47,7 @@ public record SourceAddress(PortAttributes port, @Nullable GidEntry entry) {
                 port, needed ? device.chooseGid(portNumber).best().orElse(null) : null);
     }
 
-    /** The GID to send from. */
+    /** Returns the GID to send from, or {@link Gid#NONE}. */
     public Gid gid() {
         return entry == null ? Gid.NONE : entry.gid();
     }

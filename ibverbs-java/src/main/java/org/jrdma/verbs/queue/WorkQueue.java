@@ -4,12 +4,13 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The slots of a send queue, receive queue or shared receive queue, with the requests in them.
+ * The slots of a send queue, a receive queue or a shared receive queue. Each request in flight uses
+ * one slot.
  *
- * <p>Requests complete in the order in which they were posted, and the completion of a signaled
- * request also frees the slots of the unsignaled requests before it. At any time, at most one
- * thread posts and at most one thread completes. The two threads share no lock, because each writes
- * its own counter.
+ * <p>Requests complete in the order in which they were posted. The completion of a signaled request
+ * also frees the slots of the unsignaled requests before it. At any time, at most one thread posts
+ * and at most one thread completes requests. The two threads share no lock, because each thread
+ * writes its own counter.
  */
 public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
 
@@ -29,14 +30,15 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
     private final boolean carriesDatagrams;
     private int capacity;
 
-    /** The upper half of all request numbers, from the table of the completion queue. */
+    /** The upper half of all request numbers, which {@link CompletionTable} assigns. */
     private long tag;
 
-    // The thread that posts writes one counter, the thread that completes writes the other: padding
-    // keeps each out of the cache lines of the other, and of the fields that both threads read.
-    // HotSpot lays out fields of one size in the order of their declaration. The posting thread
-    // keeps a copy of the counter that it does not write: it reads the original, and so takes its
-    // cache line from the completing thread, only if the queue is full by the copy.
+    // The posting thread writes the counter "posted", and the completing thread writes the counter
+    // "released". The padding puts each counter in cache lines of its own, because a write by one
+    // thread would otherwise delay the other thread's accesses to the same cache line. HotSpot lays
+    // out fields of one size in the order of their declaration.
+    // The posting thread keeps a copy of "released". It reads the counter itself, and thus takes
+    // the cache line from the completing thread, only if the queue is full according to the copy.
 
     @SuppressWarnings("unused")
     private long pad1,
@@ -55,7 +57,7 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
             pad14,
             pad15;
 
-    @SuppressWarnings("unused") // through POSTED
+    @SuppressWarnings("unused") // accessed through POSTED
     private long posted;
 
     /**
@@ -80,7 +82,7 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
             pad29,
             pad30;
 
-    @SuppressWarnings("unused") // through RELEASED
+    @SuppressWarnings("unused") // accessed through RELEASED
     private long released;
 
     @SuppressWarnings("unused")
@@ -105,7 +107,10 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
         this.carriesDatagrams = carriesDatagrams;
     }
 
-    /** Returns true if completions of the given queue pair contain the source of a datagram. */
+    /**
+     * Returns true if the given queue pair receives datagrams, so that its completions contain the
+     * source of a datagram.
+     */
     public boolean carriesDatagrams(int queuePairNumber) {
         return carriesDatagrams;
     }
@@ -135,7 +140,9 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
         return posted - releasedSeen + count <= capacity;
     }
 
-    /** The number of requests that were posted and whose completions have not been polled. */
+    /**
+     * Returns the number of requests that were posted and whose completions have not been polled.
+     */
     public int outstanding() {
         return (int) ((long) POSTED.getAcquire(this) - (long) RELEASED.getAcquire(this));
     }
@@ -144,24 +151,32 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
         return posted;
     }
 
-    /** The number of a work request, which completions return. */
+    /**
+     * Returns the number of the work request at a position. The completion of the request contains
+     * this number.
+     */
     public final long requestNumber(long position) {
         return tag | Integer.toUnsignedLong((int) position);
     }
 
-    /** Takes slots. Must precede the post, which may complete before it returns. */
+    /**
+     * Takes slots for requests. The caller must take the slots before it posts, because another
+     * thread may poll the completions before the post returns.
+     */
     public final void take(int slots) {
         POSTED.setRelease(this, posted + slots);
     }
 
-    /** Returns slots whose requests the provider rejected. */
+    /** Frees the slots of requests that the provider has rejected. */
     public final void undoTake(int slots) {
         POSTED.setRelease(this, posted - slots);
     }
 
     /**
-     * The full position of a request, given the lower half from its completion. {@link #release}
-     * frees its slot and all slots before it.
+     * Returns the position of a completed request. {@link #release} frees the slot at this position
+     * and all slots before it.
+     *
+     * @param low the lower 32 bits of the position, which are in the completion
      */
     public final long positionOf(int low) {
         acquirePosted();
@@ -169,12 +184,15 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
         return first + (low - (int) first);
     }
 
-    /** Makes the data visible that the posting thread stored for a slot. */
+    /**
+     * Makes the data visible to the calling thread that the posting thread stored before {@link
+     * #take}.
+     */
     public final void acquirePosted() {
         POSTED.getAcquire(this);
     }
 
-    /** Frees one slot, for requests that complete in any order and on any thread. */
+    /** Frees one slot. Used by queues whose requests complete in any order and on any thread. */
     public final void releaseOne() {
         RELEASED.getAndAdd(this, 1L);
     }

@@ -1,6 +1,6 @@
 /**
- * The implementation of queue pairs and completion queues: state transitions, slots and
- * dispatching. Not exported.
+ * The implementation of queue pairs and completion queues: creation, state transitions, slots of
+ * requests, and dispatching of completions. Not exported.
  */
 @NullMarked
 package org.jrdma.verbs.queue;

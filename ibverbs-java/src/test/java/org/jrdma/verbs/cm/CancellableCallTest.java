@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Calls that are interrupted when their future is canceled or completed. */
+/** Tests that a call is interrupted when its future is canceled or completed. */
 @Timeout(30)
 class CancellableCallTest {
 
@@ -76,7 +76,7 @@ class CancellableCallTest {
     void shouldDisposeOfAResultThatArrivesAfterCancellation() throws Exception {
         var late = new CountDownLatch(1);
         var closed = new AtomicReference<String>();
-        var done = new CountDownLatch(1);
+        var disposed = new CountDownLatch(1);
         var future =
                 CancellableCall.start(
                         "test",
@@ -85,19 +85,19 @@ class CancellableCallTest {
                             try {
                                 late.await();
                             } catch (InterruptedException e) {
-                                // returns a result although it was canceled
+                                // The call ignores the interrupt and returns a result.
                             }
                             return "late";
                         },
                         result -> {
                             closed.set(result);
-                            done.countDown();
+                            disposed.countDown();
                         });
         waiting.await();
 
         assertThat(future.cancel(true)).isTrue();
 
-        done.await();
+        disposed.await();
         assertThat(closed).hasValue("late");
         assertThat(future).isCancelled();
     }

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Conversion of durations to protocol codes. */
+/** Tests the conversion of durations to the codes of the protocol. */
 class DurationOptionsTest {
 
     @ParameterizedTest
@@ -51,12 +51,12 @@ class DurationOptionsTest {
         assertThat(DurationCodes.acknowledgeTimeout(forever)).isZero();
         assertThat(DurationCodes.exponential(14)).isEqualTo(Duration.ofNanos(67_108_864));
         assertThat(DurationCodes.exponential(63)).isPositive();
-        for (var wrong : new Duration[] {Duration.ZERO, Duration.ofNanos(-1)}) {
+        for (var invalid : new Duration[] {Duration.ZERO, Duration.ofNanos(-1)}) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> new RdmaChannelOptions().acknowledgeTimeout(wrong))
+                    .isThrownBy(() -> new RdmaChannelOptions().acknowledgeTimeout(invalid))
                     .withMessageContaining("must be positive");
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> DurationCodes.receiverNotReadyTimer(wrong));
+                    .isThrownBy(() -> DurationCodes.receiverNotReadyTimer(invalid));
         }
         assertThatIllegalArgumentException()
                 .isThrownBy(

@@ -15,7 +15,7 @@ import org.jrdma.verbs.model.ExtendedDeviceAttributes.ReceiveSideScaling;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes.TagMatching;
 import org.junit.jupiter.api.Test;
 
-/** Reads C structures in which each member has a distinct value. */
+/** Tests the reading of C structures in which each member has a distinct value. */
 class AttributeReaderTest {
 
     private final Arena arena = Arena.ofAuto();
@@ -42,10 +42,10 @@ class AttributeReaderTest {
     @Test
     void shouldReadExtendedDeviceAttributes() {
         var attr = ibv_device_attr_ex.allocate(arena);
-        number(ibv_device_attr_ex.tso_caps(attr), "tso_caps", 10);
-        number(ibv_device_attr_ex.rss_caps(attr), "rss_caps", 20);
-        number(ibv_device_attr_ex.packet_pacing_caps(attr), "packet_pacing_caps", 30);
-        number(ibv_device_attr_ex.tm_caps(attr), "tm_caps", 40);
+        numberMembers(ibv_device_attr_ex.tso_caps(attr), "tso_caps", 10);
+        numberMembers(ibv_device_attr_ex.rss_caps(attr), "rss_caps", 20);
+        numberMembers(ibv_device_attr_ex.packet_pacing_caps(attr), "packet_pacing_caps", 30);
+        numberMembers(ibv_device_attr_ex.tm_caps(attr), "tm_caps", 40);
         ibv_device_attr_ex.max_wq_type_rq(attr, 50);
         ibv_device_attr_ex.xrc_odp_caps(attr, 60);
 
@@ -75,7 +75,10 @@ class AttributeReaderTest {
         assertThat(read.initializationReply()).isEqualTo(ibv_port_attr.init_type_reply(attr));
     }
 
-    /** The older member has only one byte, which is too small for the speeds of newer links. */
+    /**
+     * The older member {@code active_speed} has only one byte, which is too small for the speeds of
+     * newer links.
+     */
     @Test
     void shouldReadTheExtendedSpeedIfAvailable() {
         var attr = port();
@@ -91,24 +94,24 @@ class AttributeReaderTest {
 
     private MemorySegment port() {
         var attr = numbered(ibv_port_attr.layout());
-        ibv_port_attr.max_mtu(attr, 5); // enum values; other numbers have no constant
+        ibv_port_attr.max_mtu(attr, 5); // only codes of MTUs can be read
         ibv_port_attr.active_mtu(attr, 3);
         return attr;
     }
 
     private MemorySegment numbered(GroupLayout layout) {
         var structure = arena.allocate(layout);
-        number(structure, layout, 1);
+        numberMembers(structure, layout, 1);
         return structure;
     }
 
-    private static void number(MemorySegment structure, String member, int from) {
+    private static void numberMembers(MemorySegment structure, String member, int from) {
         var layout = ibv_device_attr_ex.layout().select(PathElement.groupElement(member));
-        number(structure, (GroupLayout) layout, from);
+        numberMembers(structure, (GroupLayout) layout, from);
     }
 
     /** Sets each numeric member to a distinct value. */
-    private static void number(MemorySegment structure, GroupLayout layout, int from) {
+    private static void numberMembers(MemorySegment structure, GroupLayout layout, int from) {
         var next = from;
         for (var member : layout.memberLayouts()) {
             if (!(member instanceof ValueLayout value)) {

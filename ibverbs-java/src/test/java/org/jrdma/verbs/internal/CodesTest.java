@@ -45,9 +45,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CodesTest {
 
     /**
-     * An enum of the API and the prefix of the corresponding constants in C.
+     * An enum of the API and the C constants that correspond to it.
      *
-     * @param except the constants of C that the API omits intentionally
+     * @param unknown the constants of the enum that represent unknown numbers
+     * @param prefix a regular expression that the names of the C constants start with
+     * @param except the C constants that the API omits intentionally
      */
     record EnumMapping<E extends Enum<E>>(
             EnumCodes<E> codes, Class<E> type, Set<E> unknown, String prefix, Set<String> except) {
@@ -180,12 +182,12 @@ class CodesTest {
     @ParameterizedTest
     @MethodSource("mappings")
     <E extends Enum<E>> void shouldUseTheCodesOfC(EnumMapping<E> mapping) throws Exception {
-        var ours =
+        var sdkCodes =
                 mapping.known().stream()
                         .map(mapping.codes::code)
                         .collect(Collectors.toCollection(TreeSet::new));
         var names = new ArrayList<String>();
-        var theirs = new TreeSet<Integer>();
+        var cCodes = new TreeSet<Integer>();
         for (var method : rdma_h.class.getMethods()) {
             if (Modifier.isStatic(method.getModifiers())
                     && method.getReturnType() == int.class
@@ -193,11 +195,11 @@ class CodesTest {
                     && method.getName().matches("^" + mapping.prefix + ".*")
                     && !mapping.except.contains(method.getName())) {
                 names.add(method.getName());
-                theirs.add((int) method.invoke(null));
+                cCodes.add((int) method.invoke(null));
             }
         }
 
-        assertThat(ours).as("%s", names).isEqualTo(theirs);
+        assertThat(sdkCodes).as("%s", names).isEqualTo(cCodes);
     }
 
     @ParameterizedTest

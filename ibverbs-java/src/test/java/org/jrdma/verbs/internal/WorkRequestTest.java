@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Reads work requests, which are written with raw offsets, with the generated accessors. */
+/**
+ * Tests that the generated accessors of the C structures read the values that {@link WorkRequest}
+ * has written at raw offsets.
+ */
 @SuppressWarnings("restricted")
 class WorkRequestTest {
 
@@ -25,7 +28,7 @@ class WorkRequestTest {
         return MemorySegment.ofAddress(address).reinterpret(bytes);
     }
 
-    private static MemorySegment c(WorkRequest.Send request) {
+    private static MemorySegment structure(WorkRequest.Send request) {
         return at(request.address(), ibv_send_wr.layout().byteSize());
     }
 
@@ -36,7 +39,7 @@ class WorkRequestTest {
 
         request.operation(operation);
 
-        assertThat(ibv_send_wr.opcode(c(request)))
+        assertThat(ibv_send_wr.opcode(structure(request)))
                 .isEqualTo(
                         switch (operation) {
                             case WRITE -> rdma_h.IBV_WR_RDMA_WRITE();
@@ -60,7 +63,7 @@ class WorkRequestTest {
 
         request.destination(0x7766_5544_3322_1100L, 0x12_3456, 0x8000_0001);
 
-        var datagram = c(request).asSlice(ibv_send_wr.wr$offset());
+        var datagram = structure(request).asSlice(ibv_send_wr.wr$offset());
         assertThat(datagram.get(ValueLayout.JAVA_LONG, ibv_send_wr.wr.ud.ah$offset()))
                 .isEqualTo(0x7766_5544_3322_1100L);
         assertThat(datagram.get(ValueLayout.JAVA_INT, ibv_send_wr.wr.ud.remote_qpn$offset()))
@@ -90,13 +93,13 @@ class WorkRequestTest {
         request.elements(2);
         request.flags(WorkRequest.Send.SIGNALED | WorkRequest.Send.FENCE);
 
-        assertThat(ibv_send_wr.wr_id(c(request))).isEqualTo(0x8877_6655_4433_2211L);
-        assertThat(ibv_send_wr.next(c(request)).address()).isEqualTo(next.address());
-        assertThat(ibv_send_wr.num_sge(c(request))).isEqualTo(2);
-        assertThat(ibv_send_wr.send_flags(c(request)))
+        assertThat(ibv_send_wr.wr_id(structure(request))).isEqualTo(0x8877_6655_4433_2211L);
+        assertThat(ibv_send_wr.next(structure(request)).address()).isEqualTo(next.address());
+        assertThat(ibv_send_wr.num_sge(structure(request))).isEqualTo(2);
+        assertThat(ibv_send_wr.send_flags(structure(request)))
                 .isEqualTo(rdma_h.IBV_SEND_SIGNALED() | rdma_h.IBV_SEND_FENCE());
         request.next(0);
-        assertThat(ibv_send_wr.next(c(request))).isEqualTo(MemorySegment.NULL);
+        assertThat(ibv_send_wr.next(structure(request))).isEqualTo(MemorySegment.NULL);
     }
 
     @Test
@@ -107,7 +110,10 @@ class WorkRequestTest {
             request.element(i, ADDRESS + i, 100 + i, 0xf000_0000 + i);
         }
 
-        var list = at(ibv_send_wr.sg_list(c(request)).address(), 3 * ibv_sge.layout().byteSize());
+        var list =
+                at(
+                        ibv_send_wr.sg_list(structure(request)).address(),
+                        3 * ibv_sge.layout().byteSize());
         for (var i = 0; i < 3; i++) {
             var piece = ibv_sge.asSlice(list, i);
             assertThat(ibv_sge.addr(piece)).isEqualTo(ADDRESS + i);
@@ -123,7 +129,7 @@ class WorkRequestTest {
 
         request.remote(ADDRESS, 0x8001_02ff);
 
-        var rdma = ibv_send_wr.wr.rdma(ibv_send_wr.wr(c(request)));
+        var rdma = ibv_send_wr.wr.rdma(ibv_send_wr.wr(structure(request)));
         assertThat(ibv_send_wr.wr.rdma.remote_addr(rdma)).isEqualTo(ADDRESS);
         assertThat(ibv_send_wr.wr.rdma.rkey(rdma)).isEqualTo(0x8001_02ff);
         request.remoteAddress(ADDRESS + 8);
@@ -138,7 +144,7 @@ class WorkRequestTest {
         request.atomic(ADDRESS, 0x8001_02ff);
         request.operands(-2, Long.MIN_VALUE);
 
-        var atomic = ibv_send_wr.wr.atomic(ibv_send_wr.wr(c(request)));
+        var atomic = ibv_send_wr.wr.atomic(ibv_send_wr.wr(structure(request)));
         assertThat(ibv_send_wr.wr.atomic.remote_addr(atomic)).isEqualTo(ADDRESS);
         assertThat(ibv_send_wr.wr.atomic.rkey(atomic)).isEqualTo(0x8001_02ff);
         assertThat(ibv_send_wr.wr.atomic.compare_add(atomic)).isEqualTo(-2);
@@ -146,7 +152,7 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldWriteABindForPostAndBind() {
+    void shouldWriteABindForBothPostFunctions() {
         var request = new WorkRequest.Send(1);
         var window = MemorySegment.ofAddress(0x1000);
         var region = MemorySegment.ofAddress(0x2000);
@@ -157,15 +163,15 @@ class WorkRequestTest {
         request.bindRange(ADDRESS, 1L << 40);
         request.newKey(0x8001_02ff);
 
-        var bind = ibv_send_wr.bind_mw(c(request));
+        var bind = ibv_send_wr.bind_mw(structure(request));
         assertThat(ibv_send_wr.bind_mw.mw(bind)).isEqualTo(window);
         assertThat(ibv_send_wr.bind_mw.rkey(bind)).isEqualTo(0x8001_02ff);
         assertDescribesTheBind(ibv_send_wr.bind_mw.bind_info(bind), region);
         assertThat(request.boundLength()).isEqualTo(1L << 40);
-        var verb = at(request.bindRequest(), ibv_mw_bind.layout().byteSize());
-        assertThat(ibv_mw_bind.wr_id(verb)).isEqualTo(4711);
-        assertThat(ibv_mw_bind.send_flags(verb)).isEqualTo(rdma_h.IBV_SEND_FENCE());
-        assertDescribesTheBind(ibv_mw_bind.bind_info(verb), region);
+        var bindRequest = at(request.bindRequest(), ibv_mw_bind.layout().byteSize());
+        assertThat(ibv_mw_bind.wr_id(bindRequest)).isEqualTo(4711);
+        assertThat(ibv_mw_bind.send_flags(bindRequest)).isEqualTo(rdma_h.IBV_SEND_FENCE());
+        assertDescribesTheBind(ibv_mw_bind.bind_info(bindRequest), region);
     }
 
     private static void assertDescribesTheBind(MemorySegment info, MemorySegment region) {
@@ -182,7 +188,7 @@ class WorkRequestTest {
 
         request.invalidatedKey(0x1122_3344);
 
-        assertThat(ibv_send_wr.invalidate_rkey(c(request))).isEqualTo(0x1122_3344);
+        assertThat(ibv_send_wr.invalidate_rkey(structure(request))).isEqualTo(0x1122_3344);
     }
 
     @Test
@@ -192,15 +198,17 @@ class WorkRequestTest {
         request.immediate(0x1122_3344);
 
         var bytes =
-                c(request).asSlice(ibv_send_wr.imm_data$offset(), 4).toArray(ValueLayout.JAVA_BYTE);
+                structure(request)
+                        .asSlice(ibv_send_wr.imm_data$offset(), 4)
+                        .toArray(ValueLayout.JAVA_BYTE);
         assertThat(bytes).containsExactly(0x11, 0x22, 0x33, 0x44);
     }
 
     @Test
-    void shouldReadTheRejectedRequest() {
+    void shouldReadTheRejectedRequestAfterTheListOfPieces() {
         var request = new WorkRequest.Send(2);
         request.element(1, -1, -1, -1);
-        assertThat(request.takeRefused()).as("behind the list of pieces").isZero();
+        assertThat(request.takeRefused()).as("the location after the list of pieces").isZero();
 
         at(request.refusedAddress(), 8).set(ValueLayout.JAVA_LONG, 0, request.address());
 
@@ -217,11 +225,11 @@ class WorkRequestTest {
         request.element(0, ADDRESS, 4096, 7);
         request.element(1, ADDRESS + 4096, 1, 8);
 
-        var c = at(request.address(), ibv_recv_wr.layout().byteSize());
-        assertThat(ibv_recv_wr.wr_id(c)).isEqualTo(0x1_0000_0007L);
-        assertThat(ibv_recv_wr.next(c)).isEqualTo(MemorySegment.NULL);
-        assertThat(ibv_recv_wr.num_sge(c)).isEqualTo(2);
-        var list = at(ibv_recv_wr.sg_list(c).address(), 2 * ibv_sge.layout().byteSize());
+        var receive = at(request.address(), ibv_recv_wr.layout().byteSize());
+        assertThat(ibv_recv_wr.wr_id(receive)).isEqualTo(0x1_0000_0007L);
+        assertThat(ibv_recv_wr.next(receive)).isEqualTo(MemorySegment.NULL);
+        assertThat(ibv_recv_wr.num_sge(receive)).isEqualTo(2);
+        var list = at(ibv_recv_wr.sg_list(receive).address(), 2 * ibv_sge.layout().byteSize());
         assertThat(ibv_sge.addr(ibv_sge.asSlice(list, 0))).isEqualTo(ADDRESS);
         assertThat(ibv_sge.length(ibv_sge.asSlice(list, 0))).isEqualTo(4096);
         assertThat(ibv_sge.lkey(ibv_sge.asSlice(list, 1))).isEqualTo(8);

@@ -17,7 +17,7 @@ class CompletionTableTest {
     void shouldFindEachQueueByItsRequestIds() {
         var queues = new ArrayList<PolledWorkQueue>();
         for (var i = 0; i < 2_000; i++) {
-            queues.add(added());
+            queues.add(addQueue());
         }
 
         var numbers = new HashSet<Long>();
@@ -33,7 +33,7 @@ class CompletionTableTest {
 
     @Test
     void shouldFindNoQueueForACompletionOfAClosedQueue() {
-        var queue = added();
+        var queue = addQueue();
         var number = queue.requestNumber(7);
 
         table.remove(queue);
@@ -43,14 +43,14 @@ class CompletionTableTest {
 
     @Test
     void shouldNotAssignALateCompletionToANewQueue() {
-        var closed = added();
+        var closed = addQueue();
         var late = closed.requestNumber(7);
         table.remove(closed);
 
-        var successor = added();
+        var successor = addQueue();
 
         assertThat(late >>> 44)
-                .as("both had the same place")
+                .as("index of the closed queue and of its successor")
                 .isEqualTo(successor.requestNumber(7) >>> 44);
         assertThat(table.find(late)).isNull();
         assertThat(table.find(successor.requestNumber(7))).isSameAs(successor);
@@ -60,13 +60,13 @@ class CompletionTableTest {
     void shouldReuseAnEntryWithADistinctNumberInEachGeneration() {
         var numbers = new HashSet<Long>();
         for (var generation = 0; generation < GENERATIONS; generation++) {
-            var queue = added();
+            var queue = addQueue();
             numbers.add(queue.requestNumber(0));
             table.remove(queue);
         }
         var late = numbers.stream().mapToLong(Long::longValue).max().orElseThrow();
 
-        var next = added();
+        var next = addQueue();
 
         assertThat(numbers).hasSize(GENERATIONS).contains(next.requestNumber(0));
         assertThat(table.find(next.requestNumber(0))).isSameAs(next);
@@ -75,13 +75,13 @@ class CompletionTableTest {
 
     @Test
     void shouldReuseTheEntryThatWasFreeForLongest() {
-        var first = added();
-        var second = added();
+        var first = addQueue();
+        var second = addQueue();
         var firstPlace = first.requestNumber(0) >>> 44;
         table.remove(first);
         table.remove(second);
 
-        assertThat(added().requestNumber(0) >>> 44).isEqualTo(firstPlace);
+        assertThat(addQueue().requestNumber(0) >>> 44).isEqualTo(firstPlace);
     }
 
     @Test
@@ -89,13 +89,13 @@ class CompletionTableTest {
         assertThat(table.find(0)).isNull();
         assertThat(table.find(-1)).isNull();
 
-        var queue = added();
+        var queue = addQueue();
 
         assertThat(table.find(queue.requestNumber(0) + (1L << 44))).isNull();
         assertThat(table.find(-1)).isNull();
     }
 
-    private PolledWorkQueue added() {
+    private PolledWorkQueue addQueue() {
         var queue = new PolledWorkQueue(4);
         table.add(queue);
         return queue;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The slots of shared receives, and their reservations in completion queues. */
+/** Tests the slots of shared receives and the capacity that they reserve in completion queues. */
 @Timeout(30)
 class SharedReceivesTest {
 
@@ -44,16 +44,16 @@ class SharedReceivesTest {
             var numbers = new ArrayDeque<long[]>();
             for (var id = 0L; id < 200; id++) {
                 if (receives.freeSlots() == 0) {
-                    var one = id % 2 == 0 ? numbers.removeFirst() : numbers.removeLast();
-                    assertThat(receives.complete((int) one[0])).isEqualTo(one[1]);
+                    var entry = id % 2 == 0 ? numbers.removeFirst() : numbers.removeLast();
+                    assertThat(receives.complete((int) entry[0])).isEqualTo(entry[1]);
                 }
                 assertThat(receives.freeSlots()).isPositive();
                 numbers.addLast(new long[] {post(receives, id), id});
                 assertThat(receives.outstanding()).isEqualTo(numbers.size());
             }
             while (!numbers.isEmpty()) {
-                var one = numbers.removeLast();
-                assertThat(receives.complete((int) one[0])).isEqualTo(one[1]);
+                var entry = numbers.removeLast();
+                assertThat(receives.complete((int) entry[0])).isEqualTo(entry[1]);
             }
             assertThat(receives.freeSlots()).isEqualTo(capacity);
         }
@@ -124,7 +124,7 @@ class SharedReceivesTest {
             var completers = 3;
             var receives = shared(64);
             var inFlight = new ArrayBlockingQueue<Long>(64);
-            var seen = new AtomicLongArray(rounds);
+            var completionCounts = new AtomicLongArray(rounds);
             var threads = new Thread[completers];
             for (var i = 0; i < completers; i++) {
                 threads[i] =
@@ -134,7 +134,7 @@ class SharedReceivesTest {
                                         for (var number = inFlight.take();
                                                 number >= 0;
                                                 number = inFlight.take()) {
-                                            seen.incrementAndGet(
+                                            completionCounts.incrementAndGet(
                                                     (int) receives.complete((int) (long) number));
                                         }
                                     } catch (InterruptedException e) {
@@ -157,7 +157,7 @@ class SharedReceivesTest {
             }
 
             for (var id = 0; id < rounds; id++) {
-                assertThat(seen.get(id)).as("completions of %d", id).isOne();
+                assertThat(completionCounts.get(id)).as("completions of %d", id).isOne();
             }
             assertThat(receives.freeSlots()).isEqualTo(64);
         }
@@ -166,27 +166,27 @@ class SharedReceivesTest {
     @Nested
     class Table {
 
-        private final CompletionTable<PolledWorkQueue> own = new CompletionTable<>(TABLE);
-        private final CompletionTable<PolledWorkQueue> another = new CompletionTable<>(TABLE);
+        private final CompletionTable<PolledWorkQueue> firstTable = new CompletionTable<>(TABLE);
+        private final CompletionTable<PolledWorkQueue> secondTable = new CompletionTable<>(TABLE);
 
         @Test
         void shouldFindASharedQueueFromEveryCompletionQueue() {
             var receives = shared(4);
             var number = post(receives, 1);
 
-            assertThat(own.find(number)).isSameAs(receives);
-            assertThat(another.find(number)).isSameAs(receives);
+            assertThat(firstTable.find(number)).isSameAs(receives);
+            assertThat(secondTable.find(number)).isSameAs(receives);
         }
 
         @Test
         void shouldDistinguishSharedQueuesFromOtherQueues() {
             var first = shared(4);
             var queue = new PolledWorkQueue(4);
-            own.add(queue);
+            firstTable.add(queue);
 
             for (var position = 0L; position < 3; position++) {
-                assertThat(own.find(queue.requestNumber(position))).isSameAs(queue);
-                assertThat(own.find(first.requestNumber(position))).isSameAs(first);
+                assertThat(firstTable.find(queue.requestNumber(position))).isSameAs(queue);
+                assertThat(firstTable.find(first.requestNumber(position))).isSameAs(first);
             }
         }
 
@@ -197,7 +197,7 @@ class SharedReceivesTest {
 
             TABLE.remove(receives);
 
-            assertThat(own.find(number)).isNull();
+            assertThat(firstTable.find(number)).isNull();
         }
     }
 
@@ -266,14 +266,14 @@ class SharedReceivesTest {
                                 sharing.resize(
                                         capacity,
                                         () -> {
-                                            throw new VerbsException("ibv_modify_srq", "refused");
+                                            throw new VerbsException("ibv_modify_srq", "rejected");
                                         }));
                 assertThat(source.remainingCapacity()).isEqualTo(12);
             }
         }
 
         @Test
-        void shouldKnowWhichQueuePairsReceiveDatagrams() {
+        void shouldIdentifyQueuePairsThatReceiveDatagrams() {
             sharing.addQueuePair(17, QueuePairType.UNRELIABLE_DATAGRAM);
             sharing.addQueuePair(18, QueuePairType.RELIABLE_CONNECTION);
 

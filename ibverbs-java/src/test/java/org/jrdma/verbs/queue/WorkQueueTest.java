@@ -17,9 +17,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(30)
 class WorkQueueTest {
 
-    private static final Deadline SOON = Deadline.after(Duration.ZERO);
+    private static final Deadline EXPIRED = Deadline.after(Duration.ZERO);
 
-    /** Advances the position of an idle queue, to test the wrap-around of the 32-bit position. */
+    /**
+     * Advances the next position of an empty queue, for tests of the wrap-around of the 32-bit
+     * position.
+     */
     private static void advanceTo(WorkQueue queue, long position) {
         while (queue.nextPosition() < position) {
             queue.take((int) Math.min(Integer.MAX_VALUE, position - queue.nextPosition()));
@@ -83,7 +86,7 @@ class WorkQueueTest {
 
         @ParameterizedTest
         @ValueSource(longs = {0x7fff_fff0L, 0xffff_fff0L, 0x1_7fff_fff0L, 0x1_ffff_fff0L})
-        void shouldSurviveTheWrapAroundOfPositions(long start) {
+        void shouldHandleTheWrapAroundOfPositions(long start) {
             var queue = new PolledWorkQueue(7);
             advanceTo(queue, start);
 
@@ -135,7 +138,9 @@ class WorkQueueTest {
             assertThat(attachments.reserveMarkerSlot(second)).isTrue();
             attachments.detach(first);
 
-            assertThat(attachments.reserveMarkerSlot(first)).as("the second one has it").isFalse();
+            assertThat(attachments.reserveMarkerSlot(first))
+                    .as("the second queue has the slot")
+                    .isFalse();
         }
 
         @Test
@@ -152,13 +157,13 @@ class WorkQueueTest {
     }
 
     @Nested
-    @SuppressWarnings("FutureReturnValueIgnored") // the request only occupies a slot
+    @SuppressWarnings("FutureReturnValueIgnored") // the transfers only occupy slots
     class Async {
 
         private final AsyncWorkQueue queue = new AsyncWorkQueue(3);
 
         private PendingTransfer post() throws Exception {
-            queue.awaitSlot(SOON, "send queue");
+            queue.awaitSlot(EXPIRED, "send queue");
             var transfer = new PendingTransfer("queue pair 17 of rxe0", "WRITE");
             queue.remember(queue.nextPosition(), transfer);
             queue.take(1);
@@ -187,7 +192,7 @@ class WorkQueueTest {
             post();
 
             assertThatExceptionOfType(FabricTimeoutException.class)
-                    .isThrownBy(() -> queue.awaitSlot(SOON, "send queue of queue pair 17"))
+                    .isThrownBy(() -> queue.awaitSlot(EXPIRED, "send queue of queue pair 17"))
                     .withMessage("No free slot in the send queue of queue pair 17 within 0s");
         }
 
@@ -214,11 +219,11 @@ class WorkQueueTest {
             post();
 
             assertThatExceptionOfType(FabricTimeoutException.class)
-                    .isThrownBy(() -> queue.awaitDrained(SOON, "send queue"))
+                    .isThrownBy(() -> queue.awaitDrained(EXPIRED, "send queue"))
                     .withMessage("send queue did not drain within 0s");
             assertThat(queue.complete(0)).isNotNull();
             queue.returnSlot();
-            queue.awaitDrained(SOON, "send queue");
+            queue.awaitDrained(EXPIRED, "send queue");
 
             post();
             post();
@@ -228,7 +233,7 @@ class WorkQueueTest {
         @Test
         void shouldFreeAnUnusedSlot() throws Exception {
             for (var i = 0; i < 10; i++) {
-                queue.awaitSlot(SOON, "send queue");
+                queue.awaitSlot(EXPIRED, "send queue");
                 queue.returnSlot();
             }
         }
@@ -247,7 +252,7 @@ class WorkQueueTest {
                     .havingCause()
                     .isInstanceOf(IllegalStateException.class)
                     .withMessage("queue pair 17 of rxe0 was closed before WRITE completed");
-            queue.awaitSlot(SOON, "send queue");
+            queue.awaitSlot(EXPIRED, "send queue");
         }
     }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Checks the rules on small modules that the test compiles. */
+/** Tests the {@link ArchitectureRules} with small modules, which each test writes and compiles. */
 class ArchitectureRulesTest {
 
     @TempDir Path repository;
@@ -62,7 +62,7 @@ class ArchitectureRulesTest {
                 "java.util.function.Supplier<Object> field = b.B::new;",
                 "b.B.Nested field;"
             })
-    void shouldSeeEachKindOfUse(String member) throws IOException {
+    void shouldDetectEachKindOfUse(String member) throws IOException {
         write("a.A", member);
         write("b.B", "a.A other; public static class Nested {}");
         writeSource("b.Marker", "package b; public @interface Marker {}");

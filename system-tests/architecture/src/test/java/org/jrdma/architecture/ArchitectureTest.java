@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import org.jrdma.architecture.ArchitectureRules.Violation;
 import org.junit.jupiter.api.Test;
 
-/** Checks the {@link ArchitectureRules} in all modules. */
+/** Tests that all modules of the repository obey the {@link ArchitectureRules}. */
 class ArchitectureTest {
 
     private static final Path REPOSITORY = Path.of("../..").toAbsolutePath().normalize();

@@ -18,12 +18,11 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * The structure of one module, read from its folder after compilation. Nested types count as part
- * of their top-level type.
+ * The structure of one compiled module. Nested types count as part of their top-level type.
  *
- * @param name the module's folder, relative to the repository
- * @param types the module's top-level types
- * @param dependencies between different types of the module
+ * @param name the folder of the module, relative to the repository
+ * @param types the top-level types of the module
+ * @param dependencies the dependencies between different types of the module
  * @param exportedPackages the packages that the module exports to every module
  * @param sourceLines the number of lines of each source file, by its path in the module
  */
@@ -40,8 +39,8 @@ record CompiledModule(
     private static final Pattern CLASS_IN_DESCRIPTOR = Pattern.compile("L([\\w/$]+)[;<]");
 
     /**
-     * Returns the folders of all modules that have main code which is written by hand and no test
-     * infrastructure.
+     * Returns the folders of all modules with handwritten main code, without the modules of the
+     * test infrastructure.
      */
     static List<Path> folders(Path repository) throws IOException {
         try (var folders =
@@ -95,8 +94,8 @@ record CompiledModule(
     }
 
     /**
-     * Returns the top-level types in a class file: those that the code refers to, and those in the
-     * descriptors, generic signatures and annotations of members.
+     * Returns the top-level types that a class file mentions: in its code, and in the descriptors,
+     * generic signatures and annotations of its members.
      */
     private static Set<String> mentionedTypes(ClassModel type) {
         var names = new HashSet<String>();

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** The cycles in a graph of dependencies. */
+/** Finds the cycles in a graph of dependencies. */
 final class Cycles {
 
     private Cycles() {}

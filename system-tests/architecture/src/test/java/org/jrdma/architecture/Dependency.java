@@ -2,12 +2,17 @@ package org.jrdma.architecture;
 
 import java.util.Collection;
 
-/** The use of one type or package by another. */
+/**
+ * A dependency between two types or two packages.
+ *
+ * @param user the type or package that uses the other
+ * @param used the type or package that is used
+ */
 record Dependency(String user, String used) {
 
     /**
-     * Returns the package of a top-level type. An accessor counts as part of the package that it
-     * opens.
+     * Returns the package of a top-level type. The types of a package {@code p.access} count as
+     * types of the package {@code p}, to whose members they give access.
      */
     static String packageOf(String type) {
         var name = type.substring(0, Math.max(0, type.lastIndexOf('.')));

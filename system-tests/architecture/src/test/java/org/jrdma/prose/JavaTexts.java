@@ -7,7 +7,10 @@ import java.util.regex.Pattern;
 /** Finds comments, Javadoc paragraphs and messages in a Java source file. */
 final class JavaTexts {
 
-    /** A literal of fewer words is a name or a format rather than a message. */
+    /**
+     * Matches literals of at least three words. Shorter literals are names or formats rather than
+     * messages.
+     */
     private static final Pattern MESSAGE = Pattern.compile("\\S\\s+\\S+\\s+\\S");
 
     private static final Pattern PARAGRAPH_END =
@@ -23,7 +26,10 @@ final class JavaTexts {
     private final String source;
     private final List<Text> texts = new ArrayList<>();
 
-    /** The literals of an expression that concatenates them, and where the first one starts. */
+    /**
+     * The concatenated literals of the current expression. {@code messageStart} is the position of
+     * the first literal.
+     */
     private final StringBuilder message = new StringBuilder();
 
     private int messageStart;
@@ -100,7 +106,10 @@ final class JavaTexts {
         message.setLength(0);
     }
 
-    /** Returns the end of the line comments on consecutive lines that start at the position. */
+    /**
+     * Returns the end of the line comment at the current position. Line comments that follow on the
+     * next lines belong to the same text.
+     */
     private int endOfLineComments() {
         var end = end("\n", position);
         while (true) {

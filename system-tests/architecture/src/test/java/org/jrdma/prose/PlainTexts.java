@@ -11,7 +11,10 @@ final class PlainTexts {
     private static final Pattern MARKDOWN_BLOCK = Pattern.compile("^\\s*(?:[*|#>-]|\\d+\\.) ?.*");
     private static final Pattern HERE_DOCUMENT = Pattern.compile("<<-? *'?(\\w+)'?");
 
-    /** The groups hold the text of a comment or the content of a string. */
+    /**
+     * Matches comments, and strings of at least three words. Its groups contain the text of the
+     * comment or the content of the string.
+     */
     private static final Pattern SCRIPT_TEXT =
             Pattern.compile("(?:^|\\s)#+ (.*)|\"([^\"]* [^\"]* [^\"]*)\"|'([^']* [^']* [^']*)'");
 
@@ -20,7 +23,10 @@ final class PlainTexts {
 
     private PlainTexts() {}
 
-    /** Returns the paragraphs, list items, headings and table rows, without blocks of code. */
+    /**
+     * Returns the paragraphs, list items, headings and table rows of a document. Code blocks are
+     * omitted.
+     */
     static List<Text> inMarkdown(String file, String source) {
         var texts = new ArrayList<Text>();
         var block = new StringBuilder();
@@ -51,7 +57,7 @@ final class PlainTexts {
                 .replaceAll("^[\\s*|#>-]+", "");
     }
 
-    /** Returns the comments, the messages, and the lines of here-documents. */
+    /** Returns the comments, the messages, and the lines of the here-documents of a script. */
     static List<Text> inScript(String file, String source) {
         var texts = new ArrayList<Text>();
         String end = null;
@@ -74,7 +80,7 @@ final class PlainTexts {
         return texts;
     }
 
-    /** Returns the comments and descriptions. */
+    /** Returns the comments and the module descriptions of a build file. */
     static List<Text> inXml(String file, String source) {
         var texts = new ArrayList<Text>();
         for (var matcher = XML_TEXT.matcher(source); matcher.find(); ) {

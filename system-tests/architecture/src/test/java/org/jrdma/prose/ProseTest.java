@@ -12,13 +12,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Looks for avoided wordings in the comments, messages, scripts and documents of the repository.
- * They are listed in {@code wordings.tsv}, and where one is right nevertheless, the place is listed
- * in {@code exceptions.tsv}.
+ * Tests that the comments, messages, scripts and documents of the repository contain no avoided
+ * wording. The table {@code wordings.tsv} lists these wordings. The table {@code exceptions.tsv}
+ * lists the places where a wording is correct nevertheless.
  */
 class ProseTest {
 
-    /** An exception from {@code exceptions.tsv}. */
+    /** A row of {@code exceptions.tsv}: a file and the words that it may contain. */
     private record Place(String file, String words) {}
 
     private static final List<Wording> WORDINGS = Wording.all();
@@ -46,7 +46,7 @@ class ProseTest {
         }
 
         assertThat(findings).isEmpty();
-        assertThat(unused).as("exceptions without a place").isEmpty();
+        assertThat(unused).as("exceptions that no text needs").isEmpty();
     }
 
     private static String finding(Text text, int start, int end, Wording wording) {
@@ -73,7 +73,7 @@ class ProseTest {
                 "It polls anew, else it waits.",
                 "-q is too much, or misses its value"
             })
-    void shouldFindTheDialect(String sentence) {
+    void shouldFindAvoidedWordings(String sentence) {
         assertThat(WORDINGS).anyMatch(wording -> wording.pattern().matcher(sentence).find());
     }
 

@@ -10,14 +10,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Finds the texts in all files of the repository that are written by hand. */
+/** Finds the texts in all handwritten files of the repository. */
 final class Repository {
 
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
 
     private static final Set<String> OTHER_FOLDERS = Set.of("target", ".git", ".idea", ".mvn");
 
-    /** Lists and tests of avoided wordings, the license, and generated files. */
+    /**
+     * The path suffixes of files that are not searched: tables and tests of the avoided wordings,
+     * the license, and generated files.
+     */
     private static final List<String> OTHER_FILES =
             List.of(
                     "wordings.tsv",

@@ -39,7 +39,7 @@ class TextsTest {
     }
 
     @Test
-    void shouldJoinTheLiteralsOfAMessageAndPassOverNames() {
+    void shouldJoinTheLiteralsOfAMessageAndIgnoreNames() {
         var source =
                 """
                 log.warn("The queue is" + "\\n \\"full\\" now", "name", '"');

@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** A process that a test has started. It is killed when the test ends. */
+/** A process that a test has started. {@link #close} kills it. */
 public final class Program implements AutoCloseable {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(90);
 
-    /** The state "listening" in the kernel's tables. */
+    /** The code of the state LISTEN in /proc/net/tcp. */
     private static final String LISTENING = "0A";
 
     private final List<String> command;
@@ -46,29 +46,30 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Waits until the process listens on a port. Does not connect, because some servers accept a
-     * single connection.
+     * Waits until a process in the network namespace of this process listens on a port. The method
+     * does not connect to the port, because some servers accept only one connection.
      */
     public void awaitListening(int port) throws IOException, InterruptedException {
-        await(() -> isListening(port), "listens on port " + port);
+        await(() -> isListening(port), "listened on port " + port);
     }
 
     /** Waits until the output of the process contains a text. */
-    public void awaitOutput(String part) throws IOException, InterruptedException {
-        await(() -> output().contains(part), "says " + part);
+    public void awaitOutput(String text) throws IOException, InterruptedException {
+        await(() -> output().contains(text), "printed " + text);
     }
 
     private void await(Condition condition, String description)
             throws IOException, InterruptedException {
         var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (true) {
-            var last = !isRunning() || System.nanoTime() - deadline > 0;
+            var isLastCheck = !isRunning() || System.nanoTime() - deadline > 0;
             if (condition.holds()) {
                 return;
             }
-            if (last) {
+            if (isLastCheck) {
                 throw new AssertionError(
-                        "Waited until %s %s: %s".formatted(this, description, output()));
+                        "%s ended or timed out before it %s. Its output: %s"
+                                .formatted(this, description, output()));
             }
             Thread.sleep(Duration.ofMillis(20));
         }
@@ -79,7 +80,7 @@ public final class Program implements AutoCloseable {
         boolean holds() throws IOException;
     }
 
-    /** Returns true if the process has not ended. */
+    /** Returns true if the process is still running. */
     public boolean isRunning() {
         return process.isAlive();
     }
@@ -89,7 +90,7 @@ public final class Program implements AutoCloseable {
         return Long.toString(process.pid());
     }
 
-    /** Returns true if any process in the network namespace of this one listens on the port. */
+    /** Returns true if any process in the network namespace of this process listens on the port. */
     private boolean isListening(int port) throws IOException {
         var row =
                 Pattern.compile(" *\\d+: \\p{XDigit}+:%04X \\S+ %s .*".formatted(port, LISTENING));
@@ -110,12 +111,12 @@ public final class Program implements AutoCloseable {
     /** Waits until the process ends, and returns its exit code. */
     public int await() throws IOException, InterruptedException {
         if (!process.waitFor(TIMEOUT)) {
-            throw new AssertionError(this + " does not end: " + output());
+            throw new AssertionError(this + " did not end in time. Its output: " + output());
         }
         return process.exitValue();
     }
 
-    /** Returns the output so far, including standard error. */
+    /** Returns the output that the process has printed so far, including standard error. */
     public String output() throws IOException {
         return Files.readString(output, UTF_8);
     }

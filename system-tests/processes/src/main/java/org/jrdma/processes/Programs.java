@@ -12,12 +12,15 @@ public final class Programs {
 
     private Programs() {}
 
-    /** Starts the launcher of the repository with a JVM that is small and starts quickly. */
+    /**
+     * Starts the launcher script {@code jrdma} of the repository, with JVM options that reduce the
+     * start-up time and the memory.
+     */
     public static Program launch(String... arguments) throws IOException {
         return launchWith(Path.of(System.getProperty("java.home")), arguments);
     }
 
-    /** Starts the launcher with the JDK in that folder. */
+    /** Starts the launcher script with the JDK in the given folder. */
     public static Program launchWith(Path jdk, String... arguments) throws IOException {
         var command = new ArrayList<>(List.of(root().resolve("jrdma").toString()));
         command.addAll(List.of(arguments));
@@ -30,25 +33,25 @@ public final class Programs {
                 command);
     }
 
-    /** Starts an example on the class path of the tests. */
+    /** Starts an example program with the class path of the tests. */
     public static Program example(Class<?> example, String... arguments) throws IOException {
         return example(Map.of(), example, arguments);
     }
 
-    /** Starts an example with additional environment variables. */
+    /** Starts an example program with additional environment variables. */
     public static Program example(
             Map<String, String> environment, Class<?> example, String... arguments)
             throws IOException {
         return example(environment, List.of(), example.getName(), arguments);
     }
 
-    /** Starts an example with additional options for java. */
+    /** Starts an example program with additional options for {@code java}. */
     public static Program example(List<String> options, Class<?> example, String... arguments)
             throws IOException {
         return example(Map.of(), options, example.getName(), arguments);
     }
 
-    /** Starts an example whose class the test cannot refer to. */
+    /** Starts an example program by its class name, for tests that cannot refer to the class. */
     public static Program example(String mainClass, String... arguments) throws IOException {
         return example(Map.of(), List.of(), mainClass, arguments);
     }

@@ -13,9 +13,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A thread makes a guarded call whose mark becomes visible late, because the store waits in the
- * store buffer behind stores to cache lines that the closing thread owns. The closing thread does
- * only what the guard requires. Without a barrier this test fails within seconds.
+ * Tests a guarded call whose mark becomes visible late. The store of the mark waits in the store
+ * buffer behind stores to cache lines that the closing thread owns. The closing thread executes
+ * only the steps that {@link CallGuard} requires of a close. If the guard had no barrier, this test
+ * would fail within seconds.
  */
 @JCStressTest
 @State
@@ -42,10 +43,10 @@ public class CloseDuringDelayedMark {
         }
     }
 
-    @SuppressWarnings("unused") // by CLOSED
+    @SuppressWarnings("unused") // accessed by CLOSED
     private volatile int closed;
 
-    @SuppressWarnings("unused") // by CONTENT
+    @SuppressWarnings("unused") // accessed by CONTENT
     private int content = NativeMemory.ALIVE;
 
     @Actor

@@ -10,7 +10,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** One thread makes a guarded call while another thread closes the object that the call uses. */
+/**
+ * Tests that a guarded call never uses freed memory, while another thread closes the object that
+ * the call uses.
+ */
 @JCStressTest
 @State
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "The call used live memory.")

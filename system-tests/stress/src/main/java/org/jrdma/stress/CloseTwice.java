@@ -9,7 +9,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Two threads close the same object. */
+/**
+ * Tests that both calls return after the memory has been freed, if two threads close the same
+ * object.
+ */
 @JCStressTest
 @State
 @Outcome(

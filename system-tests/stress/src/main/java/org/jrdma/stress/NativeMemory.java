@@ -6,15 +6,15 @@ import java.util.List;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * Represents the memory that a native call uses and close() frees. The accesses are opaque, because
- * the compiler does not move a native call either.
+ * Represents memory that a native call uses and that close() frees. The accesses are opaque, so
+ * that the compiler does not move them. It does not move native calls either.
  */
 class NativeMemory {
 
     static final int ALIVE = 0;
     static final int FREED = 1;
 
-    /** The result of a call that found the object closed. */
+    /** The result of a call that does not use the memory because the object is closed. */
     static final int NOT_USED = 2;
 
     private static final VarHandle CONTENT;
@@ -31,7 +31,7 @@ class NativeMemory {
     final Lifetime lifetime =
             new Lifetime("memory", List.of(), () -> CONTENT.setOpaque(this, FREED));
 
-    @SuppressWarnings("unused") // by CONTENT
+    @SuppressWarnings("unused") // accessed by CONTENT
     private int content = ALIVE;
 
     int use() {

@@ -11,8 +11,9 @@ import org.openjdk.jcstress.infra.collectors.InProcessCollector;
 import org.openjdk.jcstress.infra.collectors.TestResult;
 
 /**
- * Runs jcstress, and fails also if tests could not be loaded, which jcstress does not count as
- * failures. The tests run with membarrier(2), and those of the guard also with thread handshakes.
+ * Runs jcstress. Also fails if tests could not be loaded, because jcstress does not count them as
+ * failures. All tests run with membarrier(2). The tests of the guard also run with thread
+ * handshakes.
  */
 final class Run {
 

@@ -42,7 +42,7 @@ class ClosingTest {
     }
 
     @Test
-    void shouldRefuseToAwaitAClosedQueueAndNameIt() throws Exception {
+    void shouldRejectAWaitForAClosedQueueAndNameTheQueue() throws Exception {
         var queue = waitableQueue();
         var cursor = queue.newCursor(1);
 
@@ -57,19 +57,19 @@ class ClosingTest {
     void shouldEndAWaitWhoseQueueIsClosedAndNameTheQueue() throws Exception {
         for (var round = 0; round < 100; round++) {
             var queue = waitableQueue();
-            var begun = new CountDownLatch(1);
+            var started = new CountDownLatch(1);
             var wait =
                     new FutureTask<Void>(() -> {
                         var cursor = queue.newCursor(1);
-                        begun.countDown();
+                        started.countDown();
                         assertThatIllegalStateException()
                                 .isThrownBy(() -> cursor.await(TIMEOUT))
                                 .withMessage(queue + " is closed");
                         return null;
                     });
             Thread.ofPlatform().daemon().start(wait);
-            begun.await();
-            Thread.sleep(0, round * 10_000); // at the start of the wait, and later
+            started.await();
+            Thread.sleep(0, round * 10_000); // varies the time of the close
 
             queue.close();
 
@@ -96,7 +96,8 @@ class ClosingTest {
 
         assertThat(closed.get(TIMEOUT.toSeconds(), SECONDS).isSuccess()).isFalse();
         assertThat(dispatcher.isOpen()).isFalse();
-        // The thread that ran the stage serves all dispatchers. It has survived and left the stage.
+        // The thread that ran the stage serves all dispatchers. A completion of another dispatcher
+        // shows that this thread has returned from the stage and still runs.
         var next = domain.newQueuePair(reliable(device.newCompletionDispatcher(64)));
         next.connect(next.endpoint());
         assertThat(next.write(memory.slice(0, 64), memory.remote()).await(TIMEOUT).isSuccess())
@@ -104,7 +105,7 @@ class ClosingTest {
     }
 
     @Test
-    void shouldLetAnInterruptedVirtualThreadCloseAnObjectHeldByAnotherOneOfTheSameCarrier()
+    void shouldLetAnInterruptedVirtualThreadCloseAnObjectHeldByAnotherThreadOfItsCarrier()
             throws Exception {
         var child =
                 new ProcessBuilder(
@@ -118,7 +119,7 @@ class ClosingTest {
                         .redirectErrorStream(true)
                         .start();
         try {
-            assertThat(child.waitFor(TIMEOUT.toSeconds(), SECONDS)).as("ends").isTrue();
+            assertThat(child.waitFor(TIMEOUT.toSeconds(), SECONDS)).as("the process ends").isTrue();
             assertThat(child.inputReader().readAllAsString()).contains("closed, interrupted: true");
             assertThat(child.exitValue()).isZero();
         } finally {

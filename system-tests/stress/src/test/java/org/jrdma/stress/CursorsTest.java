@@ -17,17 +17,20 @@ import org.jrdma.verbs.CompletionQueueOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two threads wait for one completion queue, each with its own cursor. */
+/** Tests two threads that wait for the same completion queue, each with its own cursor. */
 @Timeout(120)
 class CursorsTest {
 
     private static final int ROUNDS = 500;
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    /** The duration of arming: long enough for the other thread to take the event meanwhile. */
+    /**
+     * The number of pauses by which the provider slows down a request for an event. They give the
+     * other thread enough time to take the event before the request returns.
+     */
     private static final int LINGER = 10_000;
 
-    private static final int MOST_PARKED = 1_000_000;
+    private static final int MAX_PARK_NANOS = 1_000_000;
 
     private final Phaser rounds = new Phaser(3);
     private final AtomicInteger taken = new AtomicInteger();
@@ -42,26 +45,26 @@ class CursorsTest {
             var queue = device.newCompletionQueue(CompletionQueueOptions.capacity(64).waitable());
             var pair = World.Objects.connected(domain, queue);
             var write = pair.prepareWrite(memory.slice(0, 8), memory.remote());
-            var one = new FutureTask<Void>(() -> takeOneEachRound(queue));
-            var other = new FutureTask<Void>(() -> takeOneEachRound(queue));
+            var first = new FutureTask<Void>(() -> takeOneEachRound(queue));
+            var second = new FutureTask<Void>(() -> takeOneEachRound(queue));
             provider.linger(LINGER);
-            Thread.ofPlatform().daemon().start(one);
-            Thread.ofPlatform().daemon().start(other);
-            for (var round = 0; round < ROUNDS && !one.isDone() && !other.isDone(); round++) {
+            Thread.ofPlatform().daemon().start(first);
+            Thread.ofPlatform().daemon().start(second);
+            for (var round = 0; round < ROUNDS && !first.isDone() && !second.isDone(); round++) {
                 rounds.arriveAndAwaitAdvance();
-                // The thread that takes the first completion ends. The second one is for the other
-                // thread.
-                LockSupport.parkNanos(random.nextInt(MOST_PARKED));
+                // The thread that takes the first completion ends its round. The second completion
+                // is for the other thread.
+                LockSupport.parkNanos(random.nextInt(MAX_PARK_NANOS));
                 assertThat(write.tryPost()).isTrue();
-                while (taken.get() == 2 * round && !one.isDone() && !other.isDone()) {
-                    LockSupport.parkNanos(MOST_PARKED);
+                while (taken.get() == 2 * round && !first.isDone() && !second.isDone()) {
+                    LockSupport.parkNanos(MAX_PARK_NANOS);
                 }
-                LockSupport.parkNanos(MOST_PARKED);
+                LockSupport.parkNanos(MAX_PARK_NANOS);
                 assertThat(write.tryPost()).isTrue();
                 rounds.arriveAndAwaitAdvance();
             }
             rounds.arriveAndDeregister();
-            for (var thread : other.isDone() ? List.of(other, one) : List.of(one, other)) {
+            for (var thread : second.isDone() ? List.of(second, first) : List.of(first, second)) {
                 thread.get(2 * TIMEOUT.toSeconds(), SECONDS);
             }
         } finally {
@@ -74,7 +77,7 @@ class CursorsTest {
         try (var cursor = queue.newCursor(1)) {
             for (var round = 0; round < ROUNDS; round++) {
                 rounds.arriveAndAwaitAdvance();
-                LockSupport.parkNanos(ThreadLocalRandom.current().nextInt(MOST_PARKED));
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextInt(MAX_PARK_NANOS));
                 var before = System.nanoTime();
                 assertThat(cursor.await(TIMEOUT)).as("completions of round %d", round).isOne();
                 assertThat(Duration.ofNanos(System.nanoTime() - before))

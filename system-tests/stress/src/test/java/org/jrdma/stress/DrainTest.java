@@ -31,7 +31,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Drains full queue pairs on a provider that ends the process when a completion queue overruns. */
+/**
+ * Tests drains of full queue pairs, on a provider that ends the process if a completion queue
+ * overruns.
+ */
 @Timeout(60)
 class DrainTest {
 
@@ -64,14 +67,14 @@ class DrainTest {
         var cursor = queue.newCursor(4);
         fill(pair, true);
 
-        var shown = drain(pair, cursor);
+        var delivered = drain(pair, cursor);
 
-        assertThat(shown)
+        assertThat(delivered)
                 .containsExactlyInAnyOrderElementsOf(LongStream.range(0, 16).boxed().toList());
     }
 
     @Test
-    void shouldFinishADrainThatWasInterruptedAndShowNoMarker() throws Exception {
+    void shouldFinishAnInterruptedDrainAndNotDeliverItsMarker() throws Exception {
         var queue = device.newCompletionQueue(16);
         var pair = domain.newReliableQueuePair(queue);
         pair.connect(pair.endpoint());
@@ -79,45 +82,49 @@ class DrainTest {
         fill(pair, false);
         interruptedDrain(pair, cursor);
 
-        var shown = drain(pair, cursor);
+        var delivered = drain(pair, cursor);
 
-        assertThat(shown).as("the receives").containsExactly(8L, 9L, 10L, 11L, 12L, 13L, 14L, 15L);
+        assertThat(delivered)
+                .as("the receives")
+                .containsExactly(8L, 9L, 10L, 11L, 12L, 13L, 14L, 15L);
         reconnect(pair);
-        fill(pair, false); // asserts that no slot is lost
+        fill(pair, false); // asserts that all slots are free
         assertThat(drain(pair, cursor)).hasSize(8);
     }
 
     @Test
     void shouldDrainTwoQueuePairsThatShareTheSlotForOneMarker() throws Exception {
         var queue = device.newCompletionQueue(32);
-        var one = World.Objects.connected(domain, queue);
-        var other = World.Objects.connected(domain, queue);
+        var first = World.Objects.connected(domain, queue);
+        var second = World.Objects.connected(domain, queue);
         assertThat(queue.remainingCapacity()).isZero();
         var cursor = queue.newCursor(4);
-        fill(one, true);
-        fill(other, true);
-        interruptedDrain(one, cursor);
+        fill(first, true);
+        fill(second, true);
+        interruptedDrain(first, cursor);
 
-        assertThat(drain(other, cursor)).as("those of both").hasSize(16 + 16);
+        assertThat(drain(second, cursor))
+                .as("the completions of both queue pairs")
+                .hasSize(16 + 16);
 
-        assertThat(drain(one, cursor)).isEmpty();
-        assertThat(one.freeSends()).isEqualTo(8);
-        assertThat(other.freeSends()).isEqualTo(8);
+        assertThat(drain(first, cursor)).isEmpty();
+        assertThat(first.freeSends()).isEqualTo(8);
+        assertThat(second.freeSends()).isEqualTo(8);
     }
 
     @Test
     void shouldLetOtherQueuePairsDrainIfOneIsClosedWhileItsMarkerIsPending() throws Exception {
         var queue = device.newCompletionQueue(32);
-        var one = World.Objects.connected(domain, queue);
-        var other = World.Objects.connected(domain, queue);
+        var first = World.Objects.connected(domain, queue);
+        var second = World.Objects.connected(domain, queue);
         var cursor = queue.newCursor(4);
-        fill(one, false);
-        interruptedDrain(one, cursor);
+        fill(first, false);
+        interruptedDrain(first, cursor);
 
-        one.close();
+        first.close();
 
-        fill(other, false);
-        assertThat(drain(other, cursor)).as("the receives").hasSize(8);
+        fill(second, false);
+        assertThat(drain(second, cursor)).as("the receives").hasSize(8);
     }
 
     @Test
@@ -125,23 +132,23 @@ class DrainTest {
         var queue = device.newCompletionQueue(48);
         var first = World.Objects.connected(domain, queue);
         var closed = World.Objects.connected(domain, queue);
-        var other = World.Objects.connected(domain, queue);
+        var third = World.Objects.connected(domain, queue);
         var cursor = queue.newCursor(1);
         fill(first, false);
-        interruptedDrain(first, cursor); // so that the next drain waits before it posts its marker
+        interruptedDrain(first, cursor); // the next drain must wait for the marker slot
         fill(closed, false);
 
         assertThatIllegalStateException()
                 .isThrownBy(() -> closed.drain(cursor, TIMEOUT, _ -> closed.close()))
                 .withMessage(closed + " is closed");
 
-        fill(other, false);
-        drain(other, cursor);
-        assertThat(other.freeSends()).isEqualTo(8);
+        fill(third, false);
+        drain(third, cursor);
+        assertThat(third.freeSends()).isEqualTo(8);
     }
 
     @Test
-    void shouldRefuseToResetWithPendingRequestsUntilDrained() throws Exception {
+    void shouldRejectAResetWithPendingRequestsUntilDrained() throws Exception {
         var queue = device.newCompletionQueue(16);
         var pair = domain.newReliableQueuePair(queue);
         pair.connect(pair.endpoint());
@@ -161,7 +168,7 @@ class DrainTest {
     }
 
     @Test
-    void shouldRefuseToResetAnAsyncQueuePairWithAPendingTransferUntilDrained() throws Exception {
+    void shouldRejectAResetOfAnAsyncQueuePairWithAPendingTransferUntilDrained() throws Exception {
         var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
         pair.connect(pair.endpoint());
         var transfer = pair.receive(List.of());
@@ -181,19 +188,19 @@ class DrainTest {
     }
 
     @Test
-    void shouldRefuseTransfersWhileAnAsyncQueuePairIsDrained() throws Exception {
+    void shouldRejectTransfersWhileAnAsyncQueuePairIsDrained() throws Exception {
         var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
         pair.connect(pair.endpoint());
         var flushing = new CountDownLatch(1);
-        var mayGoOn = new CompletableFuture<Void>();
+        var unblock = new CompletableFuture<Void>();
         var first = pair.receive(List.of());
         var second = pair.receive(List.of());
-        // Blocks the dispatcher, and therefore the drain, until the posts have been tried.
+        // Blocks the dispatcher, and therefore the drain, until this test has tried to post.
         var stage =
                 first.future(Runnable::run)
                         .thenApply(completion -> {
                             flushing.countDown();
-                            mayGoOn.join();
+                            unblock.join();
                             return completion;
                         });
         var drain =
@@ -214,7 +221,7 @@ class DrainTest {
 
             assertThat(drain.isDone()).isFalse();
         } finally {
-            mayGoOn.complete(null);
+            unblock.complete(null);
         }
         drain.get(TIMEOUT.toSeconds(), SECONDS);
         assertThat(stage.get().isSuccess()).isFalse();
@@ -225,29 +232,32 @@ class DrainTest {
     void shouldAcceptTransfersAgainAfterADrainHasEnded() throws Exception {
         var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
         pair.connect(pair.endpoint());
-        var mayGoOn = new CompletableFuture<Void>();
+        var unblock = new CompletableFuture<Void>();
         var first = pair.receive(List.of());
         // Blocks the dispatcher, so that the first drain misses its deadline.
-        var stage = first.future(Runnable::run).thenRun(mayGoOn::join);
-        Transfer afterTheFailure;
+        var stage = first.future(Runnable::run).thenRun(unblock::join);
+        Transfer afterFailedDrain;
         try {
             assertThatExceptionOfType(FabricTimeoutException.class)
                     .isThrownBy(() -> pair.drain(Duration.ofMillis(10)));
-            afterTheFailure = pair.receive(List.of());
+            afterFailedDrain = pair.receive(List.of());
         } finally {
-            mayGoOn.complete(null);
+            unblock.complete(null);
         }
         pair.drain(TIMEOUT);
-        var afterTheEnd = pair.receive(List.of());
+        var afterDrain = pair.receive(List.of());
 
         assertThat(stage.get(TIMEOUT.toSeconds(), SECONDS)).isNull();
-        for (var transfer : List.of(afterTheFailure, afterTheEnd)) {
+        for (var transfer : List.of(afterFailedDrain, afterDrain)) {
             assertThat(transfer.awaitCompletion(TIMEOUT).status())
                     .isEqualTo(CompletionStatus.FLUSHED);
         }
     }
 
-    /** Posts 8 writes, numbered from 0, and 8 receives that do not complete, numbered from 8. */
+    /**
+     * Posts 8 writes with the ids 0 to 7, and 8 receives with the ids 8 to 15, which do not
+     * complete before the queue pair is flushed. Both queues are then full.
+     */
     private void fill(PolledQueuePair pair, boolean signaled) throws VerbsException {
         var write = pair.prepareWrite(memory.slice(0, 8), memory.remote()).signaled(signaled);
         var receive = pair.prepareReceive(List.of());
@@ -259,15 +269,21 @@ class DrainTest {
         assertThat(receive.tryPost()).isFalse();
     }
 
-    /** Returns the numbers of the requests whose completions were shown. */
+    /**
+     * Drains a queue pair. Returns the ids of the requests whose completions the drain has
+     * delivered.
+     */
     private static List<Long> drain(PolledQueuePair pair, CompletionCursor cursor)
             throws Exception {
-        var shown = new ArrayList<Long>();
-        pair.drain(cursor, TIMEOUT, completion -> shown.add(completion.id()));
-        return shown;
+        var delivered = new ArrayList<Long>();
+        pair.drain(cursor, TIMEOUT, completion -> delivered.add(completion.id()));
+        return delivered;
     }
 
-    /** Interrupts a drain, so that its marker stays pending. */
+    /**
+     * Starts a drain that is interrupted after it has posted its marker, so that the marker stays
+     * pending.
+     */
     private static void interruptedDrain(PolledQueuePair pair, CompletionCursor cursor) {
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedIOException.class)

@@ -6,15 +6,16 @@ import java.util.concurrent.CountDownLatch;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * A program for a JVM with one carrier thread: a virtual thread with a pending interrupt closes an
- * object that another virtual thread holds. The wait must release the carrier.
+ * A program for a JVM with one carrier thread. A virtual thread whose interrupt status is set
+ * closes an object that another virtual thread holds. The program ends only if the closing thread
+ * releases the carrier while it waits.
  */
 final class InterruptedCloser {
 
     private InterruptedCloser() {}
 
     public static void main(String... arguments) throws InterruptedException {
-        var lifetime = new Lifetime("a thing", List.of(), () -> {});
+        var lifetime = new Lifetime("test object", List.of(), () -> {});
         var held = new CountDownLatch(1);
         var holder =
                 Thread.ofVirtual()

@@ -8,7 +8,8 @@ import org.jrdma.benchmarks.NullProvider;
 import org.jrdma.verbs.Device;
 
 /**
- * Opens the C provider of the benchmarks. Without a compiler, the test is skipped, except in CI.
+ * Opens a device of the C provider of the benchmarks. If there is no C compiler, the calling test
+ * is skipped, or fails in CI.
  */
 final class NullDevice {
 

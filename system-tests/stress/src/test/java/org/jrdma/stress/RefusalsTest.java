@@ -25,7 +25,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that invalid calls are rejected before the provider is called, and change nothing. */
+/**
+ * Tests that invalid calls are rejected before the provider is called, and that they change
+ * nothing.
+ */
 class RefusalsTest {
 
     private Device device;
@@ -49,7 +52,7 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldRefuseToRegisterABufferWhoseArenaCanBeClosed() {
+    void shouldRejectTheRegistrationOfABufferWhoseArenaCanBeClosed() {
         try (var shared = Arena.ofShared();
                 var confined = Arena.ofConfined()) {
             for (var arena : List.of(shared, confined)) {
@@ -109,7 +112,7 @@ class RefusalsTest {
         assertThatIllegalArgumentException().isThrownBy(() -> send.inline(true));
         assertThatIllegalArgumentException().isThrownBy(() -> write.inline(true));
 
-        // would be rejected if the request were still inline
+        // These posts would be rejected if the requests were still inline.
         assertThat(send.local(tooLong.slice()).tryPost()).isTrue();
         assertThat(write.local(tooLong.slice()).tryPost()).isTrue();
     }
@@ -118,37 +121,37 @@ class RefusalsTest {
     void shouldRejectNumbersOutOfTheRangeOfAQueuePairChange() {
         var change = QueuePairChange.to(QueuePairState.INIT);
 
-        refused("partition key index", () -> change.partitionKeyIndex(65_536));
-        refused("port", () -> change.port(0));
-        refused("port", () -> change.port(256));
-        refused("queue pair number", () -> change.destinationNumber(1 << 24));
-        refused("packet sequence", () -> change.receiveSequence(-1));
-        refused("packet sequence", () -> change.sendSequence(1 << 24));
-        refused("reads", () -> change.maxDestinationReads(256));
-        refused("reads", () -> change.maxReads(256));
-        refused("timer code", () -> change.receiverNotReadyTimer(32));
-        refused("timeout exponent", () -> change.timeout(32));
-        refused("retries", () -> change.retries(8));
-        refused("retries", () -> change.receiverNotReadyRetries(8));
+        assertRejected("partition key index", () -> change.partitionKeyIndex(65_536));
+        assertRejected("port", () -> change.port(0));
+        assertRejected("port", () -> change.port(256));
+        assertRejected("queue pair number", () -> change.destinationNumber(1 << 24));
+        assertRejected("packet sequence", () -> change.receiveSequence(-1));
+        assertRejected("packet sequence", () -> change.sendSequence(1 << 24));
+        assertRejected("reads", () -> change.maxDestinationReads(256));
+        assertRejected("reads", () -> change.maxReads(256));
+        assertRejected("timer code", () -> change.receiverNotReadyTimer(32));
+        assertRejected("timeout exponent", () -> change.timeout(32));
+        assertRejected("retries", () -> change.retries(8));
+        assertRejected("retries", () -> change.receiverNotReadyRetries(8));
 
         assertThat(change.attributes()).hasSize(1);
     }
 
     @Test
     void shouldRejectNumbersOutOfTheRangeOfAnAddress() {
-        refused("port", () -> address(256, 0, 0, 0));
-        refused("LID", () -> address(1, 65_536, 0, 0));
-        refused("service level", () -> address(1, 0, 16, 0));
-        refused("source path bits", () -> address(1, 0, 0, 128));
-        refused("GID index", () -> route(256, 0, 0, 0));
-        refused("flow label", () -> route(0, 1 << 20, 0, 0));
-        refused("hop limit", () -> route(0, 0, 256, 0));
-        refused("traffic class", () -> route(0, 0, 0, 256));
+        assertRejected("port", () -> address(256, 0, 0, 0));
+        assertRejected("LID", () -> address(1, 65_536, 0, 0));
+        assertRejected("service level", () -> address(1, 0, 16, 0));
+        assertRejected("source path bits", () -> address(1, 0, 0, 128));
+        assertRejected("GID index", () -> route(256, 0, 0, 0));
+        assertRejected("flow label", () -> route(0, 1 << 20, 0, 0));
+        assertRejected("hop limit", () -> route(0, 0, 256, 0));
+        assertRejected("traffic class", () -> route(0, 0, 0, 256));
     }
 
     @Test
     void shouldConnectAfterNumbersOutOfRangeWereRejected() throws Exception {
-        List<Consumer<DirectConnectOptions>> wrongs =
+        List<Consumer<DirectConnectOptions>> invalidSettings =
                 List.of(
                         options -> options.partitionKeyIndex(65_536),
                         options -> options.serviceLevel(16),
@@ -158,11 +161,11 @@ class RefusalsTest {
                         options -> options.acknowledgeTimeout(Duration.ZERO),
                         options -> options.retries(8),
                         options -> options.receiverNotReadyRetries(8));
-        for (var wrong : wrongs) {
+        for (var invalidSetting : invalidSettings) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> {
                         var options = new DirectConnectOptions();
-                        wrong.accept(options); // some methods reject the value themselves
+                        invalidSetting.accept(options); // some methods reject the value themselves
                         pair.connect(pair.endpoint(), options);
                     });
 
@@ -172,10 +175,10 @@ class RefusalsTest {
         assertThat(pair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
     }
 
-    private static void refused(String what, ThrowingCallable call) {
+    private static void assertRejected(String parameter, ThrowingCallable call) {
         assertThatIllegalArgumentException()
                 .isThrownBy(call)
-                .withMessageStartingWith("The " + what + " must be between ");
+                .withMessageStartingWith("The " + parameter + " must be between ");
     }
 
     private static AddressVector address(int port, int lid, int serviceLevel, int pathBits) {

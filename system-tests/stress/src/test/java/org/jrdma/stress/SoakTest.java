@@ -12,9 +12,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * Threads post, poll, wait and close at random, on a provider that ends the process when it is
- * called with a destroyed object. {@code -Djrdma.soak.seconds=60} sets the duration, {@code
- * -Djrdma.soak.seed} repeats the choices of a run.
+ * Tests that random concurrent use of the API neither crashes nor blocks. Threads post, poll, wait
+ * and close at random, on a provider that ends the process when it is called with a destroyed
+ * object. {@code -Djrdma.soak.seconds=60} sets the duration. {@code -Djrdma.soak.seed} repeats the
+ * random choices of a run.
  */
 class SoakTest {
 
@@ -22,7 +23,10 @@ class SoakTest {
     private static final long SEED = Long.getLong("jrdma.soak.seed", System.nanoTime());
     private static final int THREADS = 6;
 
-    /** Far longer than any wait of the soak. */
+    /**
+     * The time after the end of the run in which each thread must terminate. No single wait takes
+     * nearly as long.
+     */
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     @Test
@@ -72,9 +76,9 @@ class SoakTest {
     private static void report(List<Soaker> soakers) {
         var counts = new TreeMap<String, Long>();
         for (var soaker : soakers) {
-            soaker.counts().forEach((what, count) -> counts.merge(what, count, Long::sum));
+            soaker.counts().forEach((name, count) -> counts.merge(name, count, Long::sum));
         }
-        counts.forEach((what, count) -> System.out.printf(Locale.ROOT, "%,12d %s%n", count, what));
+        counts.forEach((name, count) -> System.out.printf(Locale.ROOT, "%,12d %s%n", count, name));
         assertThat(counts)
                 .as("operations that happened")
                 .containsKeys("post", "chain", "receive", "poll", "cursor await", "transfer await")

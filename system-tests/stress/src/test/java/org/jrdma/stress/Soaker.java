@@ -20,7 +20,9 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.VerbsException;
 
-/** One thread of the soak: makes random calls on the shared objects, and counts the results. */
+/**
+ * One thread of the soak test: makes random calls on the shared objects, and counts the results.
+ */
 final class Soaker implements Runnable {
 
     static final Duration SHORT = Duration.ofMillis(2);
@@ -37,12 +39,15 @@ final class Soaker implements Runnable {
         this.end = end;
     }
 
-    /** The number of calls and exceptions of each kind. */
+    /** Returns the number of calls and exceptions of each kind. */
     Map<String, Long> counts() {
         return counts;
     }
 
-    /** The exceptions that are not documented. */
+    /**
+     * Returns the exception that ended the thread because it is not documented; null if there is
+     * none.
+     */
     Throwable unexpected() {
         return unexpected;
     }
@@ -66,8 +71,8 @@ final class Soaker implements Runnable {
                 case 5, 6, 7, 8 -> post(objects);
                 case 9 -> drain(objects);
                 case 10, 11, 12 -> transfer(objects);
-                case 13 -> ask(objects);
-                case 14 -> closeWhatIsMine(objects);
+                case 13 -> queryOrChange(objects);
+                case 14 -> useOwnArena(objects);
                 case 15 -> waitForEvent(objects);
                 default -> close(objects);
             }
@@ -88,15 +93,18 @@ final class Soaker implements Runnable {
         }
     }
 
-    /** Posts to the shared queue pair, which belongs to the first thread and rejects the others. */
+    /**
+     * Posts to the shared queue pair. The first thread that prepares requests for it becomes its
+     * owner. Other threads get a WrongThreadException.
+     */
     private void post(Objects objects) throws IOException {
         use(objects, objects.polled, objects.region, 1 + random.nextInt(200));
     }
 
-    /** Posts and polls with a queue pair of this thread. */
+    /** Creates a queue pair for this thread, posts to it and polls its completions. */
     private void poll(Objects objects) throws IOException {
-        try (var mine = World.Objects.connected(objects.domain, objects.completions)) {
-            use(objects, mine, objects.region, 1 + random.nextInt(2_000));
+        try (var ownPair = World.Objects.connected(objects.domain, objects.completions)) {
+            use(objects, ownPair, objects.region, 1 + random.nextInt(2_000));
         }
     }
 
@@ -148,18 +156,18 @@ final class Soaker implements Runnable {
     }
 
     private void drain(Objects objects) throws IOException {
-        var completions = objects.completions; // other threads replace it
-        try (var mine = World.Objects.connected(objects.domain, completions);
+        var completions = objects.completions; // other threads may replace the field
+        try (var ownPair = World.Objects.connected(objects.domain, completions);
                 var cursor = completions.newCursor(8)) {
             var slice = objects.region.slice(0, 64);
-            var write = mine.prepareWrite(slice, objects.region.remote()).signaled(false);
-            var receive = mine.prepareReceive(List.of());
+            var write = ownPair.prepareWrite(slice, objects.region.remote()).signaled(false);
+            var receive = ownPair.prepareReceive(List.of());
             for (var posts = random.nextInt(8); posts > 0; posts--) {
                 write.tryPost();
                 receive.tryPost();
             }
             interruptSometimes();
-            mine.drain(cursor, SHORT, shown -> count("drained"));
+            ownPair.drain(cursor, SHORT, shown -> count("drained"));
             count("drain");
         }
     }
@@ -169,16 +177,16 @@ final class Soaker implements Runnable {
         var slice = objects.region.slice(0, random.nextBoolean() ? 64 : 128);
         interruptSometimes();
         switch (random.nextInt(6)) {
-            case 0 -> pair.receive(List.of()).awaitCompletion(SHORT); // would never complete
+            case 0 -> pair.receive(List.of()).awaitCompletion(SHORT); // never completes
             case 1 -> pair.receive(slice).awaitCompletion(SHORT);
-            case 2 -> pair.send(slice); // no thread waits for it
+            case 2 -> pair.send(slice); // no thread waits for this transfer
             case 3 -> pair.drain(SHORT);
             default -> pair.write(slice, objects.region.remote()).awaitCompletion(SHORT);
         }
         count("transfer await");
     }
 
-    private void ask(Objects objects) throws IOException {
+    private void queryOrChange(Objects objects) throws IOException {
         switch (random.nextInt(5)) {
             case 0 -> objects.device.port(1);
             case 1 -> objects.polled.query();
@@ -186,7 +194,7 @@ final class Soaker implements Runnable {
             case 3 -> resize(objects.completions);
             default -> objects.polled.modify(QueuePairChange.to(QueuePairState.ERROR));
         }
-        count("ask or change");
+        count("query or change");
     }
 
     private void resize(CompletionQueue completions) throws IOException {
@@ -197,8 +205,8 @@ final class Soaker implements Runnable {
         }
     }
 
-    /** Makes, uses and closes slices of an arena and a region of a buffer. */
-    private void closeWhatIsMine(Objects objects) throws IOException {
+    /** Creates an arena for this thread, receives into its memory and closes it. */
+    private void useOwnArena(Objects objects) throws IOException {
         try (var arena = objects.domain.newArena(Access.LOCAL_WRITE)) {
             var piece = arena.allocate(64);
             objects.dispatched.receive(arena.slice(piece)).awaitCompletion(SHORT);
@@ -212,12 +220,12 @@ final class Soaker implements Runnable {
     }
 
     private void close(Objects objects) {
-        var victim = objects.any(random);
-        victim.close();
-        if (victim.isOpen()) {
-            throw new AssertionError(victim + " is open after its close");
+        var object = objects.any(random);
+        object.close();
+        if (object.isOpen()) {
+            throw new AssertionError(object + " is open after its close");
         }
-        count("close a " + NAMES.get(victim.getClass().getSimpleName()));
+        count("close a " + NAMES.get(object.getClass().getSimpleName()));
     }
 
     private static final Map<String, String> NAMES =
@@ -231,21 +239,21 @@ final class Soaker implements Runnable {
                     "PolledQueuePair", "queue pair",
                     "AsyncQueuePair", "queue pair");
 
-    /** Sometimes interrupts this thread, so that the next wait ends at once. */
+    /** Sometimes interrupts this thread, so that its next wait ends immediately. */
     private void interruptSometimes() {
         if (random.nextInt(50) == 0) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private boolean counted(String what, boolean done) {
-        if (done) {
-            count(what);
+    private boolean counted(String operation, boolean succeeded) {
+        if (succeeded) {
+            count(operation);
         }
-        return done;
+        return succeeded;
     }
 
-    private void count(String what) {
-        counts.merge(what, 1L, Long::sum);
+    private void count(String operation) {
+        counts.merge(operation, 1L, Long::sum);
     }
 }

@@ -22,8 +22,8 @@ import org.jrdma.verbs.memory.RegisteredArena;
 import org.jrdma.verbs.model.DeviceOption;
 
 /**
- * The objects that all threads share. A thread that finds a closed object replaces it, so that
- * there is always an object to use and to close.
+ * The objects that all threads of the soak test share. A thread that finds a closed object replaces
+ * it, so that there is always an object to use and to close.
  */
 final class World {
 
@@ -32,13 +32,13 @@ final class World {
     private static final int DEVICES = 2;
 
     private final Verbs verbs;
-    private final AtomicReferenceArray<Objects> countries = new AtomicReferenceArray<>(DEVICES);
+    private final AtomicReferenceArray<Objects> devices = new AtomicReferenceArray<>(DEVICES);
 
     World(Verbs verbs) {
         this.verbs = verbs;
     }
 
-    /** A device and its objects. Each reference is replaced atomically, without a lock. */
+    /** A device and its objects. Threads replace each reference atomically, without a lock. */
     static final class Objects {
         final Device device;
         volatile ProtectionDomain domain;
@@ -60,7 +60,7 @@ final class World {
             this.dispatched = connected(domain, dispatcher);
         }
 
-        /** Replaces closed objects. */
+        /** Replaces each closed object by a new object. */
         void repair() throws FabricException {
             if (!domain.isOpen()) {
                 domain = device.newProtectionDomain();
@@ -103,7 +103,8 @@ final class World {
         }
 
         /**
-         * The completion queue has slots for several of these, because two threads may make one.
+         * Creates and connects a queue pair. The completion queue has capacity for several queue
+         * pairs, because two threads may replace a closed queue pair at the same time.
          */
         static PolledQueuePair connected(ProtectionDomain domain, CompletionQueue completions)
                 throws FabricException {
@@ -127,29 +128,32 @@ final class World {
         }
     }
 
-    /** Returns a device whose objects are all open, unless another thread closes one meanwhile. */
+    /**
+     * Returns a device with its objects, after replacing those that are closed. Another thread may
+     * close an object again before the caller uses it.
+     */
     Objects objects(RandomGenerator random) throws FabricException {
-        var place = random.nextInt(DEVICES);
-        var objects = countries.get(place);
+        var index = random.nextInt(DEVICES);
+        var objects = devices.get(index);
         if (objects == null || !objects.device.isOpen()) {
-            var made =
+            var created =
                     new Objects(
                             random.nextBoolean()
                                     ? verbs.open(NullProvider.DEVICE, DeviceOption.CRITICAL_CALLS)
                                     : verbs.open(NullProvider.DEVICE));
-            if (countries.compareAndSet(place, objects, made)) {
-                return made;
+            if (devices.compareAndSet(index, objects, created)) {
+                return created;
             }
-            made.device.close();
-            return countries.get(place);
+            created.device.close();
+            return devices.get(index);
         }
         objects.repair();
         return objects;
     }
 
     void close() {
-        for (var place = 0; place < DEVICES; place++) {
-            var objects = countries.get(place);
+        for (var index = 0; index < DEVICES; index++) {
+            var objects = devices.get(index);
             if (objects != null) {
                 objects.device.close();
             }

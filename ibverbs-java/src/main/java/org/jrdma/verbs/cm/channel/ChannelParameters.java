@@ -6,22 +6,24 @@ import java.util.Optional;
 import org.jrdma.verbs.cm.model.PrivateData;
 
 /**
- * The parameters that the two sides of an {@code RdmaChannel} exchange. They are the first part of
- * the private data of the connect request and its reply, and the program's private data follows.
+ * The parameters that the two sides of an {@code RdmaChannel} exchange. They are encoded at the
+ * start of the private data of the connect request and of its reply. The private data of the
+ * program follows them.
  *
- * @param messageBytes the maximum length of a message that the sender of the parameters can receive
+ * @param messageBytes the maximum length of a message that the sender of the parameters can
+ *     receive, in bytes
  * @param window the number of messages that the sender of the parameters can receive before it has
- *     handled the first
+ *     handled the first of them
  */
 public record ChannelParameters(int messageBytes, int window) {
 
-    /** The characters "jrc" and a version number. */
+    /** The characters "jrc" and the version number 1, which identify encoded parameters. */
     private static final int MAGIC = 0x6a726301;
 
-    /** The length of the encoded parameters. */
+    /** The length of the encoded parameters in bytes. */
     public static final int BYTES = 3 * Integer.BYTES;
 
-    /** Encodes these parameters, followed by the program's private data. */
+    /** Encodes these parameters and appends the private data of the program. */
     public byte[] encode(byte... data) {
         return ByteBuffer.allocate(BYTES + data.length)
                 .putInt(MAGIC)
@@ -31,13 +33,18 @@ public record ChannelParameters(int messageBytes, int window) {
                 .array();
     }
 
-    /** Returns the program's private data, which follows the parameters. */
+    /**
+     * Returns the private data of the program, which follows the encoded parameters.
+     *
+     * @param all private data that starts with encoded parameters
+     */
     public static PrivateData programData(PrivateData all) {
         return PrivateData.of(Arrays.copyOfRange(all.bytes(), BYTES, all.length()));
     }
 
     /**
-     * Decodes parameters. Returns empty if the private data does not start with valid parameters.
+     * Decodes the parameters at the start of private data. Returns an empty Optional if the private
+     * data does not start with valid parameters.
      */
     public static Optional<ChannelParameters> decode(PrivateData data) {
         var bytes = ByteBuffer.wrap(data.bytes());

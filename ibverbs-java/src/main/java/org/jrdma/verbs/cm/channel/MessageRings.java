@@ -18,19 +18,20 @@ import org.jrdma.verbs.model.VerbsException;
 /**
  * The send ring and the receive ring of a channel, with credit-based flow control.
  *
- * <p>Each message starts with a header, which returns credits: the number of messages that its
- * sender has handled since its previous header. The receiver of the header may send that many more
- * messages. A header without a message is sent if half of the window has been handled and no
- * message was sent in the meantime. Such headers have separate send slots, so that a claimed
- * message keeps its slot. At most two of them can be unhandled at a time, because each returns
- * credits for half of a window. The receive ring therefore has two slots more than the window.
+ * <p>A ring consists of slots; each slot contains a header and a message. A header returns credits:
+ * the number of messages that its sender has handled since it sent its previous header. The
+ * receiver of the header may send that many additional messages. If this side has handled half of
+ * its window but has sent no message in the meantime, it sends a header without a message. Such
+ * headers have their own send slots, because the program may be writing a message into the next
+ * message slot. At most two of them can be unhandled by the peer, because each returns credits for
+ * half of a window. Therefore, the receive ring has two slots more than the window.
  *
  * <p>The peer is not trusted. An invalid header ends the channel, and no header can cause an
  * out-of-bounds access.
  */
 public final class MessageRings implements AutoCloseable {
 
-    /** The maximum number of headers without a message in flight. */
+    /** The maximum number of headers without a message that are in flight. */
     private static final int HEADER_SLOTS = 2;
 
     private static final ValueLayout.OfInt INT =
@@ -41,14 +42,16 @@ public final class MessageRings implements AutoCloseable {
     private static final int HEADER_ONLY = 0;
     private static final int MESSAGE = 1;
 
-    /** Messages up to this length are sent inline if the device supports it. */
+    /**
+     * The inline capacity that is requested for the queue pair. Shorter messages, with their
+     * header, are sent inline.
+     */
     private static final int INLINE_BYTES = 64 + HEADER_BYTES;
 
     private static final long CACHE_LINE = 64;
 
-    // The upper half of a work request identifier is one of these kinds, the lower half is the
-    // slot.
-    // Requests with other identifiers were posted by the program.
+    // The upper half of the id of a work request is one of the following kinds, and the lower half
+    // is the slot. The program has posted the requests that have other ids.
     private static final int SEND_OF_MESSAGE = 1;
     private static final int SEND_OF_HEADER = 2;
     private static final int RECEIVE = 3;
@@ -71,7 +74,8 @@ public final class MessageRings implements AutoCloseable {
     private final QueuePairOptions<PolledQueuePair> queuePairOptions;
     private int inlineBytes;
 
-    // The numbers of sent messages, and of sent headers without a message.
+    // Counters since the channel was opened: the messages that this side has posted and that have
+    // completed, and the headers without a message that it has posted and that have completed.
     private long posted;
     private long completed;
     private long headersPosted;
@@ -79,21 +83,21 @@ public final class MessageRings implements AutoCloseable {
 
     private int peerWindow;
 
-    /** True if this side may send. */
+    /** True once this side may send messages. */
     private boolean started;
 
-    /** The number of sent messages for which no credit has been returned. */
+    /** The number of sent messages for which the peer has not returned a credit. */
     private int unhandled;
 
-    /** The number of credits to return with the next header. */
+    /** The number of credits that the next header returns to the peer. */
     private int credits;
 
     /**
-     * Allocates rings.
+     * Allocates the rings and their completion queue.
      *
-     * @param messageBytes the maximum length of a message
+     * @param messageBytes the maximum length of a message in bytes
      * @param window the number of messages in each ring
-     * @param operations the maximum number of reads and writes in flight
+     * @param operations the maximum number of RDMA reads and writes in flight
      */
     public MessageRings(ProtectionDomain domain, int messageBytes, int window, int operations)
             throws VerbsException {
@@ -142,47 +146,53 @@ public final class MessageRings implements AutoCloseable {
         return (long) kind << Integer.SIZE | slot;
     }
 
-    /** Returns the work request identifier of a read or write. */
+    /** Returns the work request id of an RDMA read or write. */
     public static long operation(int slot) {
         return identifier(OPERATION, slot);
     }
 
-    /** Returns true if a work request is a read or write. */
+    /** Returns true if a work request id belongs to an RDMA read or write. */
     public static boolean isOperation(long identifier) {
         return identifier >>> Integer.SIZE == OPERATION;
     }
 
-    /** Returns true if a work request is a receive. */
+    /** Returns true if a work request id belongs to a receive. */
     public static boolean isReceive(long identifier) {
         return identifier >>> Integer.SIZE == RECEIVE;
     }
 
-    /** Returns the slot of a work request. */
+    /** Returns the slot that a work request id contains. */
     public static int slot(long identifier) {
         return (int) identifier;
     }
 
-    /** The completion queue of all requests. */
+    /** Returns the completion queue of all requests of the channel. */
     public CompletionQueue completions() {
         return completions;
     }
 
-    /** The maximum number of completions at a time. */
+    /**
+     * Returns the maximum number of completions that the completion queue can contain at the same
+     * time.
+     */
     public int capacity() {
         return capacity;
     }
 
-    /** The local parameters. */
+    /** Returns the parameters of this side, which are sent to the peer. */
     public ChannelParameters parameters() {
         return new ChannelParameters(messageBytes, window);
     }
 
-    /** The options of the queue pair that the rings need. */
+    /** Returns the options with which the queue pair of the channel must be created. */
     public QueuePairOptions<PolledQueuePair> queuePairOptions() {
         return queuePairOptions;
     }
 
-    /** Posts all receives. Must be called before the peer can send. */
+    /**
+     * Posts a receive for each slot of the receive ring. Must be called before the peer can send a
+     * message.
+     */
     public void postReceives(PolledQueuePair queuePair) throws VerbsException {
         for (var slot = 0; slot < receives.length; slot++) {
             receives[slot] =
@@ -195,11 +205,11 @@ public final class MessageRings implements AutoCloseable {
     }
 
     /**
-     * Prepares the sends when the peer's parameters are known.
+     * Prepares the send requests. Called when the peer's parameters are known.
      *
-     * @param afterFirstReceive true to send only after the peer's first message has arrived. On
-     *     iWARP, an earlier message of the accepting side would break the handshake of the
-     *     connecting side
+     * @param afterFirstReceive true if this side must not send before the peer's first message has
+     *     arrived. On iWARP, an earlier message from the accepting side would break the handshake
+     *     of the connecting side
      */
     public void start(
             PolledQueuePair queuePair, ChannelParameters peer, boolean afterFirstReceive) {
@@ -221,22 +231,25 @@ public final class MessageRings implements AutoCloseable {
         }
     }
 
-    /** Sends a header, which allows a peer that waits for the first message to send. */
+    /**
+     * Sends a header without a message. It permits the peer to send if the peer waits for the first
+     * message.
+     */
     public void sendFirstHeader() throws VerbsException {
         postHeader();
     }
 
-    /** Returns true if this side may send. */
+    /** Returns true if this side may send messages. */
     public boolean isStarted() {
         return started;
     }
 
-    /** The number of messages that can be sent now. */
+    /** Returns the number of messages that this side can send without waiting. */
     public int freeMessages() {
         return !started ? 0 : Math.min(peerWindow - unhandled, window - (int) (posted - completed));
     }
 
-    /** The buffer of the next message. */
+    /** Returns the buffer in which the program writes its next message. */
     public MemorySegment nextMessage() {
         return outgoingBodies[nextSlot()];
     }
@@ -245,7 +258,11 @@ public final class MessageRings implements AutoCloseable {
         return (int) (posted % window);
     }
 
-    /** Sends the next message. */
+    /**
+     * Sends the message in the buffer that {@link #nextMessage} returns.
+     *
+     * @param bytes the length of the message in bytes
+     */
     public void send(long bytes) throws VerbsException {
         var slot = nextSlot();
         var start = slot * stride;
@@ -274,9 +291,12 @@ public final class MessageRings implements AutoCloseable {
     }
 
     /**
-     * Handles the completion of a send. Sends complete in the order in which they were posted.
+     * Handles the completion of a send request. Send requests complete in the order in which they
+     * were posted.
      *
-     * @param maySend true if the channel is open, so that credits can be returned
+     * @param identifier the work request id
+     * @param maySend true if the channel is open, so that this method may return credits to the
+     *     peer
      */
     public void sent(long identifier, boolean maySend) throws VerbsException {
         switch ((int) (identifier >>> Integer.SIZE)) {
@@ -286,17 +306,18 @@ public final class MessageRings implements AutoCloseable {
                 returnCreditsIfDue(maySend);
             }
             default -> {
-                // posted by the program
+                // the program posted this request
             }
         }
     }
 
     /**
-     * Reads the header in a slot of the receive ring. The caller must call {@link #handled}
-     * afterwards.
+     * Reads the header in a slot of the receive ring. The caller must call {@link #handled} when it
+     * no longer needs the slot.
      *
+     * @param bytes the number of bytes received
      * @return true if a message follows the header
-     * @throws InvalidMessageException if the peer violates the protocol
+     * @throws InvalidMessageException if the header violates the protocol
      */
     public boolean received(int slot, int bytes) throws InvalidMessageException {
         started = true;
@@ -314,17 +335,28 @@ public final class MessageRings implements AutoCloseable {
         return isMessage;
     }
 
-    /** The buffer of the message in a slot of the receive ring. */
+    /** Returns the buffer that contains the message in a slot of the receive ring. */
     public MemorySegment message(int slot) {
         return incomingBodies[slot];
     }
 
-    /** Returns the length of a message, given the received bytes including the header. */
+    /**
+     * Returns the length of a message in bytes.
+     *
+     * @param bytes the number of bytes received, including the header
+     */
     public static int length(int bytes) {
         return bytes - HEADER_BYTES;
     }
 
-    /** Posts the receive of a slot again, and returns credits if they are due. */
+    /**
+     * Posts the receive of a handled slot again, and sends credits to the peer if half of the
+     * window has been handled.
+     *
+     * @param isMessage true if the slot contained a message
+     * @param maySend true if the channel is open, so that this method may return credits to the
+     *     peer
+     */
     public void handled(int slot, boolean isMessage, boolean maySend) throws VerbsException {
         receives[slot].tryPost();
         if (isMessage) {

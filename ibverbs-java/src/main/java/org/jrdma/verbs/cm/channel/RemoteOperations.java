@@ -10,8 +10,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reads and writes of a channel that are in flight. They complete in the order in which they
- * were started.
+ * The RDMA reads and writes of a channel that are in flight. They complete in the order in which
+ * they were started.
  */
 public final class RemoteOperations {
 
@@ -19,7 +19,7 @@ public final class RemoteOperations {
 
     private final PolledQueuePair queuePair;
 
-    // Indexed by slot; created at the first use of a slot.
+    // The prepared requests by slot. A request is created when a slot is first used for it.
     private final @Nullable PreparedWrite[] writes;
 
     private final @Nullable PreparedRead[] reads;
@@ -27,7 +27,7 @@ public final class RemoteOperations {
     private long started;
     private long completed;
 
-    /** Creates slots for {@code capacity} operations. */
+    /** Creates slots for {@code capacity} operations in flight. */
     public RemoteOperations(PolledQueuePair queuePair, int capacity) {
         this.queuePair = queuePair;
         this.writes = new PreparedWrite[capacity];
@@ -35,7 +35,11 @@ public final class RemoteOperations {
         this.ids = new long[capacity];
     }
 
-    /** Starts a write. Returns false if no slot is free. */
+    /**
+     * Starts an RDMA write. Returns false if no slot is free or the send queue is full.
+     *
+     * @param id the identifier that the program assigns to the operation
+     */
     public boolean tryWrite(MemorySlice local, RemoteMemory remote, long id) throws VerbsException {
         var slot = freeSlot();
         if (slot == NONE) {
@@ -49,7 +53,11 @@ public final class RemoteOperations {
         return start(write.buffers(local, remote), slot, id);
     }
 
-    /** Starts a read. Returns false if no slot is free. */
+    /**
+     * Starts an RDMA read. Returns false if no slot is free or the send queue is full.
+     *
+     * @param id the identifier that the program assigns to the operation
+     */
     public boolean tryRead(MemorySlice local, RemoteMemory remote, long id) throws VerbsException {
         var slot = freeSlot();
         if (slot == NONE) {
@@ -76,7 +84,10 @@ public final class RemoteOperations {
         return posted;
     }
 
-    /** Completes the operation in a slot, and returns the identifier that the program assigned. */
+    /**
+     * Frees the slot of a completed operation, and returns the identifier that the program has
+     * assigned to the operation.
+     */
     public long complete(int slot) {
         completed++;
         return ids[slot];

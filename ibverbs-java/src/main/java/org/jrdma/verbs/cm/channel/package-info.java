@@ -1,5 +1,6 @@
 /**
- * The protocol of {@code RdmaChannel}: parameters, message rings and flow control. Not exported.
+ * The protocol of {@code RdmaChannel}: the exchanged parameters, the message rings and the flow
+ * control. Not exported.
  */
 @NullMarked
 package org.jrdma.verbs.cm.channel;

@@ -13,40 +13,63 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native calls on an identifier. Keeps the identifier open during a call, runs blocking calls on
- * platform threads, and adds the identifier and its addresses to the messages of exceptions.
+ * Makes native calls on an identifier. Keeps the identifier open during a call, runs the call on a
+ * platform thread because it may block, and adds the identifier and its addresses to the messages
+ * of exceptions.
  */
 public final class IdentifierCalls {
 
-    /** A native call. */
+    /** A native call without a result. */
     @FunctionalInterface
     public interface Call {
-        /** Makes the call. */
+        /**
+         * Makes the call.
+         *
+         * @param identifier the address of the {@code struct rdma_cm_id}
+         * @param attempt the description of the call for its exception
+         */
         void make(MemorySegment identifier, CheckedCall attempt) throws VerbsException;
     }
 
     /** A native call that returns a value. */
     @FunctionalInterface
     public interface Query<T> {
-        /** Makes the call. */
+        /**
+         * Makes the call and returns its result.
+         *
+         * @param identifier the address of the {@code struct rdma_cm_id}
+         * @param attempt the description of the call for its exception
+         */
         T make(MemorySegment identifier, CheckedCall attempt) throws VerbsException;
     }
 
     private final Lifetime lifetime;
     private final NativeIdentifier identifier;
 
-    /** Creates the calls of an identifier with the given lifetime. */
+    /**
+     * Creates the object that makes the calls on one identifier.
+     *
+     * @param lifetime the lifetime of the identifier
+     */
     public IdentifierCalls(Lifetime lifetime, NativeIdentifier identifier) {
         this.lifetime = lifetime;
         this.identifier = identifier;
     }
 
-    /** Makes a call. */
+    /**
+     * Makes a call without a result.
+     *
+     * @param function the name of the C function in the message of a failure
+     */
     public void run(String function, Call call) throws VerbsException {
         run(attempt(function), call);
     }
 
-    /** Makes a call. The message of a failure contains {@code attempt}. */
+    /**
+     * Makes a call without a result.
+     *
+     * @param attempt the description of the call in the message of a failure
+     */
     public void run(CheckedCall attempt, Call call) throws VerbsException {
         query(
                 attempt,
@@ -57,16 +80,22 @@ public final class IdentifierCalls {
     }
 
     /**
-     * Makes a call that requires a device. Checks for the device, because librdmacm would
-     * dereference a null pointer.
+     * Makes a call that requires the identifier to be bound to a device. Without a device, the call
+     * is not made, because librdmacm would dereference a null pointer.
      *
+     * @param function the name of the C function in the message of a failure
      * @throws VerbsException if the identifier is not bound to a device
      */
     public void runOnDevice(String function, Call call) throws VerbsException {
         runOnDevice(function, attempt(function), call);
     }
 
-    /** Makes a call that requires a device. The message of a failure contains {@code attempt}. */
+    /**
+     * Makes a call that requires the identifier to be bound to a device.
+     *
+     * @param attempt the description of the call in the message of a failure
+     * @throws VerbsException if the identifier is not bound to a device
+     */
     public void runOnDevice(String function, CheckedCall attempt, Call call) throws VerbsException {
         run(
                 attempt,
@@ -81,7 +110,11 @@ public final class IdentifierCalls {
                 });
     }
 
-    /** Makes a call that returns a value. */
+    /**
+     * Makes a call that returns a value.
+     *
+     * @param attempt the description of the call in the message of a failure
+     */
     public <T> T query(CheckedCall attempt, Query<T> query) throws VerbsException {
         lifetime.hold();
         try {
@@ -91,7 +124,7 @@ public final class IdentifierCalls {
         }
     }
 
-    /** Reads the native structure of the identifier. */
+    /** Reads from the {@code struct rdma_cm_id} of the identifier. */
     public <T> T read(Function<MemorySegment, T> reader) {
         lifetime.hold();
         try {
@@ -101,7 +134,10 @@ public final class IdentifierCalls {
         }
     }
 
-    /** Returns the device to which the identifier is bound. */
+    /**
+     * Returns the device to which the identifier is bound. Empty if the identifier is not bound to
+     * a device.
+     */
     public Optional<BoundDevice> device() {
         return read(IdentifierReader::device);
     }
@@ -112,10 +148,11 @@ public final class IdentifierCalls {
     }
 
     /**
-     * Reserves the identifier for a call that may block. The caller must call {@link #finish}
-     * afterwards. Closing the identifier does not wait for the call.
+     * Reserves the identifier for a call that may block. The caller must call {@link #finish} or
+     * {@link #end()} afterwards. Closing the identifier does not wait for the call.
      *
-     * @param destroyMayBlockThen true if destroying the identifier may wait for the peer afterwards
+     * @param destroyMayBlockThen true if the call has the effect that destroying the identifier may
+     *     wait for the peer
      * @throws VerbsException if another thread has reserved the identifier
      */
     public void begin(String function, NativeIdentifier.Call call, boolean destroyMayBlockThen)
@@ -127,7 +164,12 @@ public final class IdentifierCalls {
         }
     }
 
-    /** Reserves the identifier like {@link #begin}. Returns false if it is already reserved. */
+    /**
+     * Reserves the identifier like {@link #begin}, but returns false if another thread has reserved
+     * it.
+     *
+     * @throws IllegalStateException if the identifier is closed
+     */
     public boolean tryBegin(NativeIdentifier.Call call, boolean destroyMayBlockThen) {
         if (identifier.begin(call, destroyMayBlockThen)) {
             return true;
@@ -158,28 +200,31 @@ public final class IdentifierCalls {
             if (failure == null) {
                 throw e;
             }
-            failure.addSuppressed(e); // the failure of the call is thrown
+            failure.addSuppressed(e); // the caller throws the first failure
         }
     }
 
-    /** Ends the reservation. */
+    /** Ends the reservation without a call. */
     public void end() throws VerbsException {
         identifier.end();
     }
 
-    /** Returns a description of a call, with the identifier and its addresses. */
+    /**
+     * Returns a description of a call for its exception, which contains the identifier and its
+     * addresses.
+     */
     public CheckedCall attempt(String function) {
         return CheckedCall.to(function, () -> "for " + description());
     }
 
-    /** Returns a description of the identifier and its addresses. */
+    /** Returns a description of the identifier with its local and its peer address. */
     public String description() {
         try {
             var local = read(IdentifierReader::local).map(Object::toString).orElse("none");
             var peer = read(IdentifierReader::peer).map(Object::toString).orElse("none");
             return "%s (local address %s, peer address %s)".formatted(lifetime, local, peer);
         } catch (IllegalStateException _) {
-            return lifetime.toString(); // closed
+            return lifetime.toString(); // the addresses of a closed identifier cannot be read
         }
     }
 }

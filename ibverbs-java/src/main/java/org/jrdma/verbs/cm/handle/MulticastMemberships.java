@@ -13,7 +13,7 @@ import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The multicast groups that a native identifier has joined or is joining. Each group has a number,
- * by which native events refer to it.
+ * which the native events of the group contain.
  */
 public final class MulticastMemberships {
 
@@ -21,12 +21,12 @@ public final class MulticastMemberships {
     private final AtomicLong numbers = new AtomicLong();
     private final Map<Long, InetAddress> byNumber = new ConcurrentHashMap<>();
 
-    /** Creates an empty set of memberships. */
+    /** Creates the object without any groups. */
     public MulticastMemberships(GroupFunctions functions) {
         this.functions = functions;
     }
 
-    /** Starts to join a group. */
+    /** Starts to join a group. An event reports the result. */
     public void join(IdentifierCalls calls, InetAddress group, MulticastRole role)
             throws VerbsException {
         var function =
@@ -67,16 +67,20 @@ public final class MulticastMemberships {
                 () -> "for group %s and %s".formatted(group.getHostAddress(), calls.description()));
     }
 
-    /** Returns the group that an event refers to. */
+    /**
+     * Returns the group with the number that an event contains. Empty if the identifier has left
+     * the group.
+     */
     public Optional<InetAddress> group(long number) {
         return Optional.ofNullable(byNumber.get(number));
     }
 
     /**
-     * Leaves all groups. librdmacm does not free their memory when it destroys the identifier. A
-     * failure does not prevent leaving the remaining groups.
+     * Leaves all groups. Called before the identifier is destroyed, because librdmacm would
+     * otherwise not free the memory of its groups. If leaving a group fails, the method continues
+     * with the remaining groups.
      *
-     * @throws VerbsException the first failure, with later ones suppressed
+     * @throws VerbsException the first failure, with the later failures as suppressed exceptions
      */
     void leaveAll(MemorySegment identifier) throws VerbsException {
         VerbsException first = null;

@@ -7,9 +7,10 @@ import org.jrdma.verbs.internal.EventChannelFunctions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A native event channel with a reference count. The channel is destroyed when its last user has
- * released it, because an identifier outlives the close of its channel while a native call on the
- * identifier is in progress.
+ * A native event channel with a reference count. Its users are the API object and the identifiers
+ * that report events to the channel. The native channel is destroyed when the last user has
+ * released it. A count is needed, because an identifier outlives the close of its channel while a
+ * native call on the identifier is in progress.
  */
 public final class NativeEventChannel {
 
@@ -17,19 +18,19 @@ public final class NativeEventChannel {
     private final MemorySegment address;
     private int users = 1;
 
-    /** Creates a channel with one user, the caller. */
+    /** Creates a native event channel. The caller is its first user and must release it. */
     public NativeEventChannel(ConnectionLibrary library, CheckedCall attempt)
             throws VerbsException {
         this.library = library;
         this.address = library.events().createChannel(attempt);
     }
 
-    /** The address of the {@code struct rdma_event_channel}. */
+    /** Returns the address of the {@code struct rdma_event_channel}. */
     public MemorySegment address() {
         return address;
     }
 
-    /** The file descriptor, which is readable when events are available. */
+    /** Returns the file descriptor, which is readable when events are available. */
     public int descriptor() {
         return EventChannelFunctions.descriptor(address);
     }
@@ -38,7 +39,9 @@ public final class NativeEventChannel {
         users++;
     }
 
-    /** Decrements the reference count, and destroys the channel when it reaches zero. */
+    /**
+     * Decrements the reference count, and destroys the native channel if the count becomes zero.
+     */
     public synchronized void release() {
         if (--users == 0) {
             library.events().destroyChannel(address);

@@ -11,22 +11,25 @@ import org.slf4j.LoggerFactory;
 /**
  * A native identifier, which is destroyed exactly once.
  *
- * <p>Closing destroys the identifier on the calling thread unless that would block. If a native
- * call that may wait for a peer is in progress, its thread destroys the identifier after the call.
- * On iWARP, where the kernel waits for the peer to confirm a disconnect, a background thread
- * destroys it.
+ * <p>{@link #close} destroys the identifier on the calling thread, except in two cases in which
+ * this thread could block. If a native call that may wait for a peer is in progress, the thread of
+ * that call destroys the identifier after the call. On iWARP, where the kernel waits for the peer
+ * to confirm a disconnect, a background thread destroys the identifier.
  */
 public final class NativeIdentifier {
 
     private static final Logger LOG = LoggerFactory.getLogger(NativeIdentifier.class);
 
-    /** The calls that exclude one another because they can block or replace the identifier. */
+    /**
+     * The calls of which only one can be in progress at a time, because they can block or move the
+     * identifier.
+     */
     public enum Call {
-        /** Waits for TCP on iWARP. */
+        /** A connect. On iWARP, it blocks until TCP has connected. */
         CONNECT,
-        /** Waits for a name service. */
+        /** A resolution of a name. It may block while it waits for a name service. */
         LOOK_UP,
-        /** Moves the identifier to another event channel. */
+        /** A migration of the identifier to another event channel. */
         MIGRATE
     }
 
@@ -37,7 +40,8 @@ public final class NativeIdentifier {
     private @Nullable Call inProgress;
 
     /**
-     * True if the event for the call in progress has arrived, so that the call is about to return.
+     * True if the event that reports the outcome of the call in progress has arrived, so that the
+     * call is about to return.
      */
     private boolean answered;
 
@@ -45,7 +49,12 @@ public final class NativeIdentifier {
     private boolean closed;
     private boolean handedOver;
 
-    /** Creates an object that owns the given identifier. */
+    /**
+     * Creates the owner of a native identifier.
+     *
+     * @param channel the event channel to which the identifier reports its events
+     * @param address the address of the {@code struct rdma_cm_id}
+     */
     public NativeIdentifier(
             ConnectionLibrary library, NativeEventChannel channel, MemorySegment address) {
         this(library, channel, address, new MulticastMemberships(library.multicast()));
@@ -63,19 +72,20 @@ public final class NativeIdentifier {
         channel.retain();
     }
 
-    /** The address of the {@code struct rdma_cm_id}. */
+    /** Returns the address of the {@code struct rdma_cm_id}. */
     public MemorySegment address() {
         return address;
     }
 
-    /** The multicast groups of this identifier. */
+    /** Returns the multicast groups of this identifier. */
     public MulticastMemberships groups() {
         return groups;
     }
 
     /**
-     * Returns a second owner of the same identifier for a migration to another event channel. The
-     * caller must then end the ownership of one of the two with {@link #handOver}.
+     * Returns a second owner of the same native identifier, for a migration to another event
+     * channel. The caller must then call {@link #handOver} on one of the two owners, so that only
+     * the other owner destroys the identifier.
      */
     public synchronized NativeIdentifier successor(
             ConnectionLibrary newLibrary, NativeEventChannel newChannel) {
@@ -85,10 +95,11 @@ public final class NativeIdentifier {
     }
 
     /**
-     * Starts a call that may block or must not overlap with such a call.
+     * Records the start of a call that may block or must not overlap with such a call.
      *
-     * @param destroyMayBlockThen true if destroying the identifier may wait for the peer afterwards
-     * @return false if the identifier is closed or another such call is in progress
+     * @param destroyMayBlockThen true if the call has the effect that destroying the identifier may
+     *     wait for the peer
+     * @return false if the identifier is closed or handed over, or another such call is in progress
      */
     synchronized boolean begin(Call call, boolean destroyMayBlockThen) {
         awaitReturn();
@@ -102,8 +113,9 @@ public final class NativeIdentifier {
     }
 
     /**
-     * Waits for the return of a call whose event has arrived, because the program may start the
-     * next step as soon as it has received the event.
+     * Waits until the call in progress has returned if its event has already arrived. This is
+     * necessary because the program may start its next call when it receives the event, which can
+     * be before the previous call returns.
      */
     private void awaitReturn() {
         var interrupted = false;
@@ -119,12 +131,15 @@ public final class NativeIdentifier {
         }
     }
 
-    /** Records that the event with the outcome of a call has arrived. */
+    /** Records that the event that reports the outcome of a call has arrived. */
     public synchronized void answered(Call call) {
         answered |= inProgress == call;
     }
 
-    /** Ends the call in progress, and destroys the identifier if it was closed during the call. */
+    /**
+     * Records the end of the call in progress. Destroys the identifier if it was closed during the
+     * call.
+     */
     void end() throws VerbsException {
         synchronized (this) {
             inProgress = null;
@@ -136,7 +151,9 @@ public final class NativeIdentifier {
         destroy();
     }
 
-    /** Closes the identifier without waiting for a peer. */
+    /**
+     * Closes the identifier without waiting for a peer, as the description of this class states.
+     */
     public void close() throws VerbsException {
         boolean blocks;
         synchronized (this) {
@@ -161,7 +178,7 @@ public final class NativeIdentifier {
         }
     }
 
-    /** Ends the ownership: closing this object no longer destroys the identifier. */
+    /** Ends the ownership: from now on, closing this object does not destroy the identifier. */
     public synchronized void handOver() {
         handedOver = true;
     }

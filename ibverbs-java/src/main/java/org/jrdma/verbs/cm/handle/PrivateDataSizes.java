@@ -1,11 +1,11 @@
 package org.jrdma.verbs.cm.handle;
 
 /**
- * The sizes of the private data fields of connection manager messages.
+ * The maximum sizes of the private data in the messages of the connection manager.
  *
  * <p>On RoCE and InfiniBand, the kernel rejects longer data with EINVAL. On iWARP, the field has
- * 256 bytes, of which drivers reserve some: siw accepts 249 bytes and silently drops a message with
- * 252.
+ * 256 bytes, but drivers reserve some of them. For example, siw accepts 249 bytes and silently
+ * drops a message with 252 bytes.
  */
 public enum PrivateDataSizes {
     /** The private data of a connect request, or of a request for a datagram service. */
@@ -27,15 +27,20 @@ public enum PrivateDataSizes {
         this.datagramBytes = datagramBytes;
     }
 
-    /** Returns the size of the field. */
+    /**
+     * Returns the maximum size of the private data in bytes.
+     *
+     * @param isDatagram true if the message belongs to a datagram service, false for a connection
+     * @param isIwarp true if the device is an iWARP device
+     */
     public int bytes(boolean isDatagram, boolean isIwarp) {
         return isIwarp ? IWARP_BYTES : isDatagram ? datagramBytes : connectionBytes;
     }
 
     /**
-     * Checks a length.
+     * Checks the length of private data.
      *
-     * @param sender the sender of the message
+     * @param sender the sender of the message, for the exception
      * @throws IllegalArgumentException if {@code length} exceeds {@code max}
      */
     public void check(Object sender, int length, int max) {

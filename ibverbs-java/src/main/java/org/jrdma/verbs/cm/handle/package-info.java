@@ -1,5 +1,6 @@
 /**
- * Lifetimes of native identifiers and event channels, and native calls on them. Not exported.
+ * The native identifiers and event channels of the connection manager: their creation and
+ * destruction, and the native calls on them. Not exported.
  *
  * <p>Uses only the {@code model} packages of the API.
  */

@@ -10,13 +10,17 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Access to non-public members of {@code org.jrdma.verbs.flow} for other packages of this module.
+ * Gives the other packages of this module access to non-public members of {@code
+ * org.jrdma.verbs.flow}.
  */
 public abstract class FlowAccess {
 
     private static @Nullable FlowAccess registered;
 
-    /** Initializes {@link FlowCounters}, which registers its implementation, at the first use. */
+    /**
+     * Initializes {@link FlowCounters}, which registers its implementation, when the accessor is
+     * first used.
+     */
     private static final class Holder {
         static final FlowAccess ACCESS = AccessInitializer.of(FlowCounters.class, () -> registered);
     }

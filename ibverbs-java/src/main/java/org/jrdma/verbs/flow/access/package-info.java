@@ -1,6 +1,6 @@
 /**
- * Access to non-public members of {@code org.jrdma.verbs.flow} for other packages of this module.
- * Not exported.
+ * The accessor through which other packages of this module use non-public members of {@code
+ * org.jrdma.verbs.flow}. Not exported.
  */
 @NullMarked
 package org.jrdma.verbs.flow.access;

@@ -22,22 +22,26 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class MemoryAccess {
 
-    private static @Nullable MemoryAccess opened;
+    private static @Nullable MemoryAccess registered;
 
-    /** Initialized on first use, which initializes the class that registers the accessor. */
-    private static final class Loaded {
-        static final MemoryAccess ACCESS = AccessInitializer.of(MemoryRegion.class, () -> opened);
+    /**
+     * Initializes {@link MemoryRegion}, which registers its implementation, when the accessor is
+     * first used.
+     */
+    private static final class Holder {
+        static final MemoryAccess ACCESS =
+                AccessInitializer.of(MemoryRegion.class, () -> registered);
     }
 
     protected MemoryAccess() {}
 
-    /** Registers the accessor. Called when {@link MemoryRegion} is initialized. */
+    /** Registers the implementation. Called by the static initializer of {@link MemoryRegion}. */
     public static void open(MemoryAccess access) {
-        opened = access;
+        registered = access;
     }
 
     public static MemoryAccess get() {
-        return Loaded.ACCESS;
+        return Holder.ACCESS;
     }
 
     public abstract MemoryRegion region(Registration registration);

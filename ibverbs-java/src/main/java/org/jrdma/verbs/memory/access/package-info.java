@@ -1,6 +1,6 @@
 /**
- * The accessor for members of package {@code org.jrdma.verbs.memory} that are not public. Not
- * exported.
+ * The accessor through which other packages of this module use non-public members of {@code
+ * org.jrdma.verbs.memory}. Not exported.
  */
 @NullMarked
 package org.jrdma.verbs.memory.access;
