@@ -68,7 +68,9 @@ class FailureTest {
         assertFails(
                 FailureCase.WRITE_FROM_ANOTHER_DOMAIN,
                 left.queuePair()
-                        .prepareWrite(regionOfAnotherDomain(left).slice(0, 64), right.region().remote()));
+                        .prepareWrite(
+                                regionOfAnotherDomain(left).slice(0, 64),
+                                right.region().remote()));
     }
 
     @Test
@@ -511,7 +513,8 @@ class FailureTest {
 
     // ---- helpers
 
-    private void assertFails(FailureCase failure, PreparedRequest<?> request) throws VerbsException {
+    private void assertFails(FailureCase failure, PreparedRequest<?> request)
+            throws VerbsException {
         assertStatus(failure, left.complete(request));
         assertThat(left.queuePair().query().state()).isEqualTo(QueuePairState.ERROR);
         assertThat(left.queuePair().state()).isEqualTo(QueuePairState.ERROR);

@@ -102,7 +102,10 @@ class GroupMembershipTest {
             queuePair(sender)
                     .send(
                             memory.slice(0, 8),
-                            new Destination(handle, destination.queuePairNumber(), destination.queueKey()))
+                            new Destination(
+                                    handle,
+                                    destination.queuePairNumber(),
+                                    destination.queueKey()))
                     .await(TIMEOUT);
 
             received.await(TIMEOUT);

@@ -57,7 +57,9 @@ class LifetimeTest {
         var domain = device.newProtectionDomain();
         var sendCompletions = device.newCompletionQueue(16);
         var receiveCompletions = device.newCompletionQueue(16);
-        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(sendCompletions, receiveCompletions));
+        var queuePair =
+                domain.newQueuePair(
+                        QueuePairOptions.reliable(sendCompletions, receiveCompletions));
 
         receiveCompletions.close();
 
