@@ -351,7 +351,7 @@ class MemoryWindowTest {
         assertRefused(FailureCase.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
         arena.close();
         assertThat(region.segment().scope().isAlive())
-                .as("the scope of the memory, which remains alive if a window still uses the region")
+                .as("the scope of the memory, which remains alive if a window uses the region")
                 .isFalse();
     }
 

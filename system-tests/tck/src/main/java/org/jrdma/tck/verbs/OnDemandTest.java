@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OnDemandTest {
 
     private static final int BYTES = 1 << 18;
-    private static final int MESSAGE = 1000; // sender packet, at the start of a page
+    private static final int MESSAGE = 1000; // one packet, at the start of a page
     private static final int FIRST = 3 * 4096;
 
     private final Fabric fabric = Fabric.underTest();
@@ -74,7 +74,8 @@ class OnDemandTest {
         return region.segment().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    private static void assertSucceeds(Side side, PreparedSendRequest<?> request) throws VerbsException {
+    private static void assertSucceeds(Side side, PreparedSendRequest<?> request)
+            throws VerbsException {
         assertThat(side.complete(request).status()).isEqualTo(CompletionStatus.SUCCESS);
     }
 
@@ -231,7 +232,8 @@ class OnDemandTest {
         try (var pair = pair()) {
             var sender = DatagramSide.active(pair.device());
             var receiver = DatagramSide.active(pair.device());
-            var source = sender.domain().newArena(Access.LOCAL_WRITE, Access.ON_DEMAND).region(8192);
+            var source =
+                    sender.domain().newArena(Access.LOCAL_WRITE, Access.ON_DEMAND).region(8192);
             source.segment().fill((byte) 7);
             receiver.receive(0, 500);
 

@@ -70,7 +70,9 @@ class QueuesByAddressTest {
             var accepting =
                     BackgroundCalls.call(
                             Thread.ofVirtual(), () -> accept(listener, domain, received));
-            sender = connections.connect(listener.localAddress(), domain, sends(completed), TIMEOUT);
+            sender =
+                    connections.connect(
+                            listener.localAddress(), domain, sends(completed), TIMEOUT);
             receiver = accepting.get(60, TimeUnit.SECONDS);
         }
     }

@@ -62,7 +62,7 @@ class RandomThreadsTest {
     private final Map<String, LongAdder> outcomes = new ConcurrentHashMap<>();
 
     /**
-     * A device and its objects. All threads use them until left of the threads closes the device.
+     * A device and its objects. All threads use them until one of the threads closes the device.
      */
     private record Shared(
             Device device,
@@ -85,7 +85,7 @@ class RandomThreadsTest {
         var threads = new ArrayList<Thread>();
         for (var number = 0; number < THREADS; number++) {
             var random = new Random(seed + number);
-            var own = number / 2; // two threads share a queue pair, and the SDK rejects left of them
+            var own = number / 2; // two threads share a queue pair, and the SDK rejects one
             threads.add(
                     Thread.ofPlatform()
                             .daemon()
