@@ -167,7 +167,8 @@ class XrcTest {
                 .isEqualTo(times(2000, 4));
         var received = inbox.arrived(1).getFirst();
         assertThat(received.id()).isEqualTo(5);
-        assertThat(received.completion().kind()).isEqualTo(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
+        assertThat(received.completion().kind())
+                .isEqualTo(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
         assertThat(received.completion().immediate()).hasValue(77);
         assertThat(inbox.bytes(2, 10)).isEqualTo(times(10, 9));
     }
@@ -569,7 +570,7 @@ class XrcTest {
                             .prepareSend(hub.out(0, 10, 1))
                             .receiveQueue(inbox.number())
                             .id(i)
-                            .signaled(i == 2)); // no receive is posted, so the requests cannot complete
+                            .signaled(i == 2)); // cannot complete, because no receive is posted
         }
         var statuses = new HashSet<CompletionStatus>();
 
