@@ -134,7 +134,8 @@ class BothEndsTest {
         "SOFTWARE, wire0 wire1, corrupt 2%",
         "KERNEL,   wire0 wire1, corrupt 2%",
     })
-    void shouldExecuteAllKindsOfRequestsOnAFaultyWire(Asking end, String faultyEnds, String faults) throws Exception {
+    void shouldExecuteAllKindsOfRequestsOnAFaultyWire(
+            Asking end, String faultyEnds, String faults) throws Exception {
         try (var ends = new Ends(Family.IPV6, Mtu.BYTES_1024, 16)) {
             for (var sender : faultyEnds.split(" ", -1)) {
                 Wire.faults(sender, faults);
@@ -182,9 +183,10 @@ class BothEndsTest {
                 }
                 awaitInOrder(requester, requests.size());
                 awaitMessages(responder);
-                assertThat(part(responder, WRITTEN).mismatch(part(requester, SOURCE))).isEqualTo(-1);
-                assertThat(part(requester, READ_BACK).mismatch(part(requester, SOURCE))).isEqualTo(-1);
-                assertThat(part(responder, RECEIVED).mismatch(part(requester, SOURCE))).isEqualTo(-1);
+                var source = part(requester, SOURCE);
+                assertThat(part(responder, WRITTEN).mismatch(source)).isEqualTo(-1);
+                assertThat(part(requester, READ_BACK).mismatch(source)).isEqualTo(-1);
+                assertThat(part(responder, RECEIVED).mismatch(source)).isEqualTo(-1);
                 for (var slot = 0; slot < SLOTS; slot++) {
                     assertThat(requester.memory().segment().get(JAVA_LONG, FORMER + 8L * slot))
                             .isEqualTo((long) round * SLOTS + slot);
@@ -302,7 +304,10 @@ class BothEndsTest {
             responder.post(responder.queuePair().prepareReceive(slot(responder, RECEIVED, 0)));
 
             requester.post(requester.queuePair().prepareWrite(source, windowMemory));
-            requester.post(requester.queuePair().prepareRead(slot(requester, READ_BACK, 0), windowMemory));
+            requester.post(
+                    requester
+                            .queuePair()
+                            .prepareRead(slot(requester, READ_BACK, 0), windowMemory));
             requester.post(
                     requester.queuePair()
                             .prepareSend(source.slice(0, bytes))
@@ -321,7 +326,10 @@ class BothEndsTest {
                     .isEqualTo(-1);
             assertThat(slot(requester, READ_BACK, 0).segment().mismatch(source.segment()))
                     .isEqualTo(-1);
-            requester.post(requester.queuePair().prepareWrite(slot(requester, SOURCE, 1), windowMemory));
+            requester.post(
+                    requester
+                            .queuePair()
+                            .prepareWrite(slot(requester, SOURCE, 1), windowMemory));
             requester.awaitAny();
             assertThat(requester.cursor().next()).isTrue();
             assertThat(requester.cursor().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);

@@ -77,7 +77,8 @@ class ConnectionProgramsTest {
         "udaddy, C, IPV6",
         "udaddy, JAVA, IPV6"
     })
-    void shouldConnectAndTransferData(String name, RpingTest.Server server, Family family) throws Exception {
+    void shouldConnectAndTransferData(String name, RpingTest.Server server, Family family)
+            throws Exception {
         var isC = server == RpingTest.Server.C;
         var address = isC ? family.kernel() : family.software();
         try (var serving = program(isC, family, name, "-c", "3", "-b", address)) {

@@ -218,7 +218,8 @@ class PerftestTest {
             this.bytes = bytes;
             this.mtu = dialogue.begin(mtu);
             side.memory().segment().fill(UNTOUCHED);
-            localKeys = new Keys(reads, side.endpoint(), side.memory().remote().slice(TARGET, TARGET));
+            localKeys =
+                    new Keys(reads, side.endpoint(), side.memory().remote().slice(TARGET, TARGET));
             peerKeys = dialogue.exchangeKeys(localKeys);
         }
 
@@ -227,7 +228,8 @@ class PerftestTest {
         }
 
         void connect() throws IOException {
-            side.connect(peerKeys.endpoint(), mtu, Math.max(1, peerKeys.reads()), localKeys.reads());
+            side.connect(
+                    peerKeys.endpoint(), mtu, Math.max(1, peerKeys.reads()), localKeys.reads());
             dialogue.synchronize(localKeys);
         }
 

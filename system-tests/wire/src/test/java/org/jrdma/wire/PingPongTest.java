@@ -53,7 +53,8 @@ class PingPongTest {
         "ud, JAVA, IPV4, 4096, -e",
         "ud, JAVA, IPV6, 1024, ''",
     })
-    void shouldExchangeMessages(String transport, Server server, Family family, int mtu, String options)
+    void shouldExchangeMessages(
+            String transport, Server server, Family family, int mtu, String options)
             throws Exception {
         Wire.pathMtu(Mtu.ofBytes(mtu));
         var all = new ArrayList<>(List.of("-c", "-n", String.valueOf(ITERATIONS)));

@@ -83,7 +83,8 @@ class HdfsTest {
                         "dfs.namenode.safemode.extension", "0",
                         "dfs.namenode.handler.count", "3",
                         "dfs.namenode.service.handler.count", "2",
-                        "dfs.namenode.heartbeat.recheck-interval", "500", // detects a loss after 11 s
+                        // a lost DataNode is detected after 11 s
+                        "dfs.namenode.heartbeat.recheck-interval", "500",
                         "dfs.namenode.redundancy.interval.seconds", "1",
                         "dfs.namenode.reconstruction.pending.timeout-sec", "5",
                         "dfs.namenode.datanode.registration.ip-hostname-check", "false"));

@@ -120,7 +120,8 @@ class JettyTest {
         }
 
         for (var i = 0; i < CONNECTIONS; i++) {
-            assertThat(responses.get(i).get(50, TimeUnit.SECONDS).getContent()).isEqualTo(bodyOf(i));
+            assertThat(responses.get(i).get(50, TimeUnit.SECONDS).getContent())
+                    .isEqualTo(bodyOf(i));
         }
         assertThat(transports).containsOnly(TRANSPORT);
     }
