@@ -1,4 +1,4 @@
-/** The conformance kit for verbs: JUnit classes that every fabric must pass. */
+/** The conformance kit for verbs: JUnit tests that each fabric must pass. */
 module org.jrdma.tck.verbs {
     requires jdk.management;
     requires transitive org.jrdma.verbs;

@@ -1,4 +1,4 @@
-/** A module that uses RDMA, which takes one line. */
+/** A module that uses RDMA. It requires only one module of jrdma. */
 module org.example.consumer {
     requires org.jrdma.verbs;
 }

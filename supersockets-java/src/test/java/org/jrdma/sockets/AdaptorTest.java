@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests of the sockets that channels return from their socket method. */
+/** Tests the sockets that the {@code socket} method of a channel returns. */
 @ParameterizedClass
 @MethodSource("org.jrdma.sockets.Implementation#offered")
 @Timeout(30)
@@ -108,17 +108,17 @@ class AdaptorTest {
                             server.shutdownOutput();
                             return true;
                         });
-        var much = Bytes.many(1_000_000);
+        var bytes = Bytes.many(1_000_000);
         var reader = Tasks.start(kind, () -> client.getInputStream().readAllBytes());
         var output = client.getOutputStream();
         output.write(7);
-        output.write(much);
+        output.write(bytes);
         client.shutdownOutput();
 
         var received = reader.get();
 
         assertThat(echo.get()).isTrue();
-        assertThat(received).hasSize(much.length + 1).startsWith(7).endsWith(much);
+        assertThat(received).hasSize(bytes.length + 1).startsWith(7).endsWith(bytes);
         assertThat(client.getInputStream().read()).isEqualTo(-1);
         assertThat(client.isOutputShutdown()).isTrue();
         assertThat(client.isInputShutdown()).isFalse();
@@ -257,12 +257,12 @@ class AdaptorTest {
 
     @Test
     void shouldFailToConnectWithoutAListener() throws Exception {
-        InetSocketAddress nobody;
+        InetSocketAddress unusedAddress;
         try (var listener = ChannelPair.listener(provider)) {
-            nobody = (InetSocketAddress) listener.getLocalAddress();
+            unusedAddress = (InetSocketAddress) listener.getLocalAddress();
         }
         var socket = provider.openSocketChannel().socket();
-        assertThatThrownBy(() -> socket.connect(nobody, 1_000))
+        assertThatThrownBy(() -> socket.connect(unusedAddress, 1_000))
                 .isExactlyInstanceOf(ConnectException.class)
                 .hasMessage("Connection refused");
         assertThat(socket.isClosed()).isTrue();
@@ -276,7 +276,7 @@ class AdaptorTest {
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(() -> third.connect(null));
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> third.connect(nobody, -1));
+                    .isThrownBy(() -> third.connect(unusedAddress, -1));
         }
     }
 
@@ -299,10 +299,11 @@ class AdaptorTest {
             assertThatThrownBy(() -> socket.bind(null))
                     .isExactlyInstanceOf(SocketException.class)
                     .hasMessage("Already bound");
-            try (var one = provider.openSocketChannel()) {
-                one.connect(socket.getLocalSocketAddress());
+            try (var channel = provider.openSocketChannel()) {
+                channel.connect(socket.getLocalSocketAddress());
                 try (var accepted = socket.accept()) {
-                    assertThat(accepted.getRemoteSocketAddress()).isEqualTo(one.getLocalAddress());
+                    assertThat(accepted.getRemoteSocketAddress())
+                            .isEqualTo(channel.getLocalAddress());
                     assertThat(accepted.getChannel().provider()).isSameAs(provider);
                 }
             }

@@ -16,7 +16,7 @@ final class Bytes {
         return ByteBuffer.wrap(text.getBytes(US_ASCII));
     }
 
-    /** Returns a repeatable sequence of bytes. */
+    /** Returns random bytes. Calls with the same count return the same bytes. */
     static byte[] many(int count) {
         var bytes = new byte[count];
         new Random(1).nextBytes(bytes);
@@ -27,7 +27,7 @@ final class Bytes {
         return ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
     }
 
-    /** Reads a number of characters, or fewer at the end of the stream. */
+    /** Reads {@code count} ASCII characters, or fewer if the stream ends. */
     static String read(ReadableByteChannel channel, int count) throws IOException {
         return new String(readBytes(channel, count), US_ASCII);
     }

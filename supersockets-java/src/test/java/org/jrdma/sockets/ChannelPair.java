@@ -8,14 +8,14 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 
-/** Both ends of a connection within this machine. */
+/** The two channels of a connection within this machine. */
 record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCloseable {
 
     private static final String PROPERTY = "jrdma.test.address";
 
     /**
-     * The address of this machine: loopback, or the address of an RDMA device that a property
-     * names.
+     * The address of this machine. The system property {@code jrdma.test.address} sets it to the
+     * address of an RDMA device; the default is the loopback address.
      */
     static final InetAddress ADDRESS =
             System.getProperty(PROPERTY) == null
@@ -37,7 +37,10 @@ record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCl
         }
     }
 
-    /** Connects a pair, both ends of which use the transport of the implementation. */
+    /**
+     * Connects a pair, and asserts that both channels use the transport of the implementation.
+     * Repeats the attempt as often as the implementation allows.
+     */
     static ChannelPair open(Implementation implementation) throws IOException {
         for (var left = implementation.tries(); ; left--) {
             var pair = open(implementation.provider());
@@ -59,8 +62,8 @@ record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCl
     }
 
     /**
-     * Makes the channel non-blocking and writes until the send buffer is full; returns the number
-     * of bytes.
+     * Makes the channel non-blocking, writes until the send buffer is full, and returns the number
+     * of bytes that were written.
      */
     static int fill(SocketChannel channel) throws IOException {
         channel.configureBlocking(false);

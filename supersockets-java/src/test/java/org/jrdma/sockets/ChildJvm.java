@@ -7,12 +7,15 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A child JVM with the class path of this one. */
+/** Creates child JVMs with the class path of this JVM. */
 final class ChildJvm {
 
     private ChildJvm() {}
 
-    /** Starts a main class with JVM options; the error stream is merged into the output. */
+    /**
+     * Returns the builder of a process that runs a main class with JVM options. The output of the
+     * process includes its error stream.
+     */
     static ProcessBuilder of(Class<?> program, List<String> options, String... arguments) {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

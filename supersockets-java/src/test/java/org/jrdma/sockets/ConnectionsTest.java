@@ -32,10 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Tests of the reports of connections. {@link FabricSocketsTest} tests how the streams are
- * recorded.
- */
+/** Tests reports about connections. {@link FabricSocketsTest} tests the list of open streams. */
 @Timeout(30)
 class ConnectionsTest {
 
@@ -95,7 +92,7 @@ class ConnectionsTest {
 
         assertThat(read.connections())
                 .extracting(ConnectionsMXBean.Line::whyNotFaster)
-                // a control character does not start a new line
+                // control characters have been replaced, so they do not start a new field or line
                 .containsExactly("smc: no way", "");
         assertThat(read.connections().getLast()).isEqualTo(written.connections().getLast());
         assertThat(read.report()).isEqualTo(written.report().replace("\tno\nway", " no way"));
@@ -134,13 +131,14 @@ class ConnectionsTest {
     }
 
     /**
-     * Connects two streams to itself, closes one of them, and keeps the other until its input ends.
+     * A program that connects two streams to itself, closes one of them, and keeps the other one
+     * open until its standard input ends.
      */
     public static final class Storage {
 
         private Storage() {}
 
-        /** Prints the port when the streams are connected. */
+        /** Prints the port of the listener after the streams have been connected. */
         public static void main(String... arguments) throws Exception {
             try (var listener = ChannelPair.listener(Implementation.TCP.provider())) {
                 var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
@@ -157,7 +155,7 @@ class ConnectionsTest {
                     while (System.in.read() >= 0) {
                         // reaches the end of the input
                     }
-                    System.exit(0); // with both streams open
+                    System.exit(0); // exits while both channels of the second stream are open
                 }
             }
         }
@@ -215,14 +213,14 @@ class ConnectionsTest {
     @Test
     void shouldNotFollowASymbolicLinkThatAnotherUserHasCreated() throws Exception {
         var file = folder.resolve("report");
-        var other = Files.writeString(folder.resolve("other"), "of another");
+        var other = Files.writeString(folder.resolve("other"), "of another user");
         Files.createSymbolicLink(folder.resolve("report.new"), other);
         var process = start("-Djrdma.sockets.report=" + file);
         try {
             process.getOutputStream().close();
             assertThat(process.waitFor()).isZero();
 
-            assertThat(other).hasContent("of another");
+            assertThat(other).hasContent("of another user");
             assertThat(ConnectionsSnapshot.read(file).isLast()).isTrue();
         } finally {
             process.destroyForcibly();
@@ -233,7 +231,7 @@ class ConnectionsTest {
     void shouldContinueIfTheReportCannotBeWritten() throws Exception {
         var process = start("-Djrdma.sockets.report=/nowhere/report");
         try (var output = process.inputReader()) {
-            process.getOutputStream().close(); // after which the file is written once more
+            process.getOutputStream().close(); // ends the process, which writes a last report
 
             assertThat(output.lines().toList())
                     .noneMatch(line -> line.contains("\tat "))
@@ -325,7 +323,7 @@ class ConnectionsTest {
         }
     }
 
-    /** Waits for the bean, which another thread registers soon after the first connection. */
+    /** Waits until another thread has registered the bean, soon after the first connection. */
     private static ConnectionsMXBean bean() throws Exception {
         var server = ManagementFactory.getPlatformMBeanServer();
         var name = new ObjectName(ConnectionsMXBean.NAME);
@@ -376,7 +374,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldReturnTheOutputOfTheDriversProgram() throws Exception {
+    void shouldReturnTheOutputOfTheDriverProgram() throws Exception {
         var counters =
                 new DriverCounters(List.of(folder.resolve("none"), program("echo \"$1 7\"")));
 
@@ -385,7 +383,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void shouldReturnTheErrorOutputOfTheDriversProgram() throws Exception {
+    void shouldReturnTheErrorOutputOfTheDriverProgram() throws Exception {
         var failing = program("echo no driver >&2; exit 3");
 
         assertThat(new DriverCounters(List.of(failing)).read())

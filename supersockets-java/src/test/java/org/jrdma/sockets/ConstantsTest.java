@@ -22,7 +22,7 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compares constants of the system, which no generated header has, with the C headers. */
+/** Compares constants of the system that are written by hand with the values in the C headers. */
 class ConstantsTest {
 
     private static final List<Class<?>> WITH_NUMBERS =
@@ -34,7 +34,7 @@ class ConstantsTest {
                     DatagramCalls.class,
                     MulticastMemberships.class);
 
-    /** The C expressions of constants that have another name here. */
+    /** The C expressions of the constants whose Java name differs from the C name. */
     private static final Map<String, String> IN_C =
             Map.of(
                     "AGAIN", "-EAGAIN",
@@ -53,19 +53,19 @@ class ConstantsTest {
         if (CCompiler.find().isEmpty()) {
             throw Missing.missing("no C compiler: install one, or set CC");
         }
-        var here = new TreeMap<String, Long>();
+        var inJava = new TreeMap<String, Long>();
         for (var type : WITH_NUMBERS) {
             for (var field : type.getDeclaredFields()) {
                 if (Modifier.isStatic(field.getModifiers()) && field.getType().isPrimitive()) {
                     field.setAccessible(true);
                     var name = IN_C.getOrDefault(field.getName(), field.getName());
-                    here.put(name, ((Number) field.get(null)).longValue());
+                    inJava.put(name, ((Number) field.get(null)).longValue());
                 }
             }
         }
 
-        assertThat(here).containsKeys("MCAST_LEAVE_GROUP", "TCP_KEEPCNT", "FIONREAD");
-        assertThat(here).isEqualTo(inC(here.keySet().stream()));
+        assertThat(inJava).containsKeys("MCAST_LEAVE_GROUP", "TCP_KEEPCNT", "FIONREAD");
+        assertThat(inJava).isEqualTo(inC(inJava.keySet().stream()));
     }
 
     private Map<String, Long> inC(Stream<String> expressions) throws Exception {
@@ -97,10 +97,14 @@ class ConstantsTest {
                                         {
                                         """,
                                         "return 0;\n}\n")));
-        var chosen = System.getenv("CC");
+        var configured = System.getenv("CC");
         var compiled =
                 Command.run(
-                        Map.of(), chosen == null ? "cc" : chosen, "-o", program, source.toString());
+                        Map.of(),
+                        configured == null ? "cc" : configured,
+                        "-o",
+                        program,
+                        source.toString());
         assertThat(compiled.exitCode()).as(compiled.output()).isZero();
         return Command.run(Map.of(), program)
                 .output()

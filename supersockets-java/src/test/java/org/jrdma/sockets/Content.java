@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 
-/** The content of a stream. Each byte depends on its position and on the seed of the stream. */
+/**
+ * The expected content of a stream. Each byte depends on its position and on the seed of the
+ * stream.
+ */
 record Content(long seed) {
 
     byte at(long index) {
@@ -13,7 +16,7 @@ record Content(long seed) {
         return (byte) ((word ^ (word >>> 32)) >>> ((index & 7) * 8));
     }
 
-    /** Returns {@code count} bytes from a position on. */
+    /** Returns {@code count} bytes that start at a position of the stream. */
     ByteBuffer bytes(long from, int count, boolean direct) {
         var buffer = direct ? ByteBuffer.allocateDirect(count) : ByteBuffer.allocate(count);
         for (var i = 0; i < count; i++) {

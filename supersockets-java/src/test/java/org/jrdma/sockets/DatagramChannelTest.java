@@ -167,9 +167,9 @@ class DatagramChannelTest {
 
     @Test
     void shouldReportAnUnreachablePort() throws Exception {
-        var nobody = there.getLocalAddress();
+        var closedAddress = there.getLocalAddress();
         there.close();
-        here.connect(nobody);
+        here.connect(closedAddress);
         here.write(Bytes.of("a"));
 
         assertThatExceptionOfType(PortUnreachableException.class)
@@ -351,16 +351,16 @@ class DatagramChannelTest {
                     .isThrownBy(() -> key.unblock(source));
 
             key.drop();
-            var ofOne = member.join(group, loopback, source);
-            assertThat(ofOne.sourceAddress()).isEqualTo(source);
+            var sourceKey = member.join(group, loopback, source);
+            assertThat(sourceKey.sourceAddress()).isEqualTo(source);
             sender.send(Bytes.of("three"), target);
             assertThat(receiveWithin(member, 2_000)).isEqualTo("three");
             assertThatExceptionOfType(IllegalStateException.class)
-                    .isThrownBy(() -> ofOne.block(source));
+                    .isThrownBy(() -> sourceKey.block(source));
             assertThatExceptionOfType(IllegalStateException.class)
                     .isThrownBy(() -> member.join(group, loopback));
             member.close();
-            assertThat(ofOne.isValid()).isFalse();
+            assertThat(sourceKey.isValid()).isFalse();
         } finally {
             member.close();
         }

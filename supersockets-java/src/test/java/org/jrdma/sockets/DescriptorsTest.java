@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests that closed objects release their descriptors, because a leaked or reused descriptor
- * affects other channels.
+ * Tests that closed objects release their descriptors. Otherwise, a process would run out of
+ * descriptors, or a reused descriptor would affect other channels.
  */
 @Timeout(60)
 class DescriptorsTest {
@@ -95,7 +95,10 @@ class DescriptorsTest {
         }
     }
 
-    /** Uses up the descriptors of the process, and then waits with more threads than before. */
+    /**
+     * A program that first lets one thread wait for a read. It then opens all remaining descriptors
+     * of the process, and lets two threads wait.
+     */
     static final class Exhausted {
 
         public static void main(String... arguments) throws Exception {
@@ -117,7 +120,7 @@ class DescriptorsTest {
             }
         }
 
-        /** Exchanges bytes over several pairs at once. */
+        /** Reads and writes a byte over each pair, with one waiting reader for each pair. */
         private static void exchange(ChannelPair... pairs) throws Exception {
             var readers = new ArrayList<Tasks.Task<Integer>>();
             for (var pair : pairs) {

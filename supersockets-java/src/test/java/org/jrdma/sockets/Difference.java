@@ -10,9 +10,9 @@ import static org.jrdma.sockets.Implementation.TCP;
 import java.util.Set;
 
 /**
- * The points in which a transport may differ from the JDK's channels, and the reasons, as users
- * read them in docs/sockets-differences.md. Tests of these points accept the behavior of the
- * transport; all other tests require the behavior of the JDK.
+ * The points in which a transport may differ from the channels of the JDK. The reasons are
+ * published in {@code docs/reference/sockets-differences.md}. Tests of these points accept the
+ * behavior of the transport. All other tests require the behavior of the JDK.
  */
 enum Difference {
     CLOSED_LISTENER_RELEASES_ITS_PORT_IMMEDIATELY(
@@ -76,7 +76,7 @@ enum Difference {
         this.transports = Set.of(transports);
     }
 
-    /** Returns the difference and its reason, for users. */
+    /** Returns the description of the difference and its reason for users. */
     String reason() {
         return reason;
     }

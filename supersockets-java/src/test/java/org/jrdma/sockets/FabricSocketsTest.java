@@ -39,8 +39,8 @@ class FabricSocketsTest {
     private static final Transport ABSENT = Transports.supersockets(Path.of("/nowhere/family"));
 
     /**
-     * A transport of address family 1 (AF_UNIX): its sockets can be opened but cannot be bound to
-     * IPv4.
+     * A transport with address family 1 (AF_UNIX). Its sockets can be opened, but they cannot be
+     * connected to an IPv4 address.
      */
     private static final Transport UNABLE = Transports.supersockets(Implementation.familyFile("1"));
 
@@ -271,19 +271,19 @@ class FabricSocketsTest {
     void shouldThrowTheExceptionsOfSocketsFromTheFactories() throws Exception {
         var loopback = InetAddress.ofLiteral("127.0.0.1");
         var factory = new FabricSocketFactory();
-        int nobodys;
+        int unusedPort;
         try (var server = new FabricServerSocketFactory().createServerSocket(0, 5, loopback)) {
-            nobodys = server.getLocalPort();
+            unusedPort = server.getLocalPort();
         }
 
         assertThatExceptionOfType(ConnectException.class)
-                .isThrownBy(() -> factory.createSocket("127.0.0.1", nobodys))
+                .isThrownBy(() -> factory.createSocket("127.0.0.1", unusedPort))
                 .withMessageContaining("Connection refused");
         assertThatExceptionOfType(ConnectException.class)
-                .isThrownBy(() -> factory.createSocket(loopback, nobodys));
+                .isThrownBy(() -> factory.createSocket(loopback, unusedPort));
     }
 
-    /** Like JNDI, which calls these methods by reflection. */
+    /** JNDI calls these methods by reflection. */
     @Test
     void shouldReturnTheFactoriesAsDefaults() {
         assertThat(FabricSocketFactory.getDefault()).isInstanceOf(FabricSocketFactory.class);

@@ -219,7 +219,7 @@ class FactoryTest {
         assertThat(reader.get()).isEqualTo(7);
         client.setSoLinger(true, 70_000);
         assertThat(client.getSoLinger()).isEqualTo(65_535);
-        client.setSoLinger(false, 0); // otherwise its close may wait
+        client.setSoLinger(false, 0); // otherwise, the close of the client may wait
     }
 
     @Test
@@ -265,23 +265,24 @@ class FactoryTest {
 
     @Test
     void shouldNotBeConnectedWithoutAListener() throws Exception {
-        var nobody = listener.getLocalPort();
+        var unusedPort = listener.getLocalPort();
         listener.close();
         var factory = implementation.socketFactory();
 
         assertThatExceptionOfType(ConnectException.class)
-                .isThrownBy(() -> factory.createSocket(ChannelPair.ADDRESS, nobody))
+                .isThrownBy(() -> factory.createSocket(ChannelPair.ADDRESS, unusedPort))
                 .withMessageContaining("Connection refused");
         var unconnected = factory.createSocket();
         assertThatExceptionOfType(ConnectException.class)
                 .isThrownBy(() ->
-                        unconnected.connect(new InetSocketAddress(ChannelPair.ADDRESS, nobody)));
+                        unconnected.connect(
+                                new InetSocketAddress(ChannelPair.ADDRESS, unusedPort)));
         assertThat(unconnected.isClosed()).isTrue();
         assertThat(unconnected.isConnected()).isFalse();
-        var toNowhere = factory.createSocket();
+        var toUnknownHost = factory.createSocket();
         assertThatExceptionOfType(UnknownHostException.class)
                 .isThrownBy(() ->
-                        toNowhere.connect(InetSocketAddress.createUnresolved("no.invalid", 1)));
+                        toUnknownHost.connect(InetSocketAddress.createUnresolved("no.invalid", 1)));
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> factory.createSocket(ChannelPair.ADDRESS, 65_536));
         assertThatExceptionOfType(IllegalArgumentException.class)

@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A process that tests kill: one end of several streams, which it reads or writes until it is
- * killed. A writing process records its progress in a file, which the test reads afterwards.
+ * A program that connects several streams, and reads or writes them until a test kills its process.
+ * A writing process records its progress in a file, which the test reads afterwards.
  */
 final class FaultProcess {
 
     /**
-     * The size of one stream's entry: the position up to which it may have written, and the number
-     * of bytes that the channel has taken.
+     * The size of the entry for one stream in the file. An entry contains the position up to which
+     * the process may have written, and the position up to which the channel has accepted bytes.
      */
     private static final int ENTRY = 2 * Long.BYTES;
 
@@ -42,8 +42,8 @@ final class FaultProcess {
     }
 
     /**
-     * Arguments: the implementation, the port, the number of streams, the seed, "writes" or
-     * "reads", and the file.
+     * Arguments: the implementation, the port of the listener, the number of streams, the seed,
+     * "writes" or "reads", and the path of the file for the progress.
      */
     public static void main(String... arguments) throws Exception {
         var implementation = Implementation.valueOf(arguments[0]);
@@ -99,10 +99,10 @@ final class FaultProcess {
     }
 
     /**
-     * The recorded progress of one stream's writer.
+      * The recorded progress of the writer of one stream.
      *
-     * @param begun the position up to which it may have written
-     * @param taken the position up to which it has certainly written
+      * @param begun the position up to which the process may have written
+      * @param taken the position up to which the channel has accepted bytes
      */
     record Progress(long begun, long taken) {}
 

@@ -26,9 +26,10 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Injects hundreds of faults, 520 for each implementation, into streams of known content. In each
- * case a reader receives all bytes and then the end, or a prefix and then an exception. {@code
- * -Djrdma.sockets.seed=} repeats a run, except for the scheduling of threads.
+ * Injects 520 faults for each implementation into streams with known content. After each fault, the
+ * reader must receive either all bytes and the end of the stream, or a prefix of the bytes and an
+ * exception. The system property {@code jrdma.sockets.seed} repeats the random choices of an
+ * earlier run, but not the scheduling of its threads.
  */
 @ParameterizedClass
 @MethodSource("org.jrdma.sockets.Implementation#offered")
@@ -45,7 +46,7 @@ class FaultTest {
     private static final int KILLS = QUICK ? 2 : 4;
     private static final int STREAMS_OF_A_KILL = 25;
 
-    private static final int MOST_BYTES = 512 * 1024;
+    private static final int MAX_BYTES = 512 * 1024;
 
     @Parameter private Implementation implementation;
     @TempDir private Path folder;
@@ -68,16 +69,17 @@ class FaultTest {
     }
 
     /**
-     * Repeats a fault with a new pair of channels, each end of which is randomly blocking or not.
+     * Injects a fault {@code count} times, each time into a new pair of channels. Each channel is
+     * randomly blocking or non-blocking.
      */
-    private void times(int count, Fault fault) throws Exception {
+    private void repeat(int count, Fault fault) throws Exception {
         for (var i = 0; i < count; i++) {
             var random = new Random(SEED + i);
             try (var pair = ChannelPair.open(implementation)) {
                 pair.client().configureBlocking(random.nextBoolean());
                 pair.server().configureBlocking(random.nextBoolean());
                 fault.inject(
-                        pair, new Content(random.nextLong()), random.nextInt(MOST_BYTES), random);
+                        pair, new Content(random.nextLong()), random.nextInt(MAX_BYTES), random);
             } catch (Throwable e) {
                 throw new AssertionError("fault %d of seed %d".formatted(i, SEED), e);
             }
@@ -88,13 +90,13 @@ class FaultTest {
         return random.nextBoolean() ? Kind.PLATFORM : Kind.VIRTUAL;
     }
 
-    /** An operation after the last write. */
+    /** An operation on the channel after the last write. */
     @FunctionalInterface
     private interface Ending {
         void end(SocketChannel channel) throws Exception;
     }
 
-    private static Task<Transfer> writing(
+    private static Task<Transfer> startWriting(
             SocketChannel channel, Content content, long bytes, Random random, Ending ending) {
         var own = new Random(random.nextLong());
         return Tasks.start(
@@ -106,9 +108,9 @@ class FaultTest {
                 });
     }
 
-    private static Task<Transfer> writing(
+    private static Task<Transfer> startWriting(
             SocketChannel channel, Content content, long bytes, Random random) {
-        return writing(channel, content, bytes, random, _ -> {});
+        return startWriting(channel, content, bytes, random, _ -> {});
     }
 
     private static Transfer readToTheEnd(
@@ -118,11 +120,11 @@ class FaultTest {
 
     @Test
     void shouldEndOneDirectionWithAllItsBytesAndKeepTheOther() throws Exception {
-        times(
+        repeat(
                 HALF_CLOSES,
                 (pair, content, bytes, random) -> {
                     var writer =
-                            writing(
+                            startWriting(
                                     pair.client(),
                                     content,
                                     bytes,
@@ -133,28 +135,30 @@ class FaultTest {
                     assertThat(read).isEqualTo(new Transfer(bytes, null));
                     assertThat(writer.get()).isEqualTo(read);
 
-                    var answer = new Content(content.seed() + 1);
-                    var answering = writing(pair.server(), answer, bytes, random);
-                    var back = Transfer.read(pair.client(), answer, bytes, Pace.QUICK, random);
-                    assertThat(answering.get()).isEqualTo(back);
+                    var reply = new Content(content.seed() + 1);
+                    var replyWriter = startWriting(pair.server(), reply, bytes, random);
+                    var receivedReply =
+                            Transfer.read(pair.client(), reply, bytes, Pace.QUICK, random);
+                    assertThat(replyWriter.get()).isEqualTo(receivedReply);
                     pair.server().close();
-                    var end = readToTheEnd(pair.client(), answer, Pace.QUICK, random);
+                    var end = readToTheEnd(pair.client(), reply, Pace.QUICK, random);
                     assertThat(end).isEqualTo(new Transfer(0, null));
                 });
     }
 
     @Test
     void shouldEndWithAPrefixAndAnExceptionAfterAReset() throws Exception {
-        times(
+        repeat(
                 RESETS,
                 (pair, content, bytes, random) -> {
-                    var writer = writing(pair.client(), content, bytes, random, FaultTest::reset);
+                    var writer =
+                            startWriting(pair.client(), content, bytes, random, FaultTest::reset);
                     var pace = random.nextBoolean() ? Pace.QUICK : Pace.SLOW;
 
                     var read = readToTheEnd(pair.server(), content, pace, random);
 
                     read.assertAllOrAPrefixOf(writer.get());
-                    var late = writing(pair.server(), content, MOST_BYTES * 64L, random).get();
+                    var late = startWriting(pair.server(), content, MAX_BYTES * 64L, random).get();
                     assertThat(late.failure()).as("a write to a closed reader").isNotNull();
                 });
     }
@@ -168,15 +172,16 @@ class FaultTest {
 
     @Test
     void shouldKeepAllBytesForASlowReader() throws Exception {
-        times(
+        repeat(
                 SLOW_READERS,
                 (pair, content, bytes, random) -> {
-                    // Small buffers, because with large segments on loopback TCP waits for its
-                    // timers.
+                    // The buffers are small, because with the large segments of the loopback
+                    // interface TCP would wait for its timers.
                     pair.server().setOption(StandardSocketOptions.SO_RCVBUF, 128 * 1024);
                     pair.client().setOption(StandardSocketOptions.SO_SNDBUF, 128 * 1024);
                     var writer =
-                            writing(pair.client(), content, bytes, random, SocketChannel::close);
+                            startWriting(
+                                    pair.client(), content, bytes, random, SocketChannel::close);
 
                     var read = readToTheEnd(pair.server(), content, Pace.SLOW, random);
 
@@ -187,10 +192,10 @@ class FaultTest {
 
     @Test
     void shouldFailWritesAfterTheReaderHasClosed() throws Exception {
-        times(
+        repeat(
                 LOST_READERS,
                 (pair, content, bytes, random) -> {
-                    var writer = writing(pair.client(), content, Long.MAX_VALUE, random);
+                    var writer = startWriting(pair.client(), content, Long.MAX_VALUE, random);
 
                     var read = Transfer.read(pair.server(), content, bytes, Pace.QUICK, random);
                     pair.server().close();
@@ -208,7 +213,7 @@ class FaultTest {
             var seed = SEED + kill;
             var file = folder.resolve("written" + kill);
             var readers = new ArrayList<Task<Transfer>>();
-            try (var streams = killed("writes", seed, file)) {
+            try (var streams = startProcess("writes", seed, file)) {
                 for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
                     var channel = streams.channels.get(i);
                     var content = new Content(seed + i);
@@ -245,10 +250,10 @@ class FaultTest {
         for (var kill = 0; kill < KILLS / 2; kill++) {
             var seed = SEED + kill;
             var writers = new ArrayList<Task<Transfer>>();
-            try (var streams = killed("reads", seed, folder.resolve("unused"))) {
+            try (var streams = startProcess("reads", seed, folder.resolve("unused"))) {
                 for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
                     writers.add(
-                            writing(
+                            startWriting(
                                     streams.channels.get(i),
                                     new Content(seed + i),
                                     Long.MAX_VALUE,
@@ -264,7 +269,7 @@ class FaultTest {
         }
     }
 
-    /** Streams to a process, indexed by their numbers in that process. */
+    /** The streams from a {@link FaultProcess}, indexed by their numbers in that process. */
     private record Streams(Process process, List<SocketChannel> channels) implements AutoCloseable {
         @Override
         public void close() throws IOException {
@@ -275,8 +280,8 @@ class FaultTest {
         }
     }
 
-    /** A connected process that will be killed. */
-    private Streams killed(String does, long seed, Path file) throws Exception {
+    /** Starts a {@link FaultProcess}, and returns it after all of its streams are connected. */
+    private Streams startProcess(String command, long seed, Path file) throws Exception {
         try (var listener = ChannelPair.listener(provider)) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             var process =
@@ -290,7 +295,7 @@ class FaultTest {
                                     Integer.toString(port),
                                     Integer.toString(STREAMS_OF_A_KILL),
                                     Long.toString(seed),
-                                    does,
+                                    command,
                                     file.toString())
                             .redirectOutput(folder.resolve("output").toFile())
                             .start();
@@ -299,7 +304,7 @@ class FaultTest {
                 var channel = listener.accept();
                 var number = ByteBuffer.allocate(1);
                 if (channel.read(number) < 0) {
-                    channel.close(); // fell back to another transport; the process connects again
+                    channel.close(); // the process fell back to TCP, and will connect again
                     continue;
                 }
                 implementation.assertTransport(channel);

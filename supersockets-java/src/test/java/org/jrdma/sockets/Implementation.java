@@ -18,29 +18,41 @@ import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.model.Transport;
 
 /**
- * The channels that a conformance test uses. The JDK's channels are the reference: each test runs
- * with them too.
+ * The implementations of channels that the conformance tests run with. The channels of the JDK are
+ * the reference.
  */
 enum Implementation {
     JDK("", SelectorProvider.provider(), List.of()),
     TCP("tcp", List.of(Transports.tcp())),
 
-    /** The complete transport without the driver: the address family is that of IPv4. */
+    /**
+     * The SuperSockets transport without its driver. It uses the address family of IPv4 in place of
+     * the family of the driver.
+     */
     SUPERSOCKETS(
             "supersockets", List.of(Transports.supersockets(familyFile("2\n")), Transports.tcp())),
 
-    /** Both ends on one node of the software fabric, in this process or in a child process. */
+    /**
+     * The SISCI transport on one node of the software fabric. The peer runs in this process or in a
+     * child process.
+     */
     SISCI("sisci", List.of(SisciNodes.sharedNode().transport(""), Transports.tcp())),
 
-    /** Requires a kernel with RDMA devices, in the guest, and uses the address of one of them. */
+    /**
+     * The rsocket transport. It requires a kernel with RDMA devices, as in the guest, and uses the
+     * address of one of the devices.
+     */
     RSOCKET("rsocket", List.of(Transports.rsocket(), Transports.tcp())),
 
-    /** Requires a kernel with SMC, in the guest. Uses the SMC loopback device. */
+    /**
+     * The SMC transport. It requires a kernel with SMC, as in the guest, and uses the SMC loopback
+     * device.
+     */
     SMC("smc", List.of(Transports.smc(), Transports.tcp())),
 
     /**
-     * The SuperSockets transport with the address family of SMC, because the driver's family is not
-     * that of IPv4 either.
+     * The SuperSockets transport with the address family of SMC. Like the family of the
+     * SuperSockets driver, that family is not the one of IPv4.
      */
     SUPERSOCKETS_OVER_SMC(
             "supersockets", List.of(Transports.supersockets(familyFile("43\n")), Transports.tcp()));
@@ -50,7 +62,9 @@ enum Implementation {
 
     private static final String PROPERTY = "jrdma.test.implementations";
 
-    /** The name in {@link Connection#transport}; empty for the JDK. */
+    /**
+     * The name of the transport in {@link Connection#transport}, or an empty string for the JDK.
+     */
     private final String transport;
 
     @SuppressWarnings("ImmutableEnumChecker") // its visible state does not change
@@ -70,8 +84,8 @@ enum Implementation {
     }
 
     /**
-     * Returns the implementations of this run: those that need no device, unless a property names
-     * others.
+     * Returns the implementations that the system property {@code jrdma.test.implementations}
+     * names, or by default those that need no device of the kernel.
      */
     static Stream<Implementation> offered() {
         var named = System.getProperty(PROPERTY);
@@ -107,8 +121,8 @@ enum Implementation {
     }
 
     /**
-     * Fails unless a connected channel uses the transport of this implementation. A fallback to TCP
-     * would pass all tests.
+     * Asserts that a connected channel uses the transport of this implementation. Without this
+     * check, all tests would also pass with a fallback to TCP.
      */
     void assertTransport(SocketChannel channel) {
         if (!usesTransport(channel)) {
@@ -122,19 +136,22 @@ enum Implementation {
     }
 
     /**
-     * Returns the number of attempts to connect. A busy software device of the kernel may not
-     * respond in time, so that a fallback to TCP is correct.
+     * Returns the number of attempts to connect. Several attempts are necessary for rsockets: a
+     * busy software device of the kernel may not respond in time, and then the fallback to TCP is
+     * correct.
      */
     int tries() {
         return this == RSOCKET ? 5 : 1;
     }
 
-    /** Returns true if this implementation is known to have a difference. */
+    /** Returns true if this implementation has a documented difference from the JDK. */
     boolean differsIn(Difference difference) {
         return this != JDK && difference.transports().contains(this);
     }
 
-    /** Creates a file like the one that the driver publishes. */
+    /**
+     * Creates a file with an address family, like the file that the SuperSockets driver provides.
+     */
     static Path familyFile(String content) {
         try {
             var file = Files.createTempFile("family", "");

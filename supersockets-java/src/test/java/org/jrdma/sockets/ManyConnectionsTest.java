@@ -24,22 +24,28 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Thousands of connections, both ends of which are on one selector and its thread. */
+/**
+ * Tests thousands of connections. A single thread with one selector serves the channels of both
+ * sides.
+ */
 @ParameterizedClass
 @MethodSource("org.jrdma.sockets.Implementation#offered")
 @Timeout(180)
 class ManyConnectionsTest {
 
     private static final boolean QUICK = Boolean.getBoolean("jrdma.test.quick");
-    private static final int CHURNED = QUICK ? 1_000 : 10_000;
-    private static final int AT_ONCE = QUICK ? 250 : 1_000;
+    private static final int CONNECTIONS = QUICK ? 1_000 : 10_000;
+    private static final int CONCURRENT_CONNECTIONS = QUICK ? 250 : 1_000;
 
-    /** Fewer for rsockets, each of which has buffers that the device must register. */
-    private static final int CHURNED_RSOCKETS = QUICK ? 200 : 1_000;
+    /**
+     * The number of rsockets. It is smaller, because the device must register buffers for each
+     * rsocket.
+     */
+    private static final int RSOCKETS = QUICK ? 200 : 1_000;
 
-    private static final int RSOCKETS_AT_ONCE = 200;
+    private static final int CONCURRENT_RSOCKETS = 200;
     private static final Duration LIMIT = Duration.ofMinutes(2);
-    private static final int MORE_DESCRIPTORS = 2;
+    private static final int EXTRA_DESCRIPTORS = 2;
 
     @Parameter private Implementation implementation;
 
@@ -49,14 +55,14 @@ class ManyConnectionsTest {
 
     @Test
     void shouldOpenAndCloseManyConnectionsWithinTwoMinutes() throws Exception {
-        exchange(50, 64, 50); // the first connection creates objects that remain
+        exchange(50, 64, 50); // creates the objects that remain after the first connection
         var before = descriptors();
         var start = System.nanoTime();
 
-        exchange(isRsocket() ? CHURNED_RSOCKETS : CHURNED, 64, 50);
+        exchange(isRsocket() ? RSOCKETS : CONNECTIONS, 64, 50);
 
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LIMIT);
-        awaitDescriptors(before + MORE_DESCRIPTORS);
+        awaitDescriptors(before + EXTRA_DESCRIPTORS);
     }
 
     @Test
@@ -64,47 +70,48 @@ class ManyConnectionsTest {
         exchange(50, 64, 50);
         var before = descriptors();
 
-        var count = isRsocket() ? RSOCKETS_AT_ONCE : AT_ONCE;
-        var most = exchange(count, 4096, count);
+        var count = isRsocket() ? CONCURRENT_RSOCKETS : CONCURRENT_CONNECTIONS;
+        var maximum = exchange(count, 4096, count);
 
-        assertThat(most).isEqualTo(count);
-        awaitDescriptors(before + MORE_DESCRIPTORS);
+        assertThat(maximum).isEqualTo(count);
+        awaitDescriptors(before + EXTRA_DESCRIPTORS);
     }
 
     /**
-     * Opens {@code count} connections. When {@code atOnce} of them are open, each sends its own
-     * bytes, receives them back, checks them, and is closed.
+      * Opens {@code count} connections, at most {@code concurrent} of them at a time. Each client
+      * sends its own bytes, receives and checks the echo, and closes the connection. If all
+      * connections are concurrent, the clients send only after all connections are open.
      *
      * @return the maximum number of open connections
      */
-    private int exchange(int count, int bytes, int atOnce) throws Exception {
-        var done = new CompletableFuture<Integer>();
+    private int exchange(int count, int bytes, int concurrent) throws Exception {
+        var result = new CompletableFuture<Integer>();
         var thread =
                 Thread.ofPlatform()
                         .name("the-selector")
                         .start(() -> {
                             try (var exchange =
-                                    new Exchange(implementation, count, bytes, atOnce)) {
-                                done.complete(exchange.run());
+                                    new Exchange(implementation, count, bytes, concurrent)) {
+                                result.complete(exchange.run());
                             } catch (Throwable e) {
-                                done.completeExceptionally(e);
+                                result.completeExceptionally(e);
                             }
                         });
-        var most = done.get(LIMIT.toSeconds() + 30, TimeUnit.SECONDS);
+        var maximum = result.get(LIMIT.toSeconds() + 30, TimeUnit.SECONDS);
         thread.join();
-        return most;
+        return maximum;
     }
 
     /**
-     * Waits until descriptors are released. Some closes take time: an rsocket's, until the peer has
-     * received what was sent.
+     * Waits until descriptors have been released. The close of an rsocket takes time, because it
+     * waits until the peer has received all bytes.
      */
-    private static void awaitDescriptors(long most) throws Exception {
+    private static void awaitDescriptors(long maximum) throws Exception {
         var deadline = Deadline.after(Duration.ofSeconds(20));
-        while (descriptors() > most && !deadline.hasPassed()) {
+        while (descriptors() > maximum && !deadline.hasPassed()) {
             Thread.sleep(10);
         }
-        assertThat(descriptors()).isLessThanOrEqualTo(most);
+        assertThat(descriptors()).isLessThanOrEqualTo(maximum);
     }
 
     private static long descriptors() throws IOException {
@@ -114,12 +121,12 @@ class ManyConnectionsTest {
     }
 
     /**
-     * One end of a connection.
+      * One side of a connection.
      *
-     * @param isClient true for the client's end
+      * @param isClient true for the side of the client
      * @param number the number of the connection
-     * @param buffer the bytes that a client has sent and received back, or that a server's end
-     *     still has to send back
+      * @param buffer the bytes that the client has received back, or that the server has received
+      *     and sends back
      */
     private record End(boolean isClient, int number, ByteBuffer buffer) {}
 
@@ -129,7 +136,7 @@ class ManyConnectionsTest {
         private final SelectorProvider provider;
         private final int count;
         private final int bytes;
-        private final int atOnce;
+        private final int concurrent;
         private final Selector selector;
         private final ServerSocketChannel listener;
         private final SocketAddress address;
@@ -139,32 +146,32 @@ class ManyConnectionsTest {
         private int connected;
         private int finished;
         private int serverEnds;
-        private int most;
+        private int maximum;
 
-        Exchange(Implementation implementation, int count, int bytes, int atOnce)
+        Exchange(Implementation implementation, int count, int bytes, int concurrent)
                 throws IOException {
             this.implementation = implementation;
             provider = implementation.provider();
             this.count = count;
             this.bytes = bytes;
-            this.atOnce = atOnce;
+            this.concurrent = concurrent;
             expected = new byte[bytes];
             selector = provider.openSelector();
-            listener = provider.openServerSocketChannel().bind(ChannelPair.ANY_PORT, atOnce);
+            listener = provider.openServerSocketChannel().bind(ChannelPair.ANY_PORT, concurrent);
             address = listener.getLocalAddress();
             listener.configureBlocking(false);
             listener.register(selector, SelectionKey.OP_ACCEPT);
         }
 
-        /** Runs until both ends of the last connection are closed. */
+        /** Runs until both sides of the last connection are closed. */
         int run() throws IOException {
             while (finished < count || serverEnds > 0) {
-                while (opened < count && opened - finished < atOnce) {
+                while (opened < count && opened - finished < concurrent) {
                     connect();
                 }
                 selector.select(this::serve);
             }
-            return most;
+            return maximum;
         }
 
         private void connect() throws IOException {
@@ -209,13 +216,16 @@ class ManyConnectionsTest {
             }
         }
 
-        /** Sends when all connections that are to be open at once are established. */
+        /**
+         * Sends the bytes of an established connection. If all connections are concurrent, no
+         * client sends before all connections are established.
+         */
         private void established(SelectionKey key) throws IOException {
             implementation.assertTransport((SocketChannel) key.channel());
             key.interestOps(0);
             connected++;
-            most = Math.max(most, connected - finished);
-            if (atOnce < count) {
+            maximum = Math.max(maximum, connected - finished);
+            if (concurrent < count) {
                 send(key);
             } else if (connected == count) {
                 for (var each : selector.keys()) {
@@ -229,7 +239,7 @@ class ManyConnectionsTest {
         private void send(SelectionKey key) throws IOException {
             var end = (End) key.attachment();
             var sent = ((SocketChannel) key.channel()).write(ByteBuffer.wrap(bytesOf(end.number)));
-            assertThat(sent).isEqualTo(bytes); // the send buffer of a socket holds these few bytes
+            assertThat(sent).isEqualTo(bytes); // the few bytes fit into the send buffer of a socket
             key.interestOps(SelectionKey.OP_READ);
         }
 

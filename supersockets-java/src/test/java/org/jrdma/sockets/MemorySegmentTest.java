@@ -12,27 +12,27 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests of the methods that {@link FabricSocketChannel} adds to a socket channel. */
+/** Tests the methods that {@link FabricSocketChannel} adds to those of a socket channel. */
 @Timeout(30)
 class MemorySegmentTest {
 
     @Test
     void shouldReadAndWriteNativeMemory() throws Exception {
-        var much = Bytes.many(2_000_000);
+        var bytes = Bytes.many(2_000_000);
         try (var pair = ChannelPair.open(Implementation.TCP.provider());
                 var arena = Arena.ofShared()) {
             var client = (FabricSocketChannel) pair.client();
             var server = (FabricSocketChannel) pair.server();
-            var source = arena.allocate(much.length);
-            MemorySegment.copy(much, 0, source, JAVA_BYTE, 0, much.length);
+            var source = arena.allocate(bytes.length);
+            MemorySegment.copy(bytes, 0, source, JAVA_BYTE, 0, bytes.length);
             var writer = Tasks.start(() -> client.write(source));
-            var target = arena.allocate(much.length);
-            for (var read = 0L; read < much.length; ) {
+            var target = arena.allocate(bytes.length);
+            for (var read = 0L; read < bytes.length; ) {
                 read += server.read(target.asSlice(read));
             }
 
-            assertThat(writer.get()).isEqualTo(much.length);
-            assertThat(target.toArray(JAVA_BYTE)).isEqualTo(much);
+            assertThat(writer.get()).isEqualTo(bytes.length);
+            assertThat(target.toArray(JAVA_BYTE)).isEqualTo(bytes);
             client.close();
             assertThat(server.read(target)).isEqualTo(-1);
             assertThat(client.transport()).isSameAs(Transports.tcp());
@@ -43,13 +43,13 @@ class MemorySegmentTest {
     void shouldRejectClosedMemory() throws Exception {
         try (var pair = ChannelPair.open(Implementation.TCP.provider())) {
             var client = (FabricSocketChannel) pair.client();
-            MemorySegment gone;
+            MemorySegment closed;
             try (var arena = Arena.ofConfined()) {
-                gone = arena.allocate(8);
+                closed = arena.allocate(8);
             }
 
             assertThatExceptionOfType(IllegalStateException.class)
-                    .isThrownBy(() -> client.write(gone));
+                    .isThrownBy(() -> client.write(closed));
 
             client.write(Arena.ofAuto().allocateFrom("a"));
             assertThat(Bytes.read(pair.server(), 1)).isEqualTo("a");

@@ -99,7 +99,7 @@ class PipeTest {
     }
 
     @Test
-    void shouldBeSelectedByEitherEnd() throws Exception {
+    void shouldBeSelectableAtBothEnds() throws Exception {
         pipe.source().configureBlocking(false);
         pipe.sink().configureBlocking(false);
         try (var selector = implementation.provider().openSelector()) {

@@ -40,7 +40,10 @@ class PolicyTest {
 
     private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
 
-    /** SuperSockets with the address family of IPv4, usable without the driver. */
+    /**
+     * The SuperSockets transport with the address family of IPv4, which makes it usable without the
+     * driver.
+     */
     private static final Transport SUPERSOCKETS =
             Transports.supersockets(Implementation.familyFile("2"));
 
@@ -211,13 +214,13 @@ class PolicyTest {
         try (var listener = ChannelPair.listener(provider);
                 var channel = provider.openSocketChannel();
                 var bound = provider.openSocketChannel();
-                var chosen = provider.openSocketChannel(StandardProtocolFamily.INET)) {
+                var withFamily = provider.openSocketChannel(StandardProtocolFamily.INET)) {
             assertThat(listener.toString()).contains("supersockets");
             channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
             bound.bind(ChannelPair.ANY_PORT);
-            var own = bound.getLocalAddress();
+            var boundAddress = bound.getLocalAddress();
 
-            for (var each : List.of(channel, bound, chosen)) {
+            for (var each : List.of(channel, bound, withFamily)) {
                 assertThat(transport(each)).isEqualTo("supersockets");
                 each.connect(listener.getLocalAddress());
                 assertThat(transport(each)).isEqualTo("tcp");
@@ -230,7 +233,7 @@ class PolicyTest {
             }
 
             assertThat(channel.getOption(StandardSocketOptions.SO_KEEPALIVE)).isTrue();
-            assertThat(bound.getLocalAddress()).isEqualTo(own);
+            assertThat(bound.getLocalAddress()).isEqualTo(boundAddress);
         }
     }
 
@@ -240,9 +243,9 @@ class PolicyTest {
 
     @Test
     void shouldListenOverTheTransportOfThePolicy() throws Exception {
-        var any = provider();
+        var probeProvider = provider();
         int port;
-        try (var probe = ChannelPair.listener(any)) {
+        try (var probe = ChannelPair.listener(probeProvider)) {
             port = ((InetSocketAddress) probe.getLocalAddress()).getPort();
         }
         var provider = provider("listen 127.0.0.0/8 %d tcp".formatted(port));
@@ -272,10 +275,10 @@ class PolicyTest {
 
     @Test
     void shouldConnectOverTheTransportThatThePolicyHasForEachAddress() throws Exception {
-        var listening = provider();
+        var listenerProvider = provider();
         var preferences =
                 Preferences.of(STANDARD, policy(ofHours(1), "connect localhost,127.0.0.1 * tcp"));
-        try (var listener = listening.openServerSocketChannel()) {
+        try (var listener = listenerProvider.openServerSocketChannel()) {
             listener.bind(null);
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             try (var channel =

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests of the provider as the JVM loads it. Each test needs a JVM of its own, because the JVM
- * loads the provider once.
+ * Tests the provider when the JVM loads it as the default. Each test starts a child JVM, because a
+ * JVM loads the provider only once.
  */
 @Timeout(60)
 class PropertyTest {
@@ -78,7 +78,7 @@ class PropertyTest {
                                 "-Djrdma.sockets.sisci.hosts=/nowhere/hosts"))
                 .contains(
                         "ConnectException: there is no hosts file /nowhere/hosts",
-                        "SocketChannel.open"); // and not in the listener
+                        "SocketChannel.open"); // the client fails, not the listener
     }
 
     @Test
@@ -145,7 +145,7 @@ class PropertyTest {
                     var selector = Selector.open();
                     var datagrams = DatagramChannel.open()) {
                 client.write(Bytes.of("a"));
-                var heard = Bytes.read(server, 1);
+                var received = Bytes.read(server, 1);
                 var providers =
                         Stream.of(
                                         listener.provider(),
@@ -157,7 +157,7 @@ class PropertyTest {
                                 .map(provider -> provider.getClass().getSimpleName())
                                 .collect(Collectors.toSet());
                 Pipe.open();
-                if (heard.equals("a") && providers.size() == 1) {
+                if (received.equals("a") && providers.size() == 1) {
                     System.out.println(
                             "all of %s, over %s (%s)"
                                     .formatted(

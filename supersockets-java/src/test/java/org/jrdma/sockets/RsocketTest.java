@@ -26,15 +26,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests rsockets on the RoCE device of the guest's kernel, at its address. */
+/** Tests rsockets at the address of the RoCE device of the guest's kernel. */
 @Tag("real-kernel")
 @Timeout(60)
 class RsocketTest {
 
     private static final InetAddress ROCE = InetAddress.ofLiteral("10.77.0.1");
     private static final InetAddress IWARP = InetAddress.ofLiteral("10.77.1.1");
-    private static final List<Transport> ALONE = List.of(Transports.rsocket());
-    private static final List<Transport> PREFERRED =
+    private static final List<Transport> RSOCKET = List.of(Transports.rsocket());
+    private static final List<Transport> WITH_TCP =
             List.of(Transports.rsocket(), Transports.tcp());
 
     private static ServerSocketChannel listener(InetAddress address, List<Transport> transports)
@@ -48,7 +48,7 @@ class RsocketTest {
 
     private static ChannelPair connect(ServerSocketChannel listener) throws Exception {
         return new ChannelPair(
-                FabricSockets.connect("10.77.0.1", port(listener), ALONE, ofSeconds(10)),
+                FabricSockets.connect("10.77.0.1", port(listener), RSOCKET, ofSeconds(10)),
                 listener.accept());
     }
 
@@ -66,10 +66,10 @@ class RsocketTest {
     void shouldTransferAStreamUpToItsEnd(Kind kind) throws Exception {
         var content = new Content(7);
         var bytes = 4L << 20;
-        try (var listener = listener(ROCE, PREFERRED);
+        try (var listener = listener(ROCE, WITH_TCP);
                 var client =
                         FabricSockets.connect(
-                                "10.77.0.1", port(listener), PREFERRED, ofSeconds(10));
+                                "10.77.0.1", port(listener), WITH_TCP, ofSeconds(10));
                 var server = listener.accept()) {
             assertThat(Connections.of(client))
                     .hasToString("10.77.0.1:%d rsocket".formatted(port(listener)));
@@ -98,7 +98,7 @@ class RsocketTest {
 
     @Test
     void shouldServeTcpAtTheSamePort() throws Exception {
-        try (var listener = listener(any(), PREFERRED)) {
+        try (var listener = listener(any(), WITH_TCP)) {
             for (var host : List.of("10.77.0.1", "127.0.0.1", "10.77.1.1")) {
                 try (var client = SocketChannel.open(new InetSocketAddress(host, port(listener)));
                         var server = listener.accept()) {
@@ -111,7 +111,7 @@ class RsocketTest {
             }
             try (var client =
                             FabricSockets.connect(
-                                    "10.77.0.1", port(listener), PREFERRED, ofSeconds(10));
+                                    "10.77.0.1", port(listener), WITH_TCP, ofSeconds(10));
                     var server = listener.accept()) {
                 assertThat(Connections.of(client).transport()).isEqualTo("rsocket");
                 assertThat(Connections.of(server).transport()).isEqualTo("rsocket");
@@ -122,14 +122,14 @@ class RsocketTest {
     @Test
     void shouldReportThatAPortIsInUse() throws Exception {
         var address = new InetSocketAddress(ROCE, 4_711);
-        var door = RsocketTransport.CONFIGURED.listen(address, 5, 0);
+        var listener = RsocketTransport.CONFIGURED.listen(address, 5, 0);
         try {
             assertThatThrownBy(() -> RsocketTransport.CONFIGURED.listen(address, 5, 0))
                     .isInstanceOfSatisfying(
                             FabricException.class,
                             e -> assertThat(e.code()).isEqualTo(Errno.EADDRINUSE));
         } finally {
-            door.close();
+            listener.close();
         }
     }
 
@@ -138,7 +138,7 @@ class RsocketTest {
         try (var listener = listener(ROCE, List.of(Transports.tcp()));
                 var client =
                         FabricSockets.connect(
-                                "10.77.0.1", port(listener), PREFERRED, ofSeconds(10));
+                                "10.77.0.1", port(listener), WITH_TCP, ofSeconds(10));
                 var server = listener.accept()) {
             client.write(Bytes.of("abc"));
             assertThat(Bytes.read(server, 3)).isEqualTo("abc");
@@ -148,7 +148,7 @@ class RsocketTest {
                                     .formatted(port(listener)));
             assertThatThrownBy(() ->
                             FabricSockets.connect(
-                                    "10.77.0.1", port(listener), ALONE, ofSeconds(10)))
+                                    "10.77.0.1", port(listener), RSOCKET, ofSeconds(10)))
                     .hasMessageContaining("no rsocket listens there");
         }
     }
@@ -157,9 +157,9 @@ class RsocketTest {
     void shouldFallBackIfNoDeviceReachesThePeer() throws Exception {
         for (var host : List.of(InetAddress.ofLiteral("127.0.0.1"), IWARP)) {
             var name = host.getHostAddress();
-            try (var listener = listener(host, PREFERRED);
+            try (var listener = listener(host, WITH_TCP);
                     var client =
-                            FabricSockets.connect(name, port(listener), PREFERRED, ofSeconds(10));
+                            FabricSockets.connect(name, port(listener), WITH_TCP, ofSeconds(10));
                     var server = listener.accept()) {
                 assertThat(Connections.of(client).whyNotFaster())
                         .isEqualTo(
@@ -171,11 +171,14 @@ class RsocketTest {
         }
     }
 
-    /** Before version 53, librdmacm holds only 256 connections in a process. */
+    /**
+     * Detects that librdmacm supports enough connections in a process. Before version 53, its limit
+     * is 256.
+     */
     @Test
-    void shouldHoldAHundredConnectionsWithBothEndsInOneProcess() throws Exception {
+    void shouldSupportAHundredConnectionsWithBothSidesInOneProcess() throws Exception {
         var pairs = new ArrayList<ChannelPair>();
-        try (var listener = listener(ROCE, ALONE)) {
+        try (var listener = listener(ROCE, RSOCKET)) {
             for (var i = 0; i < 100; i++) {
                 pairs.add(connect(listener));
             }
@@ -189,13 +192,13 @@ class RsocketTest {
     @Test
     void shouldAcceptManySimultaneousClientsWithASmallBacklog() throws Exception {
         var clients = new ArrayList<Tasks.Task<SocketChannel>>();
-        try (var listener = new FabricSelectorProvider(ALONE).openServerSocketChannel()) {
+        try (var listener = new FabricSelectorProvider(RSOCKET).openServerSocketChannel()) {
             listener.bind(new InetSocketAddress(ROCE, 0), 1);
             var port = port(listener);
             for (var i = 0; i < 20; i++) {
                 clients.add(
                         Tasks.start(() ->
-                                FabricSockets.connect("10.77.0.1", port, ALONE, ofSeconds(4))));
+                                FabricSockets.connect("10.77.0.1", port, RSOCKET, ofSeconds(4))));
             }
             for (var i = 0; i < clients.size(); i++) {
                 listener.accept().close();
@@ -207,21 +210,24 @@ class RsocketTest {
         }
     }
 
-    /** The library waits for each client until its device has given up too. */
+    /**
+     * For each client that has timed out, the library waits until the device of the client has
+     * given up, too. The close must not wait for that.
+     */
     @Test
-    void shouldCloseAListenerAfterManyClientsGaveUp() throws Exception {
+    void shouldCloseAListenerAfterManyClientsTimedOut() throws Exception {
         var clients = new ArrayList<CompletableFuture<? extends SocketChannel>>();
-        var listener = new FabricSelectorProvider(ALONE).openServerSocketChannel();
+        var listener = new FabricSelectorProvider(RSOCKET).openServerSocketChannel();
         listener.bind(new InetSocketAddress(ROCE, 0), 1);
         var port = port(listener);
         for (var i = 0; i < 60; i++) {
             var timeout = ofMillis(1 + 5 * i);
             clients.add(
-                    Tasks.start(() -> FabricSockets.connect("10.77.0.1", port, ALONE, timeout))
+                    Tasks.start(() -> FabricSockets.connect("10.77.0.1", port, RSOCKET, timeout))
                             .result());
         }
         for (var each : clients) {
-            each.handle((_, _) -> "connected, or not").get();
+            each.handle((_, _) -> "ended").get();
         }
         assertThat(clients).anyMatch(CompletableFuture::isCompletedExceptionally);
 
@@ -239,11 +245,14 @@ class RsocketTest {
         }
     }
 
-    /** The peers' receive queues are full, so each close waits to send its last message. */
+    /**
+     * The receive queues of the peers are full, so each close waits until it can send its last
+     * message. Other streams must not wait for that.
+     */
     @Test
-    void shouldCloseManyStreamsWhosePeersReceiveNothing() throws Exception {
+    void shouldCloseStreamsWhileManyPeersReceiveNothing() throws Exception {
         var stalled = new ArrayList<ChannelPair>();
-        try (var listener = listener(ROCE, ALONE);
+        try (var listener = listener(ROCE, RSOCKET);
                 var pair = connect(listener)) {
             for (var i = 0; i < 20; i++) {
                 stalled.add(connect(listener));
@@ -266,17 +275,17 @@ class RsocketTest {
 
     @Test
     void shouldBindAClient() throws Exception {
-        var provider = new FabricSelectorProvider(PREFERRED);
-        try (var listener = listener(ROCE, PREFERRED);
+        var provider = new FabricSelectorProvider(WITH_TCP);
+        try (var listener = listener(ROCE, WITH_TCP);
                 var client = provider.openSocketChannel()) {
             client.bind(new InetSocketAddress(ROCE, 0));
-            var own = client.getLocalAddress();
+            var boundAddress = client.getLocalAddress();
 
             client.connect(listener.getLocalAddress());
 
             assertThat(((FabricSocketChannel) client).transport()).isSameAs(Transports.rsocket());
             try (var server = listener.accept()) {
-                assertThat(server.getRemoteAddress()).isEqualTo(own);
+                assertThat(server.getRemoteAddress()).isEqualTo(boundAddress);
             }
         }
     }

@@ -16,16 +16,18 @@ import org.jrdma.sockets.transport.RsocketTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests on a machine without RDMA devices; {@link RsocketTest} uses a device. */
+/**
+ * Tests the rsocket transport without RDMA devices. {@link RsocketTest} tests it with a device.
+ */
 @Timeout(30)
 class RsocketTransportTest {
 
     private static final String WHY_NOT = "this machine has no RDMA device";
 
-    private final AtomicInteger asked = new AtomicInteger();
+    private final AtomicInteger attempts = new AtomicInteger();
     private final Transport absent =
             new RsocketTransport(() -> {
-                asked.incrementAndGet();
+                attempts.incrementAndGet();
                 throw new FabricException(WHY_NOT);
             });
 
@@ -34,7 +36,7 @@ class RsocketTransportTest {
         assertThat(absent.whyNot()).hasValue(WHY_NOT);
         assertThat(absent.whyNot()).hasValue(WHY_NOT);
 
-        assertThat(asked).hasValue(1);
+        assertThat(attempts).hasValue(1);
     }
 
     @Test

@@ -22,8 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests with the C program rstream of rdmacm-utils as the peer, which sends consecutive byte
- * values.
+ * Tests rsockets against rstream, a C program of rdmacm-utils that sends consecutive byte values.
  */
 @Tag("real-kernel")
 @Timeout(60)
@@ -32,8 +31,8 @@ class RstreamTest {
     private static final InetAddress ADDRESS = InetAddress.ofLiteral("10.77.0.1");
     private static final List<Transport> RSOCKET = List.of(Transports.rsocket());
 
-    /** The bytes that both sides exchange first. */
-    private static final int GREETING = 16;
+    /** The number of bytes that each side sends before the transfers. */
+    private static final int FIRST_MESSAGE = 16;
 
     private static final int TRANSFER = 40_000;
     private static final int TRANSFERS = 50;
@@ -57,7 +56,10 @@ class RstreamTest {
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 
-    /** Consecutive byte values, as rstream sends them, over all bytes of one direction. */
+    /**
+     * Sends and checks consecutive byte values like rstream. The values continue from one transfer
+     * to the next, separately for each direction.
+     */
     private static final class Counting {
 
         private final SocketChannel channel;
@@ -81,13 +83,13 @@ class RstreamTest {
             while (buffer.hasRemaining()) {
                 assertThat(channel.read(buffer)).isPositive();
             }
-            for (var one : buffer.array()) {
-                assertThat(one).isEqualTo(received++);
+            for (var value : buffer.array()) {
+                assertThat(value).isEqualTo(received++);
             }
         }
     }
 
-    private static void assertWell(Process rstream) throws Exception {
+    private static void assertSucceeded(Process rstream) throws Exception {
         var output = new String(rstream.getInputStream().readAllBytes(), UTF_8);
         assertThat(rstream.waitFor(20, TimeUnit.SECONDS)).isTrue();
         assertThat(output).doesNotContain("failed").contains("Gb/sec");
@@ -102,14 +104,14 @@ class RstreamTest {
             try (var channel = listener.accept()) {
                 assertThat(Connections.of(channel).transport()).isEqualTo("rsocket");
                 var stream = new Counting(channel);
-                stream.receive(GREETING);
-                stream.send(GREETING);
+                stream.receive(FIRST_MESSAGE);
+                stream.send(FIRST_MESSAGE);
                 for (var i = 0; i < ITERATIONS; i++) {
                     stream.receive(TRANSFERS * TRANSFER);
                     stream.send(TRANSFERS * TRANSFER);
                 }
                 assertThat(channel.read(ByteBuffer.allocate(1))).isEqualTo(-1);
-                assertWell(client);
+                assertSucceeded(client);
             } finally {
                 client.destroyForcibly();
             }
@@ -120,22 +122,22 @@ class RstreamTest {
     void shouldConnectToAnRstreamServer() throws Exception {
         var port = freePort();
         var server = rstream(port, "-b", ADDRESS.getHostAddress());
-        try (var channel = connectOnceItListens(port)) {
+        try (var channel = connectWhenItListens(port)) {
             var stream = new Counting(channel);
-            stream.send(GREETING);
-            stream.receive(GREETING);
+            stream.send(FIRST_MESSAGE);
+            stream.receive(FIRST_MESSAGE);
             for (var i = 0; i < ITERATIONS; i++) {
                 stream.send(TRANSFERS * TRANSFER);
                 stream.receive(TRANSFERS * TRANSFER);
             }
             assertThat(channel.read(ByteBuffer.allocate(1))).isEqualTo(-1);
-            assertWell(server);
+            assertSucceeded(server);
         } finally {
             server.destroyForcibly();
         }
     }
 
-    private static FabricSocketChannel connectOnceItListens(int port) throws Exception {
+    private static FabricSocketChannel connectWhenItListens(int port) throws Exception {
         var deadline = Deadline.after(ofSeconds(20));
         while (true) {
             try {

@@ -120,13 +120,13 @@ class SelectorTest {
     @Test
     void shouldCallAnActionForEachReadyKey() throws Exception {
         var key = pair.client().register(selector, SelectionKey.OP_WRITE);
-        var told = new ArrayList<SelectionKey>();
+        var selected = new ArrayList<SelectionKey>();
 
-        assertThat(selector.select(told::add)).isEqualTo(1);
-        assertThat(selector.selectNow(told::add)).isEqualTo(1);
-        assertThat(selector.select(told::add, 1_000)).isEqualTo(1);
+        assertThat(selector.select(selected::add)).isEqualTo(1);
+        assertThat(selector.selectNow(selected::add)).isEqualTo(1);
+        assertThat(selector.select(selected::add, 1_000)).isEqualTo(1);
 
-        assertThat(told).containsExactly(key, key, key);
+        assertThat(selected).containsExactly(key, key, key);
         assertThat(selector.selectedKeys()).isEmpty();
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(() ->
@@ -423,9 +423,9 @@ class SelectorTest {
     void shouldEchoOverManyChannelsOnOneThread() throws Exception {
         var pairs = new ArrayList<ChannelPair>();
         for (var i = 0; i < 100; i++) {
-            var one = ChannelPair.open(implementation);
-            one.server().configureBlocking(false).register(selector, SelectionKey.OP_READ);
-            pairs.add(one);
+            var channelPair = ChannelPair.open(implementation);
+            channelPair.server().configureBlocking(false).register(selector, SelectionKey.OP_READ);
+            pairs.add(channelPair);
         }
         var echo = Tasks.start(() -> echo(pairs.size()));
         for (var round = 0; round < 5; round++) {
@@ -436,8 +436,8 @@ class SelectorTest {
                 assertThat(Bytes.read(pairs.get(i).client(), 3)).isEqualTo("%03d".formatted(i));
             }
         }
-        for (var one : pairs) {
-            one.client().close();
+        for (var channelPair : pairs) {
+            channelPair.client().close();
         }
         assertThat(echo.get()).isEqualTo(List.of());
     }

@@ -11,7 +11,7 @@ import org.jrdma.sockets.model.Transport;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
-/** A node of a software fabric in this JVM. */
+/** A node of a software SISCI fabric, with the library of the node in this JVM. */
 record SisciNodes(SoftSisci software, Sisci library) {
 
     private static final String PROPERTY = "jrdma.test.fabric";
@@ -64,11 +64,15 @@ record SisciNodes(SoftSisci software, Sisci library) {
             }
             Files.deleteIfExists(folder);
         } catch (IOException _) {
-            // another process of the fabric still exists, and deletes it
+            // another process of the fabric still runs, and will delete the directory
         }
     }
 
-    /** Returns a transport from and to this node, with a table of hosts. */
+    /**
+     * Returns the SISCI transport of this node.
+     *
+     * @param hosts the content of the hosts file
+     */
     Transport transport(String hosts) {
         return Transports.sisci(library, Implementation.familyFile(hosts));
     }

@@ -40,8 +40,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests of SISCI's own behavior; the conformance tests cover what it has in common with the JDK's
- * channels.
+ * Tests the behavior that is specific to the SISCI transport. The conformance tests cover the
+ * behavior that it has in common with the channels of the JDK.
  */
 @Timeout(60)
 class SisciTransportTest {
@@ -53,7 +53,7 @@ class SisciTransportTest {
     private static final int STREAMS = 40;
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
-    /** Maps all of 127.0.0.1 to node 8. */
+    /** A hosts file that maps 127.0.0.1 to node 8. */
     private static final String SERVER_IS_NODE_8 =
             """
             # a table as Dolphin's tools write it
@@ -92,7 +92,10 @@ class SisciTransportTest {
         }
     }
 
-    /** A program calls finishConnect only once, when the selector reports the connection. */
+    /**
+     * A program calls finishConnect only once, when the selector reports the connection. Therefore,
+     * the fallback must not need another call.
+     */
     @Test
     void shouldFallBackToTcpInNonBlockingMode() throws Exception {
         try (var listener = ChannelPair.listener(Implementation.TCP.provider());
@@ -114,12 +117,12 @@ class SisciTransportTest {
     void shouldAcceptClientsOfBothTransportsAtOnePort() throws Exception {
         try (var listener = ChannelPair.listener(OWN_NODE);
                 var selector = OWN_NODE.openSelector();
-                var slow = Implementation.JDK.provider().openSocketChannel();
-                var fast = OWN_NODE.openSocketChannel()) {
+                var overTcp = Implementation.JDK.provider().openSocketChannel();
+                var overSisci = OWN_NODE.openSocketChannel()) {
             listener.configureBlocking(false);
             var key = listener.register(selector, SelectionKey.OP_ACCEPT);
 
-            slow.connect(listener.getLocalAddress());
+            overTcp.connect(listener.getLocalAddress());
             assertThat(selector.select()).isEqualTo(1);
             try (var accepted = listener.accept()) {
                 assertThat(Connections.of(accepted).transport()).isEqualTo("tcp");
@@ -129,7 +132,7 @@ class SisciTransportTest {
             selector.selectedKeys().clear();
             assertThat(selector.selectNow()).isZero();
 
-            fast.connect(listener.getLocalAddress());
+            overSisci.connect(listener.getLocalAddress());
             assertThat(selector.select()).isEqualTo(1);
             assertThat(key.isAcceptable()).isTrue();
             try (var accepted = listener.accept()) {
@@ -156,32 +159,32 @@ class SisciTransportTest {
     @Test
     void shouldReportWhyItDoesNotReachThePeer() throws Exception {
         var own = SisciNodes.anyOfItsOwn();
-        var only = List.of(own.transport(""));
+        var sisci = List.of(own.transport(""));
         try (var listener =
                 FabricSockets.listen(
-                        new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0), only)) {
+                        new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0), sisci)) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
 
-            assertThatThrownBy(() -> FabricSockets.connect("127.0.0.2", port, only, ofSeconds(5)))
+            assertThatThrownBy(() -> FabricSockets.connect("127.0.0.2", port, sisci, ofSeconds(5)))
                     .isExactlyInstanceOf(FabricException.class)
                     .hasMessage(
                             "127.0.0.2:%d cannot be reached. sisci: node 4: its listener at this port is bound to another address"
                                     .formatted(port));
-            assertThatThrownBy(() -> FabricSockets.connect("192.0.2.1", port, only, ofSeconds(5)))
+            assertThatThrownBy(() -> FabricSockets.connect("192.0.2.1", port, sisci, ofSeconds(5)))
                     .isExactlyInstanceOf(FabricException.class)
                     .hasMessageContaining("has no node for 192.0.2.1");
         }
     }
 
-    /** The listener of another container may have that port of the node. */
+    /** On the same node, a listener in another container may have the same port. */
     @Test
     void shouldNotConnectToAListenerAtAnotherAddress() throws Exception {
         var nodes = SisciNodes.anyOfItsOwn();
-        var only = List.of(nodes.transport("HOSTNAME: 192.0.2.1\nADAPTER: a 4 0"));
+        var sisci = List.of(nodes.transport("HOSTNAME: 192.0.2.1\nADAPTER: a 4 0"));
         try (var listener =
                         FabricSockets.listen(
-                                new InetSocketAddress(InetAddress.ofLiteral("0.0.0.0"), 0), only);
-                var client = new FabricSelectorProvider(only).openSocketChannel()) {
+                                new InetSocketAddress(InetAddress.ofLiteral("0.0.0.0"), 0), sisci);
+                var client = new FabricSelectorProvider(sisci).openSocketChannel()) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             client.bind(ChannelPair.ANY_PORT); // avoids the need for a route
 
@@ -190,9 +193,11 @@ class SisciTransportTest {
         }
     }
 
-    /** More clients than the backlog, in a process with as many threads as a web server has. */
+    /**
+     * Connects more clients than the backlog has room for, in a process with 300 other threads.
+     */
     @Test
-    void shouldConnectManyAtOnce() throws Exception {
+    void shouldConnectManyClientsConcurrently() throws Exception {
         var provider = new FabricSelectorProvider(List.of(SisciNodes.anyOfItsOwn().transport("")));
         var end = new CountDownLatch(1);
         var accepted = new ArrayList<SocketChannel>();
@@ -244,19 +249,19 @@ class SisciTransportTest {
 
     @Test
     void shouldNotAcceptMoreClientsThanTheBacklog() throws Exception {
-        var only = List.of(SisciNodes.anyOfItsOwn().transport(""));
-        try (var listener = new FabricSelectorProvider(only).openServerSocketChannel()) {
+        var sisci = List.of(SisciNodes.anyOfItsOwn().transport(""));
+        try (var listener = new FabricSelectorProvider(sisci).openServerSocketChannel()) {
             listener.bind(ChannelPair.ANY_PORT, 1);
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
-            try (var _ = FabricSockets.connect("127.0.0.1", port, only, ofSeconds(5));
-                    var _ = FabricSockets.connect("127.0.0.1", port, only, ofSeconds(5))) {
+            try (var _ = FabricSockets.connect("127.0.0.1", port, sisci, ofSeconds(5));
+                    var _ = FabricSockets.connect("127.0.0.1", port, sisci, ofSeconds(5))) {
                 assertThatThrownBy(
-                                () -> FabricSockets.connect("127.0.0.1", port, only, ofSeconds(5)))
+                                () -> FabricSockets.connect("127.0.0.1", port, sisci, ofSeconds(5)))
                         .hasMessageContaining("its accept queue is full");
 
                 listener.accept().close();
 
-                FabricSockets.connect("127.0.0.1", port, only, ofSeconds(5)).close();
+                FabricSockets.connect("127.0.0.1", port, sisci, ofSeconds(5)).close();
             }
         }
     }
@@ -330,10 +335,11 @@ class SisciTransportTest {
     }
 
     /**
-     * The scans check streams that wait for their peer to close, so none of them needs a thread.
+     * A stream that waits for the close of its peer needs no thread, because a periodic scan checks
+     * all such streams.
      */
     @Test
-    void shouldCloseManyStreamsAtOnceOnFewThreads() throws Exception {
+    void shouldCloseManyStreamsConcurrentlyOnFewThreads() throws Exception {
         var pairs = new ArrayList<ChannelPair>();
         for (var i = 0; i < 100; i++) {
             pairs.add(ChannelPair.open(OWN_NODE));
@@ -358,7 +364,7 @@ class SisciTransportTest {
         }
     }
 
-    /** Two nodes of one fabric: node 8 listens, and the other finds it in the table of hosts. */
+    /** Two nodes of one fabric. Node 8 listens, and node 4 finds it in a hosts file. */
     private record TwoNodes(SisciNodes client, SisciNodes server) {
 
         static TwoNodes with(FaultOptions faults) {
@@ -377,39 +383,42 @@ class SisciTransportTest {
         }
     }
 
-    /** With weakly ordered memory, stores that are not flushed arrive late or in another order. */
+    /**
+     * With weak memory, stores that are not flushed arrive late or in another order, so this test
+     * would detect a missing flush.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldTransferManyBytesInBothDirectionsBetweenTwoNodes(boolean weak) throws Exception {
-        var much = Bytes.many(weak ? 1_000_000 : 5_000_000);
+        var bytes = Bytes.many(weak ? 1_000_000 : 5_000_000);
         try (var pair = TwoNodes.with(FaultOptions.NONE.withWeakMemory(weak)).connect()) {
             var readers = new ArrayList<Tasks.Task<byte[]>>();
             var writers = new ArrayList<Tasks.Task<Integer>>();
             for (var end : List.of(pair.client(), pair.server())) {
-                readers.add(Tasks.start(() -> Bytes.readBytes(end, much.length + 1)));
+                readers.add(Tasks.start(() -> Bytes.readBytes(end, bytes.length + 1)));
                 writers.add(
                         Tasks.start(() -> {
                             var written = 0;
-                            for (var size = 1; written < much.length; size = size * 7 % 40_009) {
-                                var part = Math.min(size, much.length - written);
-                                written += end.write(ByteBuffer.wrap(much, written, part));
+                            for (var size = 1; written < bytes.length; size = size * 7 % 40_009) {
+                                var part = Math.min(size, bytes.length - written);
+                                written += end.write(ByteBuffer.wrap(bytes, written, part));
                             }
                             end.shutdownOutput();
                             return written;
                         }));
             }
             for (var writer : writers) {
-                assertThat(writer.result().get()).isEqualTo(much.length);
+                assertThat(writer.result().get()).isEqualTo(bytes.length);
             }
             for (var reader : readers) {
-                assertThat(reader.result().get()).isEqualTo(much);
+                assertThat(reader.result().get()).isEqualTo(bytes);
             }
         }
     }
 
     /**
-     * Streams that each send a byte value of their own and end in all ways, also with unread bytes.
-     * Each stream reads only its own bytes.
+     * Each stream sends its own byte value, and must receive only this value. The streams end in
+     * different ways, some of them with unread bytes.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -422,12 +431,12 @@ class SisciTransportTest {
                     segments.addAll(segments(folder));
                     exchange(pair, (byte) (i + 1), i);
                 }
-                Thread.sleep(2); // both ends need a moment to notice that both are closed
+                Thread.sleep(2); // each side needs time to notice that its peer is closed
             }
 
-            assertThat(segments).hasSizeLessThan(STREAMS); // two for each stream without reuse
+            assertThat(segments).hasSizeLessThan(STREAMS); // without reuse: two for each stream
             var end = System.nanoTime() + ofSeconds(20).toNanos();
-            while (segments(folder).size() > 1) { // the listener's segment
+            while (segments(folder).size() > 1) { // the segment of the listener remains
                 assertThat(System.nanoTime()).as("not within 20 s").isLessThan(end);
                 Thread.sleep(10);
             }
@@ -456,7 +465,7 @@ class SisciTransportTest {
         }
     }
 
-    /** Node 4, and a listener of node 8 that remains open. */
+    /** Two nodes with a listener on node 8 that remains open for several connections. */
     private record Link(TwoNodes nodes, FabricSelectorProvider client, ServerSocketChannel listener)
             implements AutoCloseable {
 
@@ -511,7 +520,10 @@ class SisciTransportTest {
         }
     }
 
-    /** The port then has another listener, to which the segments do not belong. */
+    /**
+     * The segments of the first stream belong to the first listener, so a stream to the second
+     * listener must not use them.
+     */
     @Test
     void shouldConnectToTheCurrentListenerOfAPort() throws Exception {
         try (var link = Link.open(SisciNodes.newFabric(), FaultOptions.NONE)) {
@@ -533,11 +545,11 @@ class SisciTransportTest {
     @Test
     void shouldDeliverAPrefixAndThenAnErrorWhenTheLinkFails() throws Exception {
         var nodes = TwoNodes.with(FaultOptions.NONE);
-        var much = Bytes.many(1_000_000);
+        var bytes = Bytes.many(1_000_000);
         try (var pair = nodes.connect()) {
             var writer =
                     Tasks.start(() -> {
-                        var source = ByteBuffer.wrap(much);
+                        var source = ByteBuffer.wrap(bytes);
                         while (source.hasRemaining()) {
                             pair.client().write(source);
                         }
@@ -549,7 +561,7 @@ class SisciTransportTest {
             nodes.server().software().restoreLink(0);
 
             assertThat(writer.failure()).isInstanceOf(IOException.class);
-            var received = ByteBuffer.allocate(much.length);
+            var received = ByteBuffer.allocate(bytes.length);
             received.put(begin);
             assertThatThrownBy(
                             () -> {
@@ -558,14 +570,16 @@ class SisciTransportTest {
                     .isExactlyInstanceOf(SocketException.class)
                     .hasMessage("Connection reset");
             assertThat(Arrays.copyOf(received.array(), received.position()))
-                    .isEqualTo(Arrays.copyOf(much, received.position()));
-            assertThat(received.position()).isLessThan(much.length);
+                    .isEqualTo(Arrays.copyOf(bytes, received.position()));
+            assertThat(received.position()).isLessThan(bytes.length);
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() -> pair.server().write(Bytes.of("a")));
         }
     }
 
-    /** Closes immediately, like a try statement, before the peer has seen anything. */
+    /**
+     * The client closes its channel immediately after the failed write, before the peer has read.
+     */
     @Test
     void shouldNotReportACompleteStreamIfItIsClosedAfterTheLinkFailed() throws Exception {
         var nodes = TwoNodes.with(FaultOptions.NONE);
@@ -619,7 +633,9 @@ class SisciTransportTest {
                 .isEqualTo(Sender.SENT + " SocketException");
     }
 
-    /** The bytes are in this end's memory, and can be read without the peer. */
+    /**
+     * The bytes are in the memory of the receiver, so they can be read after the sender has exited.
+     */
     @ParameterizedTest
     @EnumSource
     void shouldDeliverAllBytesAndThenTheEndAfterThePeerHasClosedAndExited(Kind kind)
@@ -627,16 +643,16 @@ class SisciTransportTest {
         assertThat(receiveFromAnotherProcess(kind, "close")).isEqualTo(Sender.SENT + " end");
     }
 
-    private static String receiveFromAnotherProcess(Kind kind, String itsEnd) throws Exception {
+    private static String receiveFromAnotherProcess(Kind kind, String ending) throws Exception {
         var folder = SisciNodes.newFabric();
         var own = SisciNodes.of(SoftSisciOptions.in(folder).asNode(4));
         try (var listener = ChannelPair.listener(own.provider(""))) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
-            var process = start(Sender.class, folder.toString(), String.valueOf(port), itsEnd);
+            var process = start(Sender.class, folder.toString(), String.valueOf(port), ending);
             try (var accepted = listener.accept()) {
                 assertThat(Connections.of(accepted).transport()).isEqualTo("sisci");
-                if (itsEnd.equals("close")) {
-                    process.waitFor(); // and then reads the remaining bytes
+                if (ending.equals("close")) {
+                    process.waitFor(); // all bytes are read after the process has exited
                 }
                 var result = Tasks.start(kind, () -> readToTheEnd(accepted)).result().get();
                 assertThatExceptionOfType(IOException.class)
@@ -663,7 +679,9 @@ class SisciTransportTest {
         }
     }
 
-    /** Sends, and then ends without closing, like a killed process. */
+    /**
+     * A program that sends bytes, closes the channel if the last argument is "close", and halts.
+     */
     static final class Sender {
 
         static final int SENT = 50_000;
@@ -699,7 +717,10 @@ class SisciTransportTest {
                 .start();
     }
 
-    /** The segments that two processes share wait for another stream when one process is killed. */
+    /**
+     * When the process is killed, the segments that both processes share are still kept for the
+     * next stream. The next stream must not use them.
+     */
     @Test
     void shouldConnectToTheNextListenerAfterAProcessWasKilled() throws Exception {
         var folder = SisciNodes.newFabric();
@@ -737,7 +758,7 @@ class SisciTransportTest {
         }
     }
 
-    /** Prints its port, and ends each stream when its peer does. */
+    /** A program that prints its port, and closes each stream when the peer has ended it. */
     static final class Listener {
         public static void main(String... arguments) throws Exception {
             var fabric = SoftSisciOptions.in(Path.of(arguments[0])).asNode(4);
@@ -754,9 +775,9 @@ class SisciTransportTest {
 
     @Test
     void shouldStopConnectingWhenTheChannelIsClosed() throws Exception {
-        var slow = TwoNodes.with(FaultOptions.NONE.withDelay(ofMillis(300)));
-        try (var listener = ChannelPair.listener(slow.server().provider(""))) {
-            var client = slow.client().provider(SERVER_IS_NODE_8).openSocketChannel();
+        var slowNodes = TwoNodes.with(FaultOptions.NONE.withDelay(ofMillis(300)));
+        try (var listener = ChannelPair.listener(slowNodes.server().provider(""))) {
+            var client = slowNodes.client().provider(SERVER_IS_NODE_8).openSocketChannel();
             var address = listener.getLocalAddress();
             var connecting = Tasks.start(() -> client.connect(address)).awaitWaiting();
 
@@ -769,7 +790,7 @@ class SisciTransportTest {
                         .isExactlyInstanceOf(SocketException.class)
                         .hasMessage("Connection reset");
             } catch (SocketTimeoutException _) {
-                // the client has not sent its request yet
+                // the client was closed before it sent its connect request
             }
         }
     }

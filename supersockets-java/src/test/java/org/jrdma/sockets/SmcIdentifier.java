@@ -10,9 +10,10 @@ import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
- * The name that hosts have in common which share memory by SMC (UEID). A kernel has none by
- * default; without one, streams over the loopback device fall back to TCP too. {@link #ensure} does
- * what {@code smcd ueid add} does, for the whole machine, as root in the guest.
+ * Adds a UEID to this machine: a name that hosts must have in common to share memory by SMC. By
+ * default, a kernel has no UEID, and then even streams over the SMC loopback device fall back to
+ * TCP. {@link #ensure} has the same effect as the command {@code smcd ueid add}, and requires root
+ * privileges, as in the guest.
  */
 final class SmcIdentifier {
 
@@ -37,18 +38,18 @@ final class SmcIdentifier {
 
     private SmcIdentifier() {}
 
-    /** Adds an identifier to this machine, unless it has one. */
+    /** Adds the UEID of the tests to this machine, unless the machine already has it. */
     static void ensure() throws SocketException {
         var descriptor = check("socket", SocketCalls.socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC));
         try {
             var family =
-                    ask(
+                    query(
                             descriptor,
                             GENL_ID_CTRL,
                             CTRL_CMD_GETFAMILY,
                             CTRL_ATTR_FAMILY_NAME,
                             FAMILY);
-            ask(
+            query(
                     descriptor,
                     familyId(family),
                     SMC_NETLINK_ADD_UEID,
@@ -59,18 +60,18 @@ final class SmcIdentifier {
         }
     }
 
-    private static short familyId(ByteBuffer answer) throws SocketException {
-        for (var at = HEADER_BYTES; at + 6 <= answer.limit(); ) {
-            if (answer.getShort(at + 2) == CTRL_ATTR_FAMILY_ID) {
-                return answer.getShort(at + 4);
+    private static short familyId(ByteBuffer response) throws SocketException {
+        for (var offset = HEADER_BYTES; offset + 6 <= response.limit(); ) {
+            if (response.getShort(offset + 2) == CTRL_ATTR_FAMILY_ID) {
+                return response.getShort(offset + 4);
             }
-            at += Math.max(4, (answer.getShort(at) + 3) & ~3);
+            offset += Math.max(4, (response.getShort(offset) + 3) & ~3);
         }
         throw new SocketException("The kernel has no " + FAMILY.strip());
     }
 
-    /** Sends a request with one attribute; returns the response. */
-    private static ByteBuffer ask(
+    /** Sends a request with one attribute, and returns the response. */
+    private static ByteBuffer query(
             int descriptor, short type, byte command, short attribute, String text)
             throws SocketException {
         try (var scratch = Scratch.take()) {
@@ -91,10 +92,10 @@ final class SmcIdentifier {
                     .put(new byte[-text.length() & 3]);
             check("send", SocketCalls.send(descriptor, memory, request.position(), 0));
             var length = check("recv", SocketCalls.receive(descriptor, memory, Scratch.BYTES));
-            var answer = ByteBuffer.allocate(length).order(ByteOrder.nativeOrder());
-            answer.put(request.slice(0, length)).flip();
-            var error = answer.getShort(4) == NLMSG_ERROR ? answer.getInt(16) : 0;
-            return error == -Errno.EEXIST ? answer : answer.limit(length + check("netlink", error));
+            var response = ByteBuffer.allocate(length).order(ByteOrder.nativeOrder());
+            response.put(request.slice(0, length)).flip();
+            var error = response.getShort(4) == NLMSG_ERROR ? response.getInt(16) : 0;
+            return error == -Errno.EEXIST ? response : response.limit(length + check("netlink", error));
         }
     }
 

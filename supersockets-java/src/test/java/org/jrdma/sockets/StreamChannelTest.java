@@ -132,10 +132,10 @@ class StreamChannelTest {
 
     @Test
     void shouldCloseAChannelWhoseConnectionIsRefused() throws Exception {
-        var nobody = unusedAddress();
+        var unused = unusedAddress();
         var channel = provider.openSocketChannel();
 
-        assertThatThrownBy(() -> channel.connect(nobody))
+        assertThatThrownBy(() -> channel.connect(unused))
                 .isExactlyInstanceOf(ConnectException.class)
                 .hasMessage("Connection refused");
 
@@ -179,13 +179,13 @@ class StreamChannelTest {
 
     @Test
     void shouldReportARefusedConnectionInFinishConnect() throws Exception {
-        var nobody = unusedAddress();
+        var unused = unusedAddress();
         try (var selector = provider.openSelector()) {
             var client = provider.openSocketChannel();
             client.configureBlocking(false);
             assertThatThrownBy(
                             () -> {
-                                client.connect(nobody);
+                                client.connect(unused);
                                 client.register(selector, SelectionKey.OP_CONNECT);
                                 selector.select();
                                 client.finishConnect();
@@ -201,7 +201,7 @@ class StreamChannelTest {
         try (var channel = provider.openSocketChannel()) {
             assertThatExceptionOfType(UnresolvedAddressException.class)
                     .isThrownBy(
-                            () -> channel.connect(InetSocketAddress.createUnresolved("nobody", 1)));
+                            () -> channel.connect(InetSocketAddress.createUnresolved("unused", 1)));
             assertThatExceptionOfType(UnsupportedAddressTypeException.class)
                     .isThrownBy(() -> channel.connect(UnixDomainSocketAddress.of("/x")));
             assertThatExceptionOfType(NullPointerException.class)
@@ -374,20 +374,20 @@ class StreamChannelTest {
     @ParameterizedTest
     @EnumSource
     void shouldWriteAllBytesInBlockingMode(Kind kind) throws Exception {
-        var much = Bytes.many(3_000_001);
+        var bytes = Bytes.many(3_000_001);
         try (var pair = ChannelPair.open(implementation)) {
-            var reader = Tasks.start(kind, () -> Bytes.readBytes(pair.server(), 3 * much.length));
+            var reader = Tasks.start(kind, () -> Bytes.readBytes(pair.server(), 3 * bytes.length));
             var buffers =
                     new ByteBuffer[] {
-                        ByteBuffer.wrap(much, 0, 1_000_000),
-                        Bytes.direct(Arrays.copyOfRange(much, 1_000_000, much.length))
+                        ByteBuffer.wrap(bytes, 0, 1_000_000),
+                        Bytes.direct(Arrays.copyOfRange(bytes, 1_000_000, bytes.length))
                     };
             var writer =
                     Tasks.start(
                             kind,
                             () -> {
-                                writeAll(pair.client(), ByteBuffer.wrap(much));
-                                writeAll(pair.client(), Bytes.direct(much));
+                                writeAll(pair.client(), ByteBuffer.wrap(bytes));
+                                writeAll(pair.client(), Bytes.direct(bytes));
                                 while (buffers[1].hasRemaining()) {
                                     pair.client().write(buffers);
                                 }
@@ -398,8 +398,8 @@ class StreamChannelTest {
 
             writer.get();
             for (var i = 0; i < 3; i++) {
-                assertThat(Arrays.copyOfRange(received, i * much.length, (i + 1) * much.length))
-                        .isEqualTo(much);
+                assertThat(Arrays.copyOfRange(received, i * bytes.length, (i + 1) * bytes.length))
+                        .isEqualTo(bytes);
             }
         }
     }
@@ -416,10 +416,10 @@ class StreamChannelTest {
             pair.client().configureBlocking(false);
             assertThat(pair.client().read(ByteBuffer.allocate(1))).isZero();
 
-            var much = Bytes.many(64 << 20);
-            var source = ByteBuffer.wrap(much);
+            var bytes = Bytes.many(64 << 20);
+            var source = ByteBuffer.wrap(bytes);
             var written = pair.client().write(source);
-            assertThat(written).isPositive().isLessThan(much.length);
+            assertThat(written).isPositive().isLessThan(bytes.length);
             assertThat(source.position()).isEqualTo(written);
 
             var total = written;
@@ -427,8 +427,8 @@ class StreamChannelTest {
                 more = pair.client().write(source);
             }
             pair.client().close();
-            assertThat(Bytes.readBytes(pair.server(), much.length))
-                    .isEqualTo(Arrays.copyOf(much, total));
+            assertThat(Bytes.readBytes(pair.server(), bytes.length))
+                    .isEqualTo(Arrays.copyOf(bytes, total));
         }
     }
 
@@ -485,11 +485,11 @@ class StreamChannelTest {
             var written = ChannelPair.fill(pair.client());
             pair.client().close();
 
-            var isForgotten = implementation.differsIn(Difference.END_TIMES_OUT_AFTER_TEN_SECONDS);
-            Thread.sleep(isForgotten ? 12_000 : 200);
+            var endTimesOut = implementation.differsIn(Difference.END_TIMES_OUT_AFTER_TEN_SECONDS);
+            Thread.sleep(endTimesOut ? 12_000 : 200);
 
             assertThat(Bytes.readBytes(pair.server(), written)).hasSize(written);
-            if (isForgotten) {
+            if (endTimesOut) {
                 assertThatThrownBy(() -> pair.server().read(ByteBuffer.allocate(1)))
                         .isExactlyInstanceOf(SocketException.class)
                         .hasMessage("Connection reset");
@@ -614,7 +614,7 @@ class StreamChannelTest {
         channel.close();
 
         assertThat(channel.isOpen()).isFalse();
-        for (var refused :
+        for (var operation :
                 new ThrowableAssert.ThrowingCallable[] {
                     () -> channel.read(ByteBuffer.allocate(1)),
                     () -> channel.write(Bytes.of("a")),
@@ -629,7 +629,7 @@ class StreamChannelTest {
                     () -> channel.getOption(StandardSocketOptions.SO_SNDBUF),
                     () -> channel.setOption(StandardSocketOptions.SO_SNDBUF, 1)
                 }) {
-            assertThatThrownBy(refused).isExactlyInstanceOf(ClosedChannelException.class);
+            assertThatThrownBy(operation).isExactlyInstanceOf(ClosedChannelException.class);
         }
     }
 

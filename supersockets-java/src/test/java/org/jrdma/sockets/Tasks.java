@@ -6,7 +6,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Runs the tasks of tests on threads of both kinds. */
+/** Runs the tasks of tests on platform threads or on virtual threads. */
 public final class Tasks {
 
     private static final Set<String> WAITING_CALLS = Set.of("poll", "epollWait");
@@ -33,7 +33,7 @@ public final class Tasks {
 
         /** Waits until the thread is parked, or blocked in a system call. */
         public Task<T> awaitWaiting() throws InterruptedException {
-            for (var seen = 0; seen < 3; seen = waits() ? seen + 1 : 0) {
+            for (var seen = 0; seen < 3; seen = isWaiting() ? seen + 1 : 0) {
                 if (result.isDone()) {
                     throw new AssertionError("The thread did not wait: " + result);
                 }
@@ -42,7 +42,7 @@ public final class Tasks {
             return this;
         }
 
-        private boolean waits() {
+        private boolean isWaiting() {
             return switch (thread.getState()) {
                 case WAITING, TIMED_WAITING -> true;
                 case RUNNABLE -> isInKernel(thread.getStackTrace());
@@ -51,7 +51,8 @@ public final class Tasks {
         }
 
         /**
-         * Returns true if the top frame is a native method, or a frame is one of our waiting calls.
+         * Returns true if the top frame is a native method, or any frame is one of the
+         * WAITING_CALLS.
          */
         private static boolean isInKernel(StackTraceElement[] stack) {
             return stack.length > 0

@@ -13,15 +13,15 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of one direction of a stream.
- *
- * @param bytes the number of correct bytes that were read, or that the channel has taken
+  * The result of reading or writing one direction of a stream.
+  *
+  * @param bytes the number of correct bytes that were read, or that the channel has accepted
  * @param failure the exception that ended the transfer; null if it ended with the end of the
  *     stream, or if all bytes were written
  */
 record Transfer(long bytes, @Nullable IOException failure) {
 
-    private static final int LARGEST = 64 * 1024;
+    private static final int MAX_SIZE = 64 * 1024;
 
     /** The speed of a reader or writer. */
     enum Pace {
@@ -29,27 +29,30 @@ record Transfer(long bytes, @Nullable IOException failure) {
         SLOW
     }
 
-    /** Reads until the end, an exception, or {@code most} bytes, and checks each byte. */
+    /**
+     * Reads until the end of the stream, an exception, or {@code limit} bytes, and checks each
+     * byte.
+     */
     static Transfer read(
-            SocketChannel channel, Content content, long most, Pace pace, Random random) {
-        var done = 0L;
+            SocketChannel channel, Content content, long limit, Pace pace, Random random) {
+        var total = 0L;
         try (var ready = new Readiness(channel, SelectionKey.OP_READ)) {
-            while (done < most) {
-                var buffer = ByteBuffer.allocate(size(pace, random, most - done));
+            while (total < limit) {
+                var buffer = ByteBuffer.allocate(size(pace, random, limit - total));
                 var count = channel.read(buffer);
                 if (count < 0) {
-                    return new Transfer(done, null);
+                    return new Transfer(total, null);
                 }
-                content.check(buffer, done);
-                done += count;
+                content.check(buffer, total);
+                total += count;
                 pause(pace, random);
                 if (count == 0) {
                     ready.await();
                 }
             }
-            return new Transfer(done, null);
+            return new Transfer(total, null);
         } catch (IOException e) {
-            return new Transfer(done, e);
+            return new Transfer(total, e);
         }
     }
 
@@ -58,10 +61,10 @@ record Transfer(long bytes, @Nullable IOException failure) {
     }
 
     /**
-     * Writes all bytes, or until an exception.
-     *
-     * @param before receives the position up to which the next write goes
-     * @param after receives the number of bytes that the channel has taken
+      * Writes bytes until all of them are written or a write throws an exception.
+      *
+      * @param before receives, before each write, the position up to which the write may go
+      * @param after receives, after each write, the number of bytes that the channel has accepted
      */
     static Transfer write(
             SocketChannel channel,
@@ -70,27 +73,27 @@ record Transfer(long bytes, @Nullable IOException failure) {
             Random random,
             LongConsumer before,
             LongConsumer after) {
-        var done = 0L;
+        var total = 0L;
         try (var ready = new Readiness(channel, SelectionKey.OP_WRITE)) {
-            while (done < bytes) {
-                var size = size(Pace.QUICK, random, bytes - done);
-                before.accept(done + size);
-                var count = channel.write(content.bytes(done, size, random.nextBoolean()));
-                done += count;
-                after.accept(done);
+            while (total < bytes) {
+                var size = size(Pace.QUICK, random, bytes - total);
+                before.accept(total + size);
+                var count = channel.write(content.bytes(total, size, random.nextBoolean()));
+                total += count;
+                after.accept(total);
                 if (count == 0) {
                     ready.await();
                 }
             }
-            return new Transfer(done, null);
+            return new Transfer(total, null);
         } catch (IOException e) {
-            return new Transfer(done, e);
+            return new Transfer(total, e);
         }
     }
 
-    private static int size(Pace pace, Random random, long most) {
-        var size = 1 + random.nextInt(pace == Pace.SLOW ? LARGEST / 16 : LARGEST);
-        return (int) Math.min(size, most);
+    private static int size(Pace pace, Random random, long limit) {
+        var size = 1 + random.nextInt(pace == Pace.SLOW ? MAX_SIZE / 16 : MAX_SIZE);
+        return (int) Math.min(size, limit);
     }
 
     private static void pause(Pace pace, Random random) {
@@ -100,8 +103,8 @@ record Transfer(long bytes, @Nullable IOException failure) {
     }
 
     /**
-     * Checks that this end has read all bytes that were written, or a prefix followed by an
-     * exception.
+     * Checks that a reader with this result has read all bytes that were written, or a prefix of
+     * them before an exception.
      */
     void assertAllOrAPrefixOf(Transfer written) {
         if (failure == null) {
@@ -111,7 +114,7 @@ record Transfer(long bytes, @Nullable IOException failure) {
         }
     }
 
-    /** Waits for a non-blocking channel. */
+    /** Waits until a non-blocking channel is ready for an operation. */
     private static final class Readiness implements AutoCloseable {
 
         private final SocketChannel channel;

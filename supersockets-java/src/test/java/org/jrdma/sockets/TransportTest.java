@@ -133,7 +133,7 @@ class TransportTest {
             client.configureBlocking(false);
             var key = client.register(selector, SelectionKey.OP_CONNECT);
             assertThat(client.transport().name()).isEqualTo("supersockets");
-            selector.selectNow(); // the selector has the first socket registered
+            selector.selectNow(); // registers the first socket of the channel
             selector.selectedKeys().clear();
 
             client.connect(listener.getLocalAddress());

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Unix domain streams, by the path of a file. */
+/** Tests streams over Unix domain sockets. */
 @ParameterizedClass
 @MethodSource("org.jrdma.sockets.Implementation#offered")
 @Timeout(30)
@@ -74,12 +74,12 @@ class UnixChannelTest {
 
     @Test
     void shouldBindAClientToAPath() throws Exception {
-        var own = UnixDomainSocketAddress.of(folder.resolve("client"));
+        var clientAddress = UnixDomainSocketAddress.of(folder.resolve("client"));
         try (var listener = provider.openServerSocketChannel(UNIX).bind(address);
-                var client = provider.openSocketChannel(UNIX).bind(own)) {
+                var client = provider.openSocketChannel(UNIX).bind(clientAddress)) {
             client.connect(address);
             try (var server = listener.accept()) {
-                assertThat(server.getRemoteAddress()).isEqualTo(own);
+                assertThat(server.getRemoteAddress()).isEqualTo(clientAddress);
             }
         }
         try (var unnamed = provider.openSocketChannel(UNIX).bind(null)) {
@@ -117,8 +117,8 @@ class UnixChannelTest {
         assertThatThrownBy(() -> provider.openSocketChannel(UNIX).connect(address))
                 .isExactlyInstanceOf(ConnectException.class)
                 .hasMessage("Connection refused");
-        var nowhere = UnixDomainSocketAddress.of(folder.resolve("nowhere"));
-        assertThatThrownBy(() -> provider.openSocketChannel(UNIX).connect(nowhere))
+        var missing = UnixDomainSocketAddress.of(folder.resolve("missing"));
+        assertThatThrownBy(() -> provider.openSocketChannel(UNIX).connect(missing))
                 .isExactlyInstanceOf(SocketException.class)
                 .hasMessage("No such file or directory");
     }

@@ -28,7 +28,7 @@ import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The C functions of completion queues and completion channels. The functions that poll are in
- * {@link HotPath} and {@link Poller}.
+ * {@link HotPath} and {@link CompletionPoller}.
  */
 public final class CompletionFunctions {
 

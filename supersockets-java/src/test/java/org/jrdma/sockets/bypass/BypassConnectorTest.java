@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class BypassConnectorTest {
 
-    /** A connector that fails with a given exception, on its own thread. */
+    /** A connector whose attempt runs on the calling thread, and fails with a given exception. */
     private static final class FailingConnector extends BypassConnector {
 
         private final Throwable failure;
@@ -32,7 +32,10 @@ class BypassConnectorTest {
         }
     }
 
-    /** Otherwise, if many connect at once, the last attempts would time out. */
+    /**
+     * The deadline must be requested only when a thread runs the attempt. Otherwise, the last of
+     * many concurrent attempts would time out while they wait for a thread.
+     */
     @Test
     void shouldNotCountTheWaitForAThreadAsTimeWithoutAResponse() {
         var threads = new ArrayDeque<Runnable>();

@@ -26,28 +26,28 @@ import org.jrdma.sockets.transport.BypassTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests which port a listener gets if ports are in use for some of its transports. */
+/** Tests which port a listener uses if ports are in use for some of its transports. */
 @Timeout(30)
 class BypassListenersTest {
 
-    private static final int MOST = 16;
+    private static final int MAX_ATTEMPTS = 16;
 
     private final Busy busy = new Busy(Errno.EADDRINUSE);
 
-    /** A kernel bypass whose first ports are in use, or which fails in another way. */
+    /** A kernel bypass whose first attempts to listen fail with a given error. */
     private static final class Busy implements BypassTransport {
 
         private final int errno;
-        private final List<Integer> asked = new ArrayList<>();
+        private final List<Integer> requestedPorts = new ArrayList<>();
         private final Set<Integer> open = new TreeSet<>();
-        private int unused;
+        private int failures;
 
         Busy(int errno) {
             this.errno = errno;
         }
 
-        Busy refusing(int times) {
-            unused = times;
+        Busy failing(int times) {
+            failures = times;
             return this;
         }
 
@@ -65,9 +65,9 @@ class BypassListenersTest {
         public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
                 throws FabricException {
             var port = address.getPort();
-            asked.add(port);
-            if (asked.size() <= unused) {
-                throw new FabricException("no port " + asked.size(), errno, null);
+            requestedPorts.add(port);
+            if (requestedPorts.size() <= failures) {
+                throw new FabricException("no port " + requestedPorts.size(), errno, null);
             }
             open.add(port);
             return new Listener(port);
@@ -103,8 +103,8 @@ class BypassListenersTest {
         }
     }
 
-    private static ServerSocketChannel listener(Transport... ways) throws Exception {
-        var preferred = new ArrayList<>(List.of(ways));
+    private static ServerSocketChannel listener(Transport... bypasses) throws Exception {
+        var preferred = new ArrayList<>(List.of(bypasses));
         preferred.add(Transports.tcp());
         return new FabricSelectorProvider(preferred).openServerSocketChannel();
     }
@@ -127,13 +127,13 @@ class BypassListenersTest {
     @Test
     void shouldChooseAPortThatIsFreeForAllTransports() throws Exception {
         var free = new Busy(Errno.EADDRINUSE);
-        try (var listener = listener(free, busy.refusing(3))) {
+        try (var listener = listener(free, busy.failing(3))) {
             listener.setOption(StandardSocketOptions.SO_RCVBUF, 50_000);
             var size = listener.getOption(StandardSocketOptions.SO_RCVBUF);
 
             listener.bind(port(0));
 
-            assertThat(busy.asked).hasSize(4).last().isEqualTo(portOf(listener));
+            assertThat(busy.requestedPorts).hasSize(4).last().isEqualTo(portOf(listener));
             assertThat(busy.open).containsExactly(portOf(listener));
             assertThat(free.open).containsExactly(portOf(listener));
             assertThat(listener.getOption(StandardSocketOptions.SO_RCVBUF)).isEqualTo(size);
@@ -147,29 +147,29 @@ class BypassListenersTest {
 
     @Test
     void shouldOmitATransportThatHasNoFreePort() throws Exception {
-        try (var listener = listener(busy.refusing(Integer.MAX_VALUE)).bind(port(0))) {
-            assertThat(busy.asked).hasSize(MOST).last().isEqualTo(portOf(listener));
-            assertThat(whyNotFaster(listener)).isEqualTo("busy: no port " + MOST);
+        try (var listener = listener(busy.failing(Integer.MAX_VALUE)).bind(port(0))) {
+            assertThat(busy.requestedPorts).hasSize(MAX_ATTEMPTS).last().isEqualTo(portOf(listener));
+            assertThat(whyNotFaster(listener)).isEqualTo("busy: no port " + MAX_ATTEMPTS);
         }
     }
 
     @Test
     void shouldKeepThePortThatTheProgramHasChosen() throws Exception {
-        int named;
+        int chosenPort;
         try (var before = listener().bind(port(0))) {
-            named = portOf(before);
+            chosenPort = portOf(before);
         }
-        try (var listener = listener(busy.refusing(1)).bind(port(named))) {
-            assertThat(busy.asked).containsExactly(named);
+        try (var listener = listener(busy.failing(1)).bind(port(chosenPort))) {
+            assertThat(busy.requestedPorts).containsExactly(chosenPort);
             assertThat(whyNotFaster(listener)).isEqualTo("busy: no port 1");
         }
     }
 
     @Test
     void shouldKeepThePortIfAnotherPortWouldNotHelp() throws Exception {
-        var broken = new Busy(Errno.ENODEV).refusing(1);
+        var broken = new Busy(Errno.ENODEV).failing(1);
         try (var listener = listener(broken).bind(port(0))) {
-            assertThat(broken.asked).containsExactly(portOf(listener));
+            assertThat(broken.requestedPorts).containsExactly(portOf(listener));
             assertThat(whyNotFaster(listener)).isEqualTo("busy: no port 1");
         }
     }

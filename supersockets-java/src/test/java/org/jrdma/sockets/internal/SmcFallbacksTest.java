@@ -11,12 +11,13 @@ import java.util.Map;
 import org.jrdma.ffi.FabricException;
 import org.junit.jupiter.api.Test;
 
-/** Tests with responses that were recorded from a Linux 7.3 kernel (User-Mode Linux). */
+/**
+ * Tests the decoder with responses that were recorded from a Linux 7.3 kernel (User-Mode Linux).
+ */
 class SmcFallbacksTest {
 
     /**
-     * The sockets of a client and of an accepted connection whose listener has no SMC, and a
-     * listener.
+     * A response with four sockets: three that use TCP, each for another reason, and a listener.
      */
     private static final String SOCKETS =
             """
@@ -57,14 +58,14 @@ class SmcFallbacksTest {
 
     @Test
     void shouldOmitSocketsThatUseRdma() throws Exception {
-        var answer = bytes(SOCKETS);
+        var response = bytes(SOCKETS);
         for (var mode : new int[] {18, 118, 218}) {
-            assertThat(answer.get(mode)).isEqualTo((byte) 1);
-            answer.put(mode, (byte) (mode == 18 ? 2 : 0)); // SMC-D, SMC-R
+            assertThat(response.get(mode)).isEqualTo((byte) 1);
+            response.put(mode, (byte) (mode == 18 ? 2 : 0)); // SMC-D, SMC-R
         }
         var found = new HashMap<Long, String>();
 
-        SmcFallbacks.decode(answer, found);
+        SmcFallbacks.decode(response, found);
 
         assertThat(found).isEmpty();
     }
@@ -90,10 +91,10 @@ class SmcFallbacksTest {
 
     @Test
     void shouldRejectATruncatedResponse() {
-        var cut = bytes(SOCKETS).limit(150);
+        var truncated = bytes(SOCKETS).limit(150);
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> SmcFallbacks.decode(cut, new HashMap<>()))
+                .isThrownBy(() -> SmcFallbacks.decode(truncated, new HashMap<>()))
                 .withMessage(
                         "Truncated sock_diag response: 150 bytes end within a message of 100 bytes");
     }

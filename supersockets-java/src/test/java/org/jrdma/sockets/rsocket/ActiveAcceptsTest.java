@@ -18,29 +18,32 @@ class ActiveAcceptsTest {
         numbers.awaitNone(7);
     }
 
-    /** Otherwise the thread of the old listener would take a client of the new one. */
+    /**
+     * The number of a closed listener must not be reused while a thread accepts with it. Otherwise,
+     * that thread would accept a client of the new listener.
+     */
     @Test
     void shouldAllowTheReuseOfANumberAfterTheAcceptHasReturned() throws Exception {
         assertThat(numbers.enter(7, () -> true)).isTrue();
         assertThat(numbers.enter(8, () -> true)).isTrue();
-        var usedAgain = new CountDownLatch(1);
+        var reused = new CountDownLatch(1);
         var listening =
                 Thread.ofPlatform()
                         .start(() -> {
                             numbers.awaitNone(7);
-                            usedAgain.countDown();
+                            reused.countDown();
                         });
         while (listening.getState() != Thread.State.WAITING) {
-            assertThat(usedAgain.getCount()).isOne();
+            assertThat(reused.getCount()).isOne();
             Thread.sleep(1);
         }
         numbers.leave(8);
         Thread.sleep(20);
-        assertThat(usedAgain.getCount()).isOne();
+        assertThat(reused.getCount()).isOne();
 
         numbers.leave(7);
 
-        usedAgain.await();
+        reused.await();
         listening.join();
     }
 }

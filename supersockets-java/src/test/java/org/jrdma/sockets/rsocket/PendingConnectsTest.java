@@ -35,15 +35,15 @@ class PendingConnectsTest {
 
     @Test
     void shouldWaitWhileTheListenerRespondsToOthers() throws Exception {
-        try (var one = listeners.enter(ADDRESS);
-                var other = listeners.enter(ADDRESS)) {
-            var before = one.deadline(Deadline.NEVER).nanoTime();
+        try (var first = listeners.enter(ADDRESS);
+                var second = listeners.enter(ADDRESS)) {
+            var before = first.deadline(Deadline.NEVER).nanoTime();
 
-            other.responded();
+            second.responded();
 
-            assertThat(one.deadline(Deadline.NEVER).nanoTime()).isGreaterThan(before);
+            assertThat(first.deadline(Deadline.NEVER).nanoTime()).isGreaterThan(before);
             Thread.sleep(TIMEOUT);
-            assertThat(one.deadline(Deadline.NEVER).hasPassed()).isTrue();
+            assertThat(first.deadline(Deadline.NEVER).hasPassed()).isTrue();
         }
     }
 

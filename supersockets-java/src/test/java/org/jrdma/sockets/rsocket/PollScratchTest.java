@@ -8,7 +8,11 @@ import org.junit.jupiter.api.Test;
 
 class PollScratchTest {
 
-    /** Each write from the heap holds a Scratch. Other threads may use the same cache slots. */
+    /**
+     * A write from heap memory holds a Scratch while it takes a PollScratch, whose memory must be
+     * reused even then. Other threads may use the same cache slots, so the test needs several
+     * attempts.
+     */
     @Test
     void shouldReuseMemoryForAThreadThatHoldsAScratch() {
         for (var attempt = 0; attempt < 100; attempt++) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests with simulated devices, but with the network interfaces of this machine. */
+/** Tests simulated devices that refer to the network interfaces of this machine. */
 class RdmaAddressesTest {
 
     @TempDir private Path root;
@@ -36,7 +36,7 @@ class RdmaAddressesTest {
     }
 
     @Test
-    void shouldReturnTheAddressesOfADevicesInterfaces() throws Exception {
+    void shouldReturnTheAddressesOfTheInterfacesOfADevice() throws Exception {
         var name = NetworkInterface.getByInetAddress(loopback()).getName();
         device("rxe0", "1: CA", "nowhere0", name);
 
@@ -58,7 +58,7 @@ class RdmaAddressesTest {
     }
 
     @Test
-    void shouldReportWhyThereAreNone() throws Exception {
+    void shouldReportWhyThereAreNoAddresses() throws Exception {
         assertThat(addresses().whyNone()).hasValue("this machine has no RDMA device");
 
         device("siw0", "4: RNIC", "dummy1");

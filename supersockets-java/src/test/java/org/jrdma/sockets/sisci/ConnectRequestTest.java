@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class ConnectRequestTest {
 
-    private static final ConnectRequest GREETING =
+    private static final ConnectRequest REQUEST =
             new ConnectRequest(
                     4,
                     0x20001,
@@ -22,16 +22,16 @@ class ConnectRequestTest {
 
     @Test
     void shouldDecodeWhatItHasEncoded() throws Exception {
-        assertThat(ConnectRequest.decode(GREETING.encode())).isEqualTo(GREETING);
+        assertThat(ConnectRequest.decode(REQUEST.encode())).isEqualTo(REQUEST);
     }
 
     @Test
     void shouldRejectAMalformedRequest() {
-        var bytes = GREETING.encode();
+        var bytes = REQUEST.encode();
         for (var length = 0; length < bytes.length; length++) {
-            var cut = Arrays.copyOf(bytes, length);
+            var truncated = Arrays.copyOf(bytes, length);
             assertThatExceptionOfType(FabricException.class)
-                    .isThrownBy(() -> ConnectRequest.decode(cut));
+                    .isThrownBy(() -> ConnectRequest.decode(truncated));
         }
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> ConnectRequest.decode(Arrays.copyOf(bytes, bytes.length + 1)))

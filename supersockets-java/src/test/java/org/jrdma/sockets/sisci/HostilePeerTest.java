@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests of streams whose peer stores invalid values. */
+/** Tests streams whose peer stores invalid positions. */
 @Timeout(30)
 class HostilePeerTest {
 
@@ -52,7 +52,7 @@ class HostilePeerTest {
 
     @AfterEach
     void close() {
-        segment.close(); // otherwise the stream waits until its segment is no longer in use
+        segment.close(); // otherwise, the stream would wait until no connection uses its segment
         stream.abandon();
         peer.abandon();
     }

@@ -15,11 +15,11 @@ class SisciHostsNamesTest {
 
     private static final int OWN = 12;
 
-    private final List<String> asked = new ArrayList<>();
+    private final List<String> resolvedNames = new ArrayList<>();
 
-    /** A name service that knows one host. */
+    /** Resolves names in place of the system. Only the name "one" has an address. */
     private InetAddress[] addressesOf(String name) throws UnknownHostException {
-        asked.add(name);
+        resolvedNames.add(name);
         if (!name.equals("one")) {
             throw new UnknownHostException(name);
         }
@@ -39,6 +39,6 @@ class SisciHostsNamesTest {
             assertThat(hosts.nodeOf(InetAddress.ofLiteral("127.0.0.1"), OWN)).isEqualTo(OWN);
         }
 
-        assertThat(asked).containsExactlyInAnyOrder("one", "gone");
+        assertThat(resolvedNames).containsExactlyInAnyOrder("one", "gone");
     }
 }

@@ -17,7 +17,10 @@ class SisciStreamTest {
             new StreamSegment.Route(
                     4, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), 0);
 
-    /** Otherwise an unread connect request could lead to the next owner of the segment. */
+    /**
+     * If the ID were reused immediately, a connect request that is still unread could connect its
+     * listener to the next owner of the ID.
+     */
     @Test
     void shouldNotReuseASegmentIdImmediately(@TempDir Path folder) throws Exception {
         var fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));

@@ -14,8 +14,8 @@ final class StreamScannerTest {
     private static final long SOON_NANOS = 100_000_000; // half of a scan period
     private static final int ATTEMPTS = 20;
 
-    private final LinkedBlockingQueue<Long> looks = new LinkedBlockingQueue<>();
-    private final StreamScanner scanner = new StreamScanner(() -> looks.add(System.nanoTime()));
+    private final LinkedBlockingQueue<Long> scans = new LinkedBlockingQueue<>();
+    private final StreamScanner scanner = new StreamScanner(() -> scans.add(System.nanoTime()));
 
     @BeforeEach
     void start() {
@@ -26,20 +26,23 @@ final class StreamScannerTest {
     void shouldScanRarelyIfNoThreadSleeps() throws InterruptedException {
         Thread.sleep(1_000);
 
-        assertThat(looks.size()).isBetween(1, 6);
+        assertThat(scans.size()).isBetween(1, 6);
     }
 
-    /** A busy machine may delay one of the scans, but not all of them. */
+    /**
+     * A busy machine may delay scans, so the test makes several attempts, of which one must
+     * succeed.
+     */
     @Test
     void shouldScanTwiceSoonAfterAThreadGoesToSleep() throws InterruptedException {
         var soon = 0;
         for (var i = 0; i < ATTEMPTS && soon == 0; i++) {
-            looks.clear();
-            looks.take();
+            scans.clear();
+            scans.take();
             var start = System.nanoTime();
             scanner.scanSoon();
-            looks.take();
-            if (looks.take() - start < SOON_NANOS) {
+            scans.take();
+            if (scans.take() - start < SOON_NANOS) {
                 soon++;
             }
         }
@@ -54,7 +57,7 @@ final class StreamScannerTest {
                         () -> {
                             calls.countDown();
                             if (calls.getCount() != 0) {
-                                throw new IllegalStateException("for a test");
+                                throw new IllegalStateException("thrown by the scan, on purpose");
                             }
                         })
                 .start();

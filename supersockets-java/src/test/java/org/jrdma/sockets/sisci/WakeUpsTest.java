@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(30)
 class WakeUpsTest {
 
-    private static final int NOBODYS = 4_711;
+    private static final int UNUSED_NUMBER = 4_711;
 
     private static CompletableFuture<WakeUps.WakeUp> take(WakeUps wakeUps, int node, int number) {
         var result = new CompletableFuture<WakeUps.WakeUp>();
@@ -35,12 +35,12 @@ class WakeUpsTest {
     @Test
     void shouldNotDelayOneProcessByAnother(@TempDir Path folder) throws Exception {
         try (var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))).open();
-                var somebodys = node.newInterrupt()) {
+                var interrupt = node.newInterrupt()) {
             var wakeUps = new WakeUps(node);
-            var waiting = take(wakeUps, node.id(), NOBODYS);
+            var waiting = take(wakeUps, node.id(), UNUSED_NUMBER);
             Thread.sleep(200);
 
-            var taken = take(wakeUps, node.id(), somebodys.number());
+            var taken = take(wakeUps, node.id(), interrupt.number());
 
             assertThat(taken).succeedsWithin(ofSeconds(1)).satisfies(WakeUps.WakeUp::release);
             assertThat(waiting).isNotDone();

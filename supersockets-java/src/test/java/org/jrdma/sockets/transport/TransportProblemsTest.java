@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests with simulated machines, which are folders. The tests of the doctor cover the findings of
- * each check.
+ * Tests the warnings on simulated machines, whose files are in a temporary directory. The tests of
+ * {@code jrdma doctor} cover the findings of each check.
  */
 @Timeout(30)
 class TransportProblemsTest {
@@ -29,7 +29,7 @@ class TransportProblemsTest {
     private final Queue<String> log = new ConcurrentLinkedQueue<>();
 
     @BeforeEach
-    void haveADevice() throws IOException {
+    void createDevice() throws IOException {
         write("sys/class/infiniband/mlx5_0/node_type", "1: CA");
         write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0");
         write("dev/infiniband/uverbs0", "");
@@ -67,7 +67,7 @@ class TransportProblemsTest {
     void shouldLogEachProblemOnce() throws Exception {
         Files.delete(root.resolve("dev/infiniband/uverbs0"));
         Files.delete(root.resolve("dev/infiniband/rdma_cm"));
-        write(PORT + "link_layer", "Ethernet"); // without a GID
+        write(PORT + "link_layer", "Ethernet"); // RoCE needs a GID, but the port has none
         write("proc/4711/comm", "ibacm");
         write("sys/class/net/ib0/type", "32");
         write("sys/class/net/ib0/mode", "connected");

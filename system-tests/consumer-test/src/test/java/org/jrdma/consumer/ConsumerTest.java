@@ -14,14 +14,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Runs the programs of system-tests/consumer, which this build has compiled against the installed
- * artifacts, as a user would.
+ * Runs the programs in {@code system-tests/consumer} as a user would run them. This build has
+ * compiled them against the installed artifacts.
  */
 class ConsumerTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldUseTheSystemsLibraryOrReportThePackagesToInstall(Consumer consumer)
+    void shouldUseTheSystemLibraryOrReportThePackagesToInstall(Consumer consumer)
             throws Exception {
         var ended = consumer.run("ListDevices", consumer.flags());
 
@@ -73,7 +73,7 @@ class ConsumerTest {
                 "lib",
                 "--module=org.example.consumer/org.example.");
 
-        private static final long MOST_SECONDS = 60;
+        private static final long TIMEOUT_SECONDS = 60;
 
         private final String folder;
         private final Pattern inReadme;
@@ -81,9 +81,7 @@ class ConsumerTest {
         private final String libraries;
         private final String programs;
 
-        /**
-         * @param inReadme the pattern of the README's sentence with the flags
-         */
+        /** @param inReadme the pattern that finds the recommended flags in the README */
         Consumer(
                 String folder,
                 String inReadme,
@@ -121,8 +119,8 @@ class ConsumerTest {
                             .redirectOutput(output.toFile())
                             .start();
             try {
-                assertThat(process.waitFor(MOST_SECONDS, SECONDS))
-                        .as(() -> "%s ends".formatted(command))
+                assertThat(process.waitFor(TIMEOUT_SECONDS, SECONDS))
+                        .as(() -> "%s ended in time".formatted(command))
                         .isTrue();
             } finally {
                 process.destroyForcibly();

@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jrdma.verbs.Verbs;
 
-/** Counts the RDMA devices of this machine, with the system's libibverbs or the one in a file. */
+/**
+ * Prints the number of RDMA devices. The optional argument is the path of a library to use instead
+ * of the system's libibverbs.
+ */
 final class ListDevices {
 
     void main(String... arguments) throws IOException {

@@ -8,7 +8,7 @@ import static org.jrdma.verbs.QueuePairOptions.reliable;
 import java.io.IOException;
 import org.jrdma.verbs.Verbs;
 
-/** Writes a text from one region of memory into another by RDMA, on the software fabric. */
+/** Writes a text from one memory region to another one by RDMA on the software fabric. */
 final class WriteOnce {
 
     void main() throws IOException {

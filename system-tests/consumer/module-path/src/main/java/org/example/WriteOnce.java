@@ -9,7 +9,7 @@ import module org.jrdma.verbs;
 
 import java.io.IOException;
 
-/** Writes a text from one region of memory into another by RDMA, on the software fabric. */
+/** Writes a text from one memory region to another one by RDMA on the software fabric. */
 final class WriteOnce {
 
     void main() throws IOException {

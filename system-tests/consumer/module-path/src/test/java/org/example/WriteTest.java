@@ -10,21 +10,21 @@ import org.jrdma.verbs.model.Access;
 class WriteTest {
 
     @SoftFabricTest(devices = 2, loss = 0.05)
-    void shouldWriteIntoTheOtherDevicesMemory(Device sender, Device receiver) throws Exception {
-        try (var ourDomain = sender.newProtectionDomain();
-                var theirDomain = receiver.newProtectionDomain();
-                var ourMemory = ourDomain.newArena(Access.LOCAL_WRITE);
-                var theirMemory = theirDomain.newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
-                var ourCompletions = sender.newCompletionDispatcher(16);
-                var theirCompletions = receiver.newCompletionDispatcher(16);
-                var ours = ourDomain.newReliableQueuePair(ourCompletions);
-                var theirs = theirDomain.newReliableQueuePair(theirCompletions)) {
-            ours.connect(theirs.endpoint());
-            theirs.connect(ours.endpoint());
-            var source = ourMemory.region(64);
-            var target = theirMemory.region(64);
+    void shouldWriteIntoMemoryOfTheOtherDevice(Device sender, Device receiver) throws Exception {
+        try (var localDomain = sender.newProtectionDomain();
+                var remoteDomain = receiver.newProtectionDomain();
+                var localMemory = localDomain.newArena(Access.LOCAL_WRITE);
+                var remoteMemory = remoteDomain.newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
+                var localCompletions = sender.newCompletionDispatcher(16);
+                var remoteCompletions = receiver.newCompletionDispatcher(16);
+                var local = localDomain.newReliableQueuePair(localCompletions);
+                var remote = remoteDomain.newReliableQueuePair(remoteCompletions)) {
+            local.connect(remote.endpoint());
+            remote.connect(local.endpoint());
+            var source = localMemory.region(64);
+            var target = remoteMemory.region(64);
             source.segment().setString(0, "hello");
-            ours.write(source.slice(), target.remote()).await(ofSeconds(10));
+            local.write(source.slice(), target.remote()).await(ofSeconds(10));
             assertEquals("hello", target.segment().getString(0));
         }
     }

@@ -8,7 +8,7 @@ import org.jrdma.cli.Jrdma;
 import org.junit.jupiter.api.Test;
 import org.testcontainers.containers.Network;
 
-/** The jrdma command on a host that has only Java. */
+/** Tests the jrdma command on a host that has Java, but no RDMA libraries or devices. */
 class CommandTest {
 
     private static final String COMMAND = "org.jrdma.cli/org.jrdma.cli.Jrdma";
@@ -27,7 +27,7 @@ class CommandTest {
     }
 
     @Test
-    void shouldReportWhatAContainerLacks() throws Exception {
+    void shouldReportMissingLibrariesAndDevicesOfAContainer() throws Exception {
         try (var network = Network.newNetwork();
                 var host = Host.running(network, "bare", COMMAND, "doctor")) {
             host.await();
@@ -87,7 +87,7 @@ class CommandTest {
         }
     }
 
-    /** The ping command starts two JVMs with a stream between them. */
+    /** In this test, the ping command starts two JVMs that are connected by a stream. */
     @Test
     void shouldListTheStreamsOfJvmsInTheSameContainer() throws Exception {
         try (var network = Network.newNetwork();
@@ -102,7 +102,7 @@ class CommandTest {
     }
 
     @Test
-    void shouldReportOutsideThatAJvmIsInAContainer() throws Exception {
+    void shouldReportFromOutsideThatAJvmIsInAContainer() throws Exception {
         var output = new StringWriter();
         try (var network = Network.newNetwork();
                 var host = Host.running(network, "busy", COMMAND, "ping", "tcp")) {

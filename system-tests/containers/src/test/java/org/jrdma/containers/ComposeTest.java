@@ -15,8 +15,8 @@ import org.testcontainers.containers.Network;
 import org.yaml.snakeyaml.Yaml;
 
 /**
- * Tests the users' compose file on the image of their Dockerfile. The script {@code test} has built
- * the image from a local base image, so that no registry is required.
+ * Tests the compose file for users with the image of the Dockerfile for users. The script {@code
+ * test} has built the image from a local base image, so that no registry is required.
  */
 class ComposeTest {
 
@@ -25,8 +25,8 @@ class ComposeTest {
     private Map<String, Service> services;
 
     /**
-     * The properties of a service that this test supports. A compose file with other properties
-     * needs an extension of the test.
+     * The properties of a service in the compose file. The test fails if a service has other
+     * properties, because it does not support them.
      */
     private record Service(
             List<String> command,

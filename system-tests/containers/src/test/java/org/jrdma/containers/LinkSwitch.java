@@ -3,7 +3,10 @@ package org.jrdma.containers;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
 
-/** A program that joins the fabric as a node of this host, and cuts or restores the node's link. */
+/**
+ * A program that joins the fabric as the node of this host, and cuts or restores the link of the
+ * node.
+ */
 final class LinkSwitch {
 
     private LinkSwitch() {}

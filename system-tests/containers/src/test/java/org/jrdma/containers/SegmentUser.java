@@ -7,9 +7,9 @@ import java.time.Duration;
 import org.jrdma.sisci.Sisci;
 
 /**
- * A program that stores into the segment of another node, and prints the segment events. It stores
- * another number each time the link is operational again. It ends after the owner has ended, and
- * then prints the value that it can still load.
+ * A program that stores numbers into the segment of another node, and prints the segment events and
+ * the loaded values. It stores the next number whenever the link has become operational again. It
+ * ends when the segment is lost because its owner has ended.
  */
 final class SegmentUser {
 
@@ -33,7 +33,7 @@ final class SegmentUser {
                 if (type == OPERATIONAL) {
                     number++;
                 }
-                // must not arrive while the link is cut
+                // -7 must not arrive, because it is stored while the link is cut
                 memory.putLongRelease(0, type == OPERATIONAL ? number : -7);
                 memory.flush();
             }

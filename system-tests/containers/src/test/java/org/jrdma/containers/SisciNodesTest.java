@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.testcontainers.containers.Network;
 
 /**
- * SISCI nodes, each a container. A shared directory in memory makes them one fabric. They share
- * neither a PID namespace nor a network interface.
+ * Tests SISCI nodes in separate containers. The nodes form a fabric through a shared directory in
+ * memory. They share neither a PID namespace nor a network interface.
  */
 class SisciNodesTest {
 

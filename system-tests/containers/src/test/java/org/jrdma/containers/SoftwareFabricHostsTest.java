@@ -8,7 +8,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.testcontainers.containers.Network;
 
-/** Hosts that find each other by name, and transfer data by RDMA over a private network. */
+/**
+ * Tests hosts that resolve each other's names, and transfer data by RDMA over a private network.
+ */
 class SoftwareFabricHostsTest {
 
     private static final String RPING = "org.jrdma.interop/org.jrdma.interop.rping.Rping";

@@ -1,2 +1,2 @@
-/** Tests of the SDK on several hosts, each a container with a network address of its own. */
+/** Tests of the SDK on several hosts. Each host is a container with its own network address. */
 package org.jrdma.containers;

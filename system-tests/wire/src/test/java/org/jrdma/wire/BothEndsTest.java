@@ -28,13 +28,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests rxe1 and the software fabric with this SDK at both ends, which allows more checks than the
- * C programs: each side makes all requests to the other, and all bytes are compared. The sequence
- * numbers of both wrap around after 16 packets.
+ * Tests the software fabric against the kernel device rxe1, with this SDK on both sides. Unlike the
+ * tests with C programs, these tests make each kind of request from each side and compare all
+ * bytes. The packet sequence numbers of both sides wrap around after 16 packets.
  */
 class BothEndsTest {
 
-    /** One of each kind of request works on each slot. */
+    /**
+     * The number of slots in each part of the memory. Each slot is used by one request of each
+     * kind.
+     */
     private static final int SLOTS = 16;
 
     private static final int SLOT_BYTES = 5000;
@@ -49,7 +52,7 @@ class BothEndsTest {
     private static final int GUARD = COUNTER + Long.BYTES;
     private static final int BYTES = GUARD + 4096;
 
-    /** The end that makes requests. */
+    /** The side that is the requester. */
     enum Asking {
         SOFTWARE,
         KERNEL
@@ -78,11 +81,11 @@ class BothEndsTest {
             kernel.connect(software.endpoint(), mtu, reads, reads);
         }
 
-        Side asking(Asking end) {
+        Side requester(Asking end) {
             return end == Asking.SOFTWARE ? software : kernel;
         }
 
-        Side answering(Asking end) {
+        Side responder(Asking end) {
             return end == Asking.SOFTWARE ? kernel : software;
         }
 
@@ -103,23 +106,24 @@ class BothEndsTest {
         "SOFTWARE, IPV4, BYTES_256",
         "KERNEL, IPV4, BYTES_256",
     })
-    void shouldDoAllThereIs(Asking end, Family family, Mtu mtu) throws Exception {
+    void shouldExecuteAllKindsOfRequests(Asking end, Family family, Mtu mtu) throws Exception {
         try (var ends = new Ends(family, mtu, 16)) {
-            ask(ends, end, 20);
+            makeRequests(ends, end, 20);
         }
     }
 
     @ParameterizedTest
     @EnumSource(Asking.class)
-    void shouldReadOneAtATime(Asking end) throws Exception {
+    void shouldExecuteReadsOneAtATime(Asking end) throws Exception {
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 1)) {
-            ask(ends, end, 20);
+            makeRequests(ends, end, 20);
         }
     }
 
     /**
-     * If the kernel is the requester, the network keeps the order and does not duplicate packets,
-     * because its requester fails if an acknowledgement follows the first part of a read response.
+     * If the kernel is the requester, the faults do not reorder or duplicate packets. The requester
+     * of the kernel would fail because of an acknowledgment that follows the first packet of a read
+     * response.
      */
     @ParameterizedTest
     @CsvSource({
@@ -130,69 +134,71 @@ class BothEndsTest {
         "SOFTWARE, wire0 wire1, corrupt 2%",
         "KERNEL,   wire0 wire1, corrupt 2%",
     })
-    void shouldDoAllThereIsOnABadWire(Asking end, String where, String trouble) throws Exception {
+    void shouldExecuteAllKindsOfRequestsOnAFaultyWire(
+            Asking end, String faultyEnds, String faults) throws Exception {
         try (var ends = new Ends(Family.IPV6, Mtu.BYTES_1024, 16)) {
-            for (var sender : where.split(" ", -1)) {
-                Wire.trouble(sender, trouble);
+            for (var sender : faultyEnds.split(" ", -1)) {
+                Wire.faults(sender, faults);
             }
-            ask(ends, end, 10);
+            makeRequests(ends, end, 10);
         } finally {
-            Wire.calm();
+            Wire.removeFaults();
         }
     }
 
     @ParameterizedTest
     @EnumSource(Asking.class)
-    void shouldHaveThePeerDropPacketsThatThisSideCorrupts(Asking end) throws Exception {
+    void shouldDropPacketsThatTheSoftwareFabricCorrupts(Asking end) throws Exception {
         var device = Side.softDevice(Family.IPV4);
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 16)) {
             device.faults(NetworkFaults.seeded(1).withCorruption(0.02));
-            ask(ends, end, 10);
+            makeRequests(ends, end, 10);
         } finally {
             device.faults(NetworkFaults.NONE);
         }
     }
 
     /**
-     * In each round, for each slot: a write, a read of the written data, a fetch-and-add, a
-     * message.
+     * Makes requests and checks all results. In each round, these are for each slot: a write, a
+     * read of the written data, a fetch-and-add and a message.
      */
-    private static void ask(Ends ends, Asking end, int rounds) throws IOException {
-        var asking = ends.asking(end);
-        var answering = ends.answering(end);
-        answering.memory().segment().asSlice(GUARD).fill((byte) 0x5a);
+    private static void makeRequests(Ends ends, Asking end, int rounds) throws IOException {
+        var requester = ends.requester(end);
+        var responder = ends.responder(end);
+        responder.memory().segment().asSlice(GUARD).fill((byte) 0x5a);
         var random = new SplittableRandom(1);
-        var requests = requests(asking, answering.memory().remote());
+        var requests = requests(requester, responder.memory().remote());
         var receives = new ArrayList<PreparedRequest<?>>();
         for (var slot = 0; slot < SLOTS; slot++) {
-            receives.add(answering.queuePair().prepareReceive(slot(answering, RECEIVED, slot)));
+            receives.add(responder.queuePair().prepareReceive(slot(responder, RECEIVED, slot)));
         }
         try {
             for (var round = 0; round < rounds; round++) {
-                fill(part(asking, SOURCE), random);
+                fill(part(requester, SOURCE), random);
                 for (var receive : receives) {
-                    answering.post(receive);
+                    responder.post(receive);
                 }
                 for (var request : requests) {
-                    asking.post(request);
+                    requester.post(request);
                 }
-                awaitInOrder(asking, requests.size());
-                awaitMessages(answering);
-                assertThat(part(answering, WRITTEN).mismatch(part(asking, SOURCE))).isEqualTo(-1);
-                assertThat(part(asking, READ_BACK).mismatch(part(asking, SOURCE))).isEqualTo(-1);
-                assertThat(part(answering, RECEIVED).mismatch(part(asking, SOURCE))).isEqualTo(-1);
+                awaitInOrder(requester, requests.size());
+                awaitMessages(responder);
+                var source = part(requester, SOURCE);
+                assertThat(part(responder, WRITTEN).mismatch(source)).isEqualTo(-1);
+                assertThat(part(requester, READ_BACK).mismatch(source)).isEqualTo(-1);
+                assertThat(part(responder, RECEIVED).mismatch(source)).isEqualTo(-1);
                 for (var slot = 0; slot < SLOTS; slot++) {
-                    assertThat(asking.memory().segment().get(JAVA_LONG, FORMER + 8L * slot))
+                    assertThat(requester.memory().segment().get(JAVA_LONG, FORMER + 8L * slot))
                             .isEqualTo((long) round * SLOTS + slot);
                 }
             }
         } catch (IOException | AssertionError e) {
             throw new AssertionError(ends.software.trace(), e);
         }
-        assertThat(answering.memory().segment().get(JAVA_LONG, COUNTER))
+        assertThat(responder.memory().segment().get(JAVA_LONG, COUNTER))
                 .isEqualTo((long) rounds * SLOTS);
         for (var offset = GUARD; offset < BYTES; offset++) {
-            assertThat(answering.memory().segment().get(JAVA_BYTE, offset)).isEqualTo((byte) 0x5a);
+            assertThat(responder.memory().segment().get(JAVA_BYTE, offset)).isEqualTo((byte) 0x5a);
         }
     }
 
@@ -260,20 +266,20 @@ class BothEndsTest {
 
     @ParameterizedTest
     @EnumSource(Asking.class)
-    void shouldComeAgainWhenThePeerHasNoReceive(Asking end) throws Exception {
+    void shouldRetryAMessageUntilThePeerPostsAReceive(Asking end) throws Exception {
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 1)) {
-            var asking = ends.asking(end);
-            var answering = ends.answering(end);
-            asking.memory().segment().setString(0, "Saluton, mondo");
-            asking.post(asking.queuePair().prepareSend(slot(asking, SOURCE, 0)));
+            var requester = ends.requester(end);
+            var responder = ends.responder(end);
+            requester.memory().segment().setString(0, "Saluton, mondo");
+            requester.post(requester.queuePair().prepareSend(slot(requester, SOURCE, 0)));
             Thread.sleep(Duration.ofMillis(200));
-            assertThat(asking.cursor().poll()).isZero();
+            assertThat(requester.cursor().poll()).isZero();
 
-            answering.post(answering.queuePair().prepareReceive(slot(answering, RECEIVED, 0)));
+            responder.post(responder.queuePair().prepareReceive(slot(responder, RECEIVED, 0)));
 
-            asking.awaitCompletions(1);
-            answering.awaitCompletions(1);
-            assertThat(answering.memory().segment().getString(RECEIVED))
+            requester.awaitCompletions(1);
+            responder.awaitCompletions(1);
+            assertThat(responder.memory().segment().getString(RECEIVED))
                     .isEqualTo("Saluton, mondo");
         }
     }
@@ -281,98 +287,107 @@ class BothEndsTest {
     /** The message that invalidates the window has one packet or several. */
     @ParameterizedTest
     @CsvSource({"SOFTWARE, 100", "SOFTWARE, 5000", "KERNEL, 100", "KERNEL, 5000"})
-    void shouldUseAWindowUntilItIsTakenAway(Asking end, int bytes) throws Exception {
+    void shouldUseAWindowUntilItIsInvalidated(Asking end, int bytes) throws Exception {
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 1)) {
-            var asking = ends.asking(end);
-            var answering = ends.answering(end);
-            fill(part(asking, SOURCE), new SplittableRandom(1));
-            var source = slot(asking, SOURCE, 0);
-            var window = answering.domain().newType2Window();
-            answering.post(
-                    answering
+            var requester = ends.requester(end);
+            var responder = ends.responder(end);
+            fill(part(requester, SOURCE), new SplittableRandom(1));
+            var source = slot(requester, SOURCE, 0);
+            var window = responder.domain().newType2Window();
+            responder.post(
+                    responder
                             .queuePair()
-                            .prepareBind(window, answering.memory(), REMOTE_WRITE, REMOTE_READ)
+                            .prepareBind(window, responder.memory(), REMOTE_WRITE, REMOTE_READ)
                             .range(WRITTEN, SLOT_BYTES));
-            answering.awaitCompletions(1);
-            var shown = window.remote();
-            answering.post(answering.queuePair().prepareReceive(slot(answering, RECEIVED, 0)));
+            responder.awaitCompletions(1);
+            var windowMemory = window.remote();
+            responder.post(responder.queuePair().prepareReceive(slot(responder, RECEIVED, 0)));
 
-            asking.post(asking.queuePair().prepareWrite(source, shown));
-            asking.post(asking.queuePair().prepareRead(slot(asking, READ_BACK, 0), shown));
-            asking.post(
-                    asking.queuePair()
+            requester.post(requester.queuePair().prepareWrite(source, windowMemory));
+            requester.post(
+                    requester
+                            .queuePair()
+                            .prepareRead(slot(requester, READ_BACK, 0), windowMemory));
+            requester.post(
+                    requester.queuePair()
                             .prepareSend(source.slice(0, bytes))
-                            .invalidating(shown)
+                            .invalidating(windowMemory)
                             .fenced(true));
 
-            asking.awaitCompletions(3);
-            answering.awaitAny();
-            assertThat(answering.cursor().next()).isTrue();
-            answering.check();
-            assertThat(answering.cursor().bytes()).isEqualTo(bytes);
-            if (end == Asking.KERNEL) { // the kernel does not report this as a receiver
-                assertThat(answering.cursor().invalidatedKey()).isEqualTo(shown.key());
+            requester.awaitCompletions(3);
+            responder.awaitAny();
+            assertThat(responder.cursor().next()).isTrue();
+            responder.check();
+            assertThat(responder.cursor().bytes()).isEqualTo(bytes);
+            if (end == Asking.KERNEL) { // the kernel as responder does not report the key
+                assertThat(responder.cursor().invalidatedKey()).isEqualTo(windowMemory.key());
             }
-            assertThat(slot(answering, WRITTEN, 0).segment().mismatch(source.segment()))
+            assertThat(slot(responder, WRITTEN, 0).segment().mismatch(source.segment()))
                     .isEqualTo(-1);
-            assertThat(slot(asking, READ_BACK, 0).segment().mismatch(source.segment()))
+            assertThat(slot(requester, READ_BACK, 0).segment().mismatch(source.segment()))
                     .isEqualTo(-1);
-            asking.post(asking.queuePair().prepareWrite(slot(asking, SOURCE, 1), shown));
-            asking.awaitAny();
-            assertThat(asking.cursor().next()).isTrue();
-            assertThat(asking.cursor().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
-            assertThat(slot(answering, WRITTEN, 0).segment().mismatch(source.segment()))
+            requester.post(
+                    requester
+                            .queuePair()
+                            .prepareWrite(slot(requester, SOURCE, 1), windowMemory));
+            requester.awaitAny();
+            assertThat(requester.cursor().next()).isTrue();
+            assertThat(requester.cursor().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+            assertThat(slot(responder, WRITTEN, 0).segment().mismatch(source.segment()))
                     .isEqualTo(-1);
         }
     }
 
-    /** The atomically written flag announces the data that was written before. */
+    /**
+     * When the flag, an atomic write, has arrived, the data that was written before must have
+     * arrived.
+     */
     @ParameterizedTest
     @EnumSource(Asking.class)
     void shouldWriteAFlagAfterTheDataThatItAnnounces(Asking end) throws Exception {
         try (var ends =
                 new Ends(Family.IPV4, Mtu.BYTES_1024, 1, options -> options.atomicWrites())) {
-            var asking = ends.asking(end);
-            var answering = ends.answering(end);
-            fill(part(asking, SOURCE), new SplittableRandom(1));
-            var source = slot(asking, SOURCE, 0);
-            var remote = answering.memory().remote();
-            var flag = asking.queuePair().prepareAtomicWrite(remote.slice(COUNTER, 8));
+            var requester = ends.requester(end);
+            var responder = ends.responder(end);
+            fill(part(requester, SOURCE), new SplittableRandom(1));
+            var source = slot(requester, SOURCE, 0);
+            var remote = responder.memory().remote();
+            var flag = requester.queuePair().prepareAtomicWrite(remote.slice(COUNTER, 8));
 
             for (var round = 1L; round <= 20; round++) {
-                asking.post(
-                        asking.queuePair()
+                requester.post(
+                        requester.queuePair()
                                 .prepareWrite(source, remote.slice(WRITTEN, SLOT_BYTES))
                                 .signaled(false));
-                asking.post(flag.value(round << 40 | round));
-                asking.awaitCompletions(1);
-                assertThat(answering.memory().segment().get(JAVA_LONG, COUNTER))
+                requester.post(flag.value(round << 40 | round));
+                requester.awaitCompletions(1);
+                assertThat(responder.memory().segment().get(JAVA_LONG, COUNTER))
                         .isEqualTo(round << 40 | round);
             }
 
-            assertThat(slot(answering, WRITTEN, 0).segment().mismatch(source.segment()))
+            assertThat(slot(responder, WRITTEN, 0).segment().mismatch(source.segment()))
                     .isEqualTo(-1);
-            assertThat(answering.memory().segment().get(JAVA_LONG, GUARD)).isZero();
+            assertThat(responder.memory().segment().get(JAVA_LONG, GUARD)).isZero();
         }
     }
 
     @ParameterizedTest
     @EnumSource(Asking.class)
-    void shouldBeRefusedWithAWrongKey(Asking end) throws Exception {
+    void shouldRejectAWriteWithAWrongKey(Asking end) throws Exception {
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 1)) {
-            var asking = ends.asking(end);
-            var answering = ends.answering(end);
-            fill(part(asking, SOURCE), new SplittableRandom(1));
-            var right = answering.memory().remote();
+            var requester = ends.requester(end);
+            var responder = ends.responder(end);
+            fill(part(requester, SOURCE), new SplittableRandom(1));
+            var right = responder.memory().remote();
             var wrong = new RemoteMemory(right.address(), right.key() ^ 0x100, right.length());
 
-            asking.post(asking.queuePair().prepareWrite(slot(asking, SOURCE, 0), wrong));
+            requester.post(requester.queuePair().prepareWrite(slot(requester, SOURCE, 0), wrong));
 
-            asking.awaitAny();
-            assertThat(asking.cursor().next()).isTrue();
-            assertThat(asking.cursor().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+            requester.awaitAny();
+            assertThat(requester.cursor().next()).isTrue();
+            assertThat(requester.cursor().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
             for (var offset = 0; offset < BYTES; offset += Long.BYTES) {
-                assertThat(answering.memory().segment().get(JAVA_LONG, offset)).isZero();
+                assertThat(responder.memory().segment().get(JAVA_LONG, offset)).isZero();
             }
         }
     }

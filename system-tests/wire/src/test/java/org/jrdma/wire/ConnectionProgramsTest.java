@@ -12,8 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests other programs of rdma-core that connect by address and port on rxe1, with the interop
- * programs on the software fabric at the other end.
+ * Tests programs of rdma-core that use the connection manager. One side runs the C program on rxe1,
+ * and the other side runs the interop program on the software fabric.
  */
 class ConnectionProgramsTest {
 
@@ -33,7 +33,7 @@ class ConnectionProgramsTest {
             var output = "";
             for (var attempt = 0;
                     code != 0 && attempt < 20;
-                    attempt++) { // until the server listens
+                    attempt++) { // the client fails until the server listens
                 try (var calling =
                         isC
                                 ? example(family, "rdma-client", "-s", serverAddress)
@@ -63,7 +63,8 @@ class ConnectionProgramsTest {
     }
 
     /**
-     * Three connections, or three queries of datagram services, with messages in both directions.
+     * Uses three connections (ucmatose) or three lookups of a datagram service (udaddy), and sends
+     * messages in both directions.
      */
     @ParameterizedTest
     @CsvSource({
@@ -76,7 +77,8 @@ class ConnectionProgramsTest {
         "udaddy, C, IPV6",
         "udaddy, JAVA, IPV6"
     })
-    void shouldTakeEveryStep(String name, RpingTest.Server server, Family family) throws Exception {
+    void shouldConnectAndTransferData(String name, RpingTest.Server server, Family family)
+            throws Exception {
         var isC = server == RpingTest.Server.C;
         var address = isC ? family.kernel() : family.software();
         try (var serving = program(isC, family, name, "-c", "3", "-b", address)) {
@@ -85,7 +87,7 @@ class ConnectionProgramsTest {
             var output = "";
             for (var attempt = 0;
                     code != 0 && attempt < 20;
-                    attempt++) { // until the server listens
+                    attempt++) { // the client fails until the server listens
                 try (var calling = program(!isC, family, name, "-c", "3", "-s", address)) {
                     code = calling.await();
                     output = calling.output();
@@ -93,15 +95,15 @@ class ConnectionProgramsTest {
             }
             assertThat(code).as(output).isZero();
             assertThat(serving.await()).as(serving.output()).isZero();
-            for (var said : List.of(output, serving.output())) {
-                assertThat(said).contains("data transfers complete", "test complete");
+            for (var text : List.of(output, serving.output())) {
+                assertThat(text).contains("data transfers complete", "test complete");
             }
         }
     }
 
     @ParameterizedTest
     @EnumSource(RpingTest.Server.class)
-    void shouldReachAMemberOfAGroup(RpingTest.Server receiver) throws Exception {
+    void shouldReachAMemberOfAMulticastGroup(RpingTest.Server receiver) throws Exception {
         var isC = receiver == RpingTest.Server.C;
         var family = Family.IPV4;
         var receives = isC ? family.kernel() : family.software();
@@ -113,7 +115,7 @@ class ConnectionProgramsTest {
                         program(!isC, family, "mckey", "-s", "-m", "239.78.0.1", "-b", sends)) {
                     assertThat(sender.await()).as(sender.output()).isZero();
                 }
-                Thread.sleep(500); // a datagram may have been lost, so the next ones count
+                Thread.sleep(500); // a datagram may have been lost, so the sender runs again
             }
             assertThat(member.await()).as(member.output()).isZero();
             assertThat(member.output()).contains("data transfers complete");

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests valid and corrupted packets that this test makes and sends from the address of the peer.
+ * Tests how the software fabric handles intact and corrupted packets. The test builds the packets,
+ * and sends them from the address of the peer.
  */
 class CorruptionTest {
 
@@ -33,7 +34,10 @@ class CorruptionTest {
     private static final byte MIGRATED = 0x40;
     private static final int DEFAULT_PARTITION = 0xffff;
 
-    /** The congestion bits and reserved bits of the base header, which routers may change. */
+    /**
+     * The index of the byte of the base header that the ICRC does not cover. It contains congestion
+     * bits and reserved bits, which routers may change.
+     */
     private static final int NOT_COVERED = 4;
 
     @ParameterizedTest
@@ -46,35 +50,35 @@ class CorruptionTest {
             var received = new AtomicInteger();
             var sent = new AtomicInteger();
             Side.softDevice(family)
-                    .listen(packet ->
-                            (packet.direction() == TracedPacket.Direction.RECEIVED
+                    .listen(traced ->
+                            (traced.direction() == TracedPacket.Direction.RECEIVED
                                             ? received
                                             : sent)
                                     .incrementAndGet());
-            var right =
+            var intact =
                     write(
                             family,
                             software.queuePair().number(),
                             software.memory().remote().slice(0, PAYLOAD_BYTES));
-            var wrong = new ArrayList<byte[]>();
-            for (var at = 0; at < right.length; at++) {
-                if (at != NOT_COVERED) {
-                    var damaged = right.clone();
-                    damaged[at] ^= (byte) (1 << at % 8);
-                    wrong.add(damaged);
+            var corrupted = new ArrayList<byte[]>();
+            for (var index = 0; index < intact.length; index++) {
+                if (index != NOT_COVERED) {
+                    var packet = intact.clone();
+                    packet[index] ^= (byte) (1 << index % 8);
+                    corrupted.add(packet);
                 }
             }
 
-            send(family, wrong);
+            send(family, corrupted);
 
-            await(received, wrong.size());
+            await(received, corrupted.size());
             assertThat(sent).hasValue(0);
             assertThat(software.memory().segment().elements(JAVA_BYTE))
                     .allMatch(octet -> octet.get(JAVA_BYTE, 0) == 0);
 
-            send(family, List.of(right));
+            send(family, List.of(intact));
 
-            await(sent, 1); // the acknowledgement
+            await(sent, 1); // the software fabric acknowledges the packet
             var memory = software.memory().segment();
             assertThat(memory.asSlice(0, PAYLOAD_BYTES).elements(JAVA_BYTE))
                     .allMatch(octet -> octet.get(JAVA_BYTE, 0) == PAYLOAD);
@@ -91,7 +95,8 @@ class CorruptionTest {
     }
 
     /**
-     * A write of one packet with the expected sequence number, which requests an acknowledgement.
+     * Returns a write request of one packet. It has the expected sequence number, and requests an
+     * acknowledgment.
      */
     private static byte[] write(Family family, int queuePair, RemoteMemory target) {
         var packet = ByteBuffer.allocate(12 + 16 + PAYLOAD_BYTES + 4);
@@ -106,8 +111,9 @@ class CorruptionTest {
     }
 
     /**
-     * Returns the ICRC of the packet, in which fields that routers may change count as ones. The
-     * identification of the IPv4 header, which the sender's kernel sets, is 0 here.
+     * Returns the ICRC of a packet. In its computation, all bits of the fields that routers may
+     * change are ones. The identification in the IPv4 header is 0, as the kernel sets it when it
+     * sends the packet.
      */
     private static int checksum(Family family, byte[] packet) {
         var covered = new ByteArrayOutputStream();
@@ -131,12 +137,12 @@ class CorruptionTest {
                         .putShort((short) SendDatagrams.PORT)
                         .putShort((short) length)
                         .putShort((short) 0xffff);
-        var covers = packet.clone();
-        covers[NOT_COVERED] = (byte) 0xff;
+        var masked = packet.clone();
+        masked[NOT_COVERED] = (byte) 0xff;
         covered.writeBytes(new byte[] {-1, -1, -1, -1, -1, -1, -1, -1});
         covered.writeBytes(ip.put(source).put(destination).array());
         covered.writeBytes(udp.array());
-        covered.writeBytes(Arrays.copyOf(covers, covers.length - 4));
+        covered.writeBytes(Arrays.copyOf(masked, masked.length - 4));
         var crc = new CRC32();
         crc.update(covered.toByteArray());
         return (int) crc.getValue();

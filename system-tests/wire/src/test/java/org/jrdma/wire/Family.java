@@ -2,7 +2,7 @@ package org.jrdma.wire;
 
 import java.net.InetAddress;
 
-/** An IP version with the addresses of both ends of the wire. */
+/** An IP version, with the addresses of both sides of the wire. */
 enum Family {
     IPV4("10.78.0.1", "10.78.0.2", 1),
     IPV6("fd78::1", "fd78::2", 2);
@@ -17,12 +17,12 @@ enum Family {
         this.kernelGid = kernelGid;
     }
 
-    /** The address of rxe1. */
+    /** Returns the address of rxe1. */
     String kernel() {
         return kernel;
     }
 
-    /** The address of the software fabric. */
+    /** Returns the address of the software fabric. */
     String software() {
         return software;
     }
@@ -31,7 +31,7 @@ enum Family {
         return InetAddress.ofLiteral(software);
     }
 
-    /** The index in the GID table of rxe1. */
+    /** Returns the index of the address of rxe1 in its GID table. */
     int kernelGid() {
         return kernelGid;
     }

@@ -63,8 +63,8 @@ class HandshakeFailuresTest {
                 QueuePairOptions.reliable(device.newCompletionQueue(16)).sends(1).receives(1));
     }
 
-    private Path go() {
-        return directory.resolve("go");
+    private Path acceptFile() {
+        return directory.resolve("acceptFile");
     }
 
     private Program kernel(String role, String host) throws IOException {
@@ -80,17 +80,17 @@ class HandshakeFailuresTest {
                         role,
                         host,
                         String.valueOf(PORT),
-                        go().toString()));
+                        acceptFile().toString()));
     }
 
-    private CompletableFuture<Connection<PolledQueuePair>> asking(Duration timeout)
+    private CompletableFuture<Connection<PolledQueuePair>> startConnecting(Duration timeout)
             throws IOException {
         return connections.connectAsync(
                 new InetSocketAddress(Family.IPV4.kernel(), PORT), domain, options(), timeout);
     }
 
-    private static void assertGivesUp(CompletableFuture<?> asking) {
-        assertThatThrownBy(asking::get)
+    private static void assertTimesOut(CompletableFuture<?> connecting) {
+        assertThatThrownBy(connecting::get)
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(FabricTimeoutException.class);
     }
@@ -104,11 +104,11 @@ class HandshakeFailuresTest {
     }
 
     /**
-     * Makes the peer accept, with a deadline shorter than the minute in which it would repeat its
-     * reply.
+     * Makes the peer accept the request, and returns its output. The timeout of the peer is shorter
+     * than the minute for which its kernel repeats the reply.
      */
-    private String goOn(Program kernel) throws Exception {
-        Files.createFile(go());
+    private String letKernelAccept(Program kernel) throws Exception {
+        Files.createFile(acceptFile());
         assertThat(kernel.await()).as(kernel.output()).isZero();
         return kernel.output();
     }
@@ -117,11 +117,11 @@ class HandshakeFailuresTest {
     void shouldReportAWithdrawnRequestToTheKernel() throws Exception {
         try (var kernel = kernel("accept", Family.IPV4.kernel())) {
             kernel.awaitOutput("listening");
-            var asking = asking(Duration.ofSeconds(3));
-            kernel.awaitOutput("asked");
-            assertGivesUp(asking);
+            var connecting = startConnecting(Duration.ofSeconds(3));
+            kernel.awaitOutput("requested");
+            assertTimesOut(connecting);
 
-            assertThat(goOn(kernel))
+            assertThat(letKernelAccept(kernel))
                     .contains("CmException")
                     .contains("the peer has probably timed out or withdrawn its request");
         }
@@ -131,13 +131,13 @@ class HandshakeFailuresTest {
     void shouldRejectAReplyOfTheKernelWithoutAConnection() throws Exception {
         try (var kernel = kernel("accept", Family.IPV4.kernel())) {
             kernel.awaitOutput("listening");
-            var asking = asking(Duration.ofSeconds(5));
-            kernel.awaitOutput("asked");
+            var connecting = startConnecting(Duration.ofSeconds(5));
+            kernel.awaitOutput("requested");
             Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE.withLoss(1));
-            assertGivesUp(asking);
+            assertTimesOut(connecting);
             Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE);
 
-            assertThat(goOn(kernel))
+            assertThat(letKernelAccept(kernel))
                     .contains("CmException")
                     .contains("the communication ID is invalid");
         }
@@ -157,7 +157,10 @@ class HandshakeFailuresTest {
         }
     }
 
-    /** The options are in fields of the request that are otherwise zero, and in its header. */
+    /**
+     * The kernel sends the options in the header of the request, and in fields of the request that
+     * are otherwise zero.
+     */
     @Test
     void shouldReadTheKernelsEnhancedOptionsAndRefuseThem() throws Exception {
         try (var channel = connections.newEventChannel();
@@ -175,7 +178,9 @@ class HandshakeFailuresTest {
         }
     }
 
-    /** Makes the kernel connect to a channel. */
+    /**
+     * Listens on a channel, and starts a peer that connects to the listener with enhanced options.
+     */
     private Program start(EventChannel channel) throws IOException {
         var listener = channel.newIdentifier(PortSpace.TCP);
         listener.bind(new InetSocketAddress(Family.IPV4.software(), PORT));
@@ -185,7 +190,7 @@ class HandshakeFailuresTest {
 
     @Test
     void shouldReportThatTheKernelHasNoListener() throws Exception {
-        var connecting = asking(TIMEOUT);
+        var connecting = startConnecting(TIMEOUT);
 
         assertThatThrownBy(connecting::get)
                 .hasCauseInstanceOf(CmException.class)

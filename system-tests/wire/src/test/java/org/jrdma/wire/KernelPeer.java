@@ -16,8 +16,8 @@ import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.EnhancedOptions;
 
 /**
- * A process at the kernel's end of the wire that uses the kernel's connection manager and prints
- * the events of a connection. It accepts when a file appears.
+ * A program at the kernel's side of the wire. It uses the kernel's connection manager, and prints
+ * the events of a connection. It accepts a connect request only after a file has appeared.
  */
 final class KernelPeer {
 
@@ -28,14 +28,14 @@ final class KernelPeer {
     private KernelPeer() {}
 
     /**
-     * Arguments: the command (accept, connect, connect with enhanced options), address and port,
-     * the file.
+     * Arguments: the command ("accept", "connect", or "offer" to connect with enhanced options),
+     * the IP address, the port, and the path of the file to wait for.
      */
     static void main(String... arguments) throws Exception {
         var address = new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2]));
-        var go = Path.of(arguments[3]);
+        var acceptFile = Path.of(arguments[3]);
         if (arguments[0].equals("accept")) {
-            accept(address, go);
+            accept(address, acceptFile);
         } else {
             connect(address, arguments[0].equals("offer"));
         }
@@ -47,7 +47,7 @@ final class KernelPeer {
         }
     }
 
-    private static void accept(InetSocketAddress address, Path go) throws Exception {
+    private static void accept(InetSocketAddress address, Path acceptFile) throws Exception {
         try (var device = Verbs.system().open(Wire.KERNEL_DEVICE);
                 var listener = ConnectionManager.system().listen(address)) {
             var domain = device.newProtectionDomain();
@@ -58,8 +58,8 @@ final class KernelPeer {
                                     .receives(1));
             IO.println("listening");
             try (var request = listener.next(TIMEOUT)) {
-                IO.println("asked");
-                await(go);
+                IO.println("requested");
+                await(acceptFile);
                 request.accept(domain, options, TIMEOUT).close();
                 IO.println("accepted");
             } catch (FabricException e) {
@@ -68,15 +68,15 @@ final class KernelPeer {
         }
     }
 
-    /** Connects until the peer's reply. */
+    /** Sends a connect request, and prints the events up to the reply of the peer. */
     private static void connect(InetSocketAddress address, boolean offers) throws Exception {
         try (var device = Verbs.system().open(Wire.KERNEL_DEVICE);
                 var channel = ConnectionManager.system().newEventChannel()) {
             var identifier = channel.newIdentifier(PortSpace.TCP);
             identifier.resolveAddress(address, TIMEOUT);
-            tell(channel.next(TIMEOUT));
+            print(channel.next(TIMEOUT));
             identifier.resolveRoute(TIMEOUT);
-            tell(channel.next(TIMEOUT));
+            print(channel.next(TIMEOUT));
             var queuePair =
                     device.newProtectionDomain()
                             .newQueuePair(
@@ -87,11 +87,11 @@ final class KernelPeer {
                 identifier.enhancedOptions(OFFERED);
             }
             identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
-            tell(channel.next(TIMEOUT));
+            print(channel.next(TIMEOUT));
         }
     }
 
-    private static void tell(ConnectionEvent event) {
+    private static void print(ConnectionEvent event) {
         IO.println(
                 event instanceof ConnectionEvent.Failure failure
                                 && !(event instanceof ConnectionEvent.Rejected)

@@ -15,12 +15,18 @@ import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.RemoteMemory;
 
-/** The protocol of perftest over TCP. In each exchange the client sends first. */
+/**
+ * The protocol over TCP by which the two sides of a perftest program exchange their parameters. In
+ * each exchange, the client sends first.
+ */
 final class PerftestDialogue implements AutoCloseable {
 
     static final int PORT = 18515;
 
-    /** Versions from 5.70 on are accepted. From 6.28 on, another structure follows the version. */
+    /**
+     * The version that this side announces. perftest accepts versions since 5.70. Since 6.28,
+     * another structure follows the version.
+     */
     private static final String VERSION = "6.06";
 
     private static final int VERSION_BYTES = 16;
@@ -51,7 +57,7 @@ final class PerftestDialogue implements AutoCloseable {
             return text.getBytes(US_ASCII);
         }
 
-        /** The length of the memory is not sent. */
+        /** Parses a message of the peer, which does not contain the length of the memory. */
         static Keys from(byte[] message, long length) {
             var parts = new String(message, US_ASCII).split(":");
             var gid = Gid.parse(String.join("", Arrays.asList(parts).subList(6, 6 + Gid.BYTES)));
@@ -95,49 +101,49 @@ final class PerftestDialogue implements AutoCloseable {
         exchange(ByteBuffer.allocate(Integer.BYTES).putInt(CACHE_LINE_BYTES).array());
         // In C an MTU is 1 for 256 bytes, 2 for 512, ...
         var code = Integer.numberOfTrailingZeros(mtu.bytes() / 128);
-        var answer = exchange(new byte[] {(byte) ('0' + code), 0});
-        return Mtu.ofBytes(128 << Math.min(code, answer[0] - '0'));
+        var reply = exchange(new byte[] {(byte) ('0' + code), 0});
+        return Mtu.ofBytes(128 << Math.min(code, reply[0] - '0'));
     }
 
-    Keys swap(Keys mine) throws IOException {
-        return Keys.from(exchange(mine.toMessage()), Long.MAX_VALUE);
+    Keys exchangeKeys(Keys local) throws IOException {
+        return Keys.from(exchange(local.toMessage()), Long.MAX_VALUE);
     }
 
-    /** Synchronizes both sides, by sending the first message again. */
-    void meet(Keys mine) throws IOException {
-        swap(mine);
+    /** Synchronizes both sides by exchanging their keys again. */
+    void synchronize(Keys local) throws IOException {
+        exchangeKeys(local);
     }
 
-    /** The results of a bandwidth test, which the client sends to the server in five parts. */
+    /** Exchanges the results of a bandwidth test, which are five values. */
     void report(long bytes, long iterations) throws IOException {
         exchange(ByteBuffer.allocate(Long.BYTES).putLong(bytes).array());
         exchange(ByteBuffer.allocate(Long.BYTES).putLong(iterations).array());
         for (var value :
-                new double[] {
-                    1, 1, 1
-                }) { // peak, average, messages: the values of the C program are printed
+                // peak bandwidth, average bandwidth, message rate; the C program prints its own
+                // values
+                new double[] {1, 1, 1}) {
             exchange(ByteBuffer.allocate(Double.BYTES).putDouble(value).array());
         }
     }
 
-    /** Ends the protocol. Latency tests do not do this. */
-    void end(Keys mine) throws IOException {
-        meet(mine);
+    /** Ends the protocol of a bandwidth test. Latency tests do not have this step. */
+    void end(Keys local) throws IOException {
+        synchronize(local);
         socket.getOutputStream().write("done\0".getBytes(US_ASCII));
     }
 
-    private byte[] exchange(byte[] mine) throws IOException {
+    private byte[] exchange(byte[] local) throws IOException {
         if (isClient) {
-            socket.getOutputStream().write(mine);
+            socket.getOutputStream().write(local);
         }
-        var theirs = socket.getInputStream().readNBytes(mine.length);
-        if (theirs.length < mine.length) {
-            throw new IOException("The C program has left");
+        var received = socket.getInputStream().readNBytes(local.length);
+        if (received.length < local.length) {
+            throw new IOException("The C program has closed the connection.");
         }
         if (!isClient) {
-            socket.getOutputStream().write(mine);
+            socket.getOutputStream().write(local);
         }
-        return theirs;
+        return received;
     }
 
     @Override

@@ -24,24 +24,27 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests the unmodified programs of perftest on rxe1 against Java code for the other side. */
+/**
+ * Tests unmodified programs of perftest on rxe1. For the other side, this class has Java code that
+ * uses the software fabric.
+ */
 class PerftestTest {
 
     private static final int READS = 16;
     private static final byte UNTOUCHED = 0x5a;
 
-    /** A program, and the role of this side. */
+    /** A program of perftest, and the Java code for the other side. */
     enum Tool {
         WRITE_BANDWIDTH("ib_write_bw", 65_536, 200) {
             @Override
-            void play(Run run) throws IOException {
+            void execute(Run run) throws IOException {
                 run.connect();
-                run.meet();
+                run.synchronize();
                 if (run.isClient) {
                     var request = run.side.queuePair().prepareWrite(run.local(), run.remote());
                     run.side.postAll(request, iterations);
                 }
-                run.meet();
+                run.synchronize();
                 if (!run.isClient) {
                     assertThat(run.target().mismatch(run.untouched())).isNotNegative();
                 }
@@ -51,30 +54,30 @@ class PerftestTest {
         },
         READ_BANDWIDTH("ib_read_bw", 65_536, 200) {
             @Override
-            void play(Run run) throws IOException {
+            void execute(Run run) throws IOException {
                 run.connect();
-                run.meet();
+                run.synchronize();
                 if (run.isClient) {
                     var request = run.side.queuePair().prepareRead(run.local(), run.remote());
                     run.side.postAll(request, iterations);
                 }
-                run.meet();
+                run.synchronize();
                 run.dialogue.report(bytes, iterations);
                 run.end();
             }
         },
         ATOMIC_BANDWIDTH("ib_atomic_bw", 8, 1000) {
             @Override
-            void play(Run run) throws IOException {
+            void execute(Run run) throws IOException {
                 run.target().fill((byte) 0);
                 run.connect();
-                run.meet();
+                run.synchronize();
                 if (run.isClient) {
-                    addOneAfterTheOther(run);
+                    addSequentially(run);
                 }
-                run.meet();
+                run.synchronize();
                 if (!run.isClient) {
-                    // The program adds 1 each time, in its whole target.
+                    // Each iteration of the program adds 1 to one of the words in the target.
                     var sum = run.target().elements(JAVA_LONG).mapToLong(Tool::valueOf).sum();
                     assertThat(sum).isEqualTo(iterations);
                 }
@@ -82,7 +85,7 @@ class PerftestTest {
                 run.end();
             }
 
-            private void addOneAfterTheOther(Run run) throws IOException {
+            private void addSequentially(Run run) throws IOException {
                 var request =
                         run.side.queuePair().prepareFetchAndAdd(run.local(), run.remote()).delta(1);
                 run.side.postAll(request, 1);
@@ -93,11 +96,11 @@ class PerftestTest {
         },
         SEND_BANDWIDTH("ib_send_bw", 65_536, 200) {
             @Override
-            void play(Run run) throws IOException {
+            void execute(Run run) throws IOException {
                 run.connect();
-                run.meet();
+                run.synchronize();
                 if (run.isClient) {
-                    run.meet();
+                    run.synchronize();
                     var request = run.side.queuePair().prepareSend(run.local());
                     run.side.postAll(request, iterations);
                 } else {
@@ -109,9 +112,9 @@ class PerftestTest {
             private void receive(Run run) throws IOException {
                 var receive = run.side.queuePair().prepareReceive(run.targetSlice());
                 while (receive.tryPost()) {
-                    // again
+                    // fills the receive queue
                 }
-                run.meet();
+                run.synchronize();
                 for (var received = 0; received < iterations; ) {
                     run.side.awaitAny();
                     while (run.side.cursor().next()) {
@@ -127,22 +130,22 @@ class PerftestTest {
         },
         WRITE_LATENCY("ib_write_lat", 2, 1000) {
             @Override
-            void play(Run run) throws IOException {
-                run.meet();
+            void execute(Run run) throws IOException {
+                run.synchronize();
                 run.connect();
-                run.meet();
+                run.synchronize();
                 var request = run.side.queuePair().prepareWrite(run.local(), run.remote());
-                var here = run.local().segment();
-                var place = bytes - 1L;
+                var source = run.local().segment();
+                var offset = bytes - 1L;
                 var completed = 0;
                 for (var i = 1; i <= iterations; i++) {
                     if (run.isClient) { // the server starts
-                        completed += run.awaitByte(place, (byte) i);
+                        completed += run.awaitByte(offset, (byte) i);
                     }
-                    here.set(JAVA_BYTE, place, (byte) i);
+                    source.set(JAVA_BYTE, offset, (byte) i);
                     run.side.post(request);
                     if (!run.isClient) {
-                        completed += run.awaitByte(place, (byte) i);
+                        completed += run.awaitByte(offset, (byte) i);
                     }
                 }
                 run.side.awaitCompletions(iterations - completed);
@@ -160,13 +163,13 @@ class PerftestTest {
         }
 
         /** Runs the protocol from the exchange of keys to the end. */
-        abstract void play(Run run) throws IOException;
+        abstract void execute(Run run) throws IOException;
 
         static long valueOf(MemorySegment segment) {
             return segment.get(JAVA_LONG, 0);
         }
 
-        /** The options that both sides of a program must have in common. */
+        /** Returns the command line of a program. Both sides must use the same values. */
         List<String> options(Family family, Mtu mtu, List<String> more) {
             var options =
                     new ArrayList<>(
@@ -191,7 +194,10 @@ class PerftestTest {
 
         private static final VarHandle BYTE = JAVA_BYTE.varHandle();
 
-        /** The memory that the peer may write. In C: its half of the buffer. */
+        /**
+         * The offset and the size of the memory that the peer may write. In C, it is half of a
+         * buffer.
+         */
         private static final int TARGET = 65_536;
 
         private static final int GUARD = 4096;
@@ -201,8 +207,8 @@ class PerftestTest {
         private final boolean isClient;
         private final int bytes;
         private final Mtu mtu;
-        private final Keys mine;
-        private final Keys theirs;
+        private final Keys localKeys;
+        private final Keys peerKeys;
 
         Run(Side side, PerftestDialogue dialogue, boolean isClient, int bytes, Mtu mtu, int reads)
                 throws IOException {
@@ -212,8 +218,9 @@ class PerftestTest {
             this.bytes = bytes;
             this.mtu = dialogue.begin(mtu);
             side.memory().segment().fill(UNTOUCHED);
-            mine = new Keys(reads, side.endpoint(), side.memory().remote().slice(TARGET, TARGET));
-            theirs = dialogue.swap(mine);
+            localKeys =
+                    new Keys(reads, side.endpoint(), side.memory().remote().slice(TARGET, TARGET));
+            peerKeys = dialogue.exchangeKeys(localKeys);
         }
 
         static int bytesNeeded() {
@@ -221,16 +228,17 @@ class PerftestTest {
         }
 
         void connect() throws IOException {
-            side.connect(theirs.endpoint(), mtu, Math.max(1, theirs.reads()), mine.reads());
-            dialogue.meet(mine);
+            side.connect(
+                    peerKeys.endpoint(), mtu, Math.max(1, peerKeys.reads()), localKeys.reads());
+            dialogue.synchronize(localKeys);
         }
 
-        void meet() throws IOException {
-            dialogue.meet(mine);
+        void synchronize() throws IOException {
+            dialogue.synchronize(localKeys);
         }
 
         void end() throws IOException {
-            dialogue.end(mine);
+            dialogue.end(localKeys);
         }
 
         MemorySlice local() {
@@ -238,7 +246,7 @@ class PerftestTest {
         }
 
         RemoteMemory remote() {
-            return new RemoteMemory(theirs.memory().address(), theirs.memory().key(), bytes);
+            return new RemoteMemory(peerKeys.memory().address(), peerKeys.memory().key(), bytes);
         }
 
         MemorySlice targetSlice() {
@@ -262,8 +270,8 @@ class PerftestTest {
         }
 
         /**
-         * Polls the target until the data has arrived, and returns the number of requests completed
-         * meanwhile.
+         * Polls the target until the data has arrived, and returns the number of requests that have
+         * completed in the meantime.
          */
         int awaitByte(long offset, byte value) throws IOException {
             var completed = 0;
@@ -275,14 +283,14 @@ class PerftestTest {
                     completed++;
                 }
                 if (System.nanoTime() - deadline > 0) {
-                    throw new IOException("Nothing came\n" + side.trace());
+                    throw new IOException("No data arrived.\n" + side.trace());
                 }
             }
             return completed;
         }
     }
 
-    static Stream<Arguments> everything() {
+    static Stream<Arguments> allCombinations() {
         return Stream.of(Tool.values())
                 .flatMap(tool ->
                         Stream.of(Family.values())
@@ -292,26 +300,26 @@ class PerftestTest {
     }
 
     @ParameterizedTest
-    @MethodSource("everything")
-    void shouldServe(Tool tool, Family family, Mtu mtu) throws Exception {
+    @MethodSource("allCombinations")
+    void shouldRunAsServer(Tool tool, Family family, Mtu mtu) throws Exception {
         serve(tool, family, mtu, READS, List.of());
     }
 
     @ParameterizedTest
-    @MethodSource("everything")
-    void shouldCall(Tool tool, Family family, Mtu mtu) throws Exception {
+    @MethodSource("allCombinations")
+    void shouldRunAsClient(Tool tool, Family family, Mtu mtu) throws Exception {
         call(tool, family, mtu, READS, List.of());
     }
 
     @ParameterizedTest
     @CsvSource({"READ_BANDWIDTH", "ATOMIC_BANDWIDTH"})
-    void shouldReadOneAtATimeWhereThePeerAnswersOne(Tool tool) throws Exception {
+    void shouldSendReadsOneAtATimeIfThePeerAcceptsOnlyOne(Tool tool) throws Exception {
         call(tool, Family.IPV4, Mtu.BYTES_1024, READS, List.of("-o", "1"));
     }
 
     @ParameterizedTest
     @CsvSource({"READ_BANDWIDTH", "ATOMIC_BANDWIDTH"})
-    void shouldAnswerOneAtATimeToAPeerThatIsTold(Tool tool) throws Exception {
+    void shouldAcceptReadsOneAtATime(Tool tool) throws Exception {
         serve(tool, Family.IPV4, Mtu.BYTES_1024, 1, List.of());
     }
 
@@ -324,8 +332,8 @@ class PerftestTest {
         "SEND_BANDWIDTH, loss 1%",
         "SEND_BANDWIDTH, delay 200us reorder 25% 50%",
     })
-    void shouldServeOnABadWire(Tool tool, String trouble) throws Exception {
-        onABadWire(trouble, () -> serve(tool, Family.IPV4, Mtu.BYTES_4096, READS, List.of()));
+    void shouldRunAsServerOnAFaultyWire(Tool tool, String faults) throws Exception {
+        withFaults(faults, () -> serve(tool, Family.IPV4, Mtu.BYTES_4096, READS, List.of()));
     }
 
     @ParameterizedTest
@@ -339,21 +347,21 @@ class PerftestTest {
         "SEND_BANDWIDTH, loss 1%",
         "SEND_BANDWIDTH, delay 200us reorder 25% 50%",
     })
-    void shouldCallOnABadWire(Tool tool, String trouble) throws Exception {
-        onABadWire(trouble, () -> call(tool, Family.IPV4, Mtu.BYTES_4096, READS, List.of()));
+    void shouldRunAsClientOnAFaultyWire(Tool tool, String faults) throws Exception {
+        withFaults(faults, () -> call(tool, Family.IPV4, Mtu.BYTES_4096, READS, List.of()));
     }
 
     private interface Action {
         void run() throws Exception;
     }
 
-    private static void onABadWire(String trouble, Action action) throws Exception {
-        Wire.trouble("wire0", trouble);
-        Wire.trouble("wire1", trouble);
+    private static void withFaults(String faults, Action action) throws Exception {
+        Wire.faults("wire0", faults);
+        Wire.faults("wire1", faults);
         try {
             action.run();
         } finally {
-            Wire.calm();
+            Wire.removeFaults();
         }
     }
 
@@ -367,7 +375,7 @@ class PerftestTest {
             listener.bind(new InetSocketAddress(PerftestDialogue.PORT));
             try (var client = Program.start(Wire.atKernel(options.toArray(String[]::new)));
                     var dialogue = PerftestDialogue.withClientOf(listener)) {
-                play(tool, new Run(side, dialogue, false, tool.bytes, mtu, reads), client);
+                execute(tool, new Run(side, dialogue, false, tool.bytes, mtu, reads), client);
             }
         }
     }
@@ -380,14 +388,14 @@ class PerftestTest {
             server.awaitListening(PerftestDialogue.PORT);
             try (var side = Side.software(family, Run.bytesNeeded());
                     var dialogue = PerftestDialogue.withServer(Family.IPV4.kernel())) {
-                play(tool, new Run(side, dialogue, true, tool.bytes, mtu, reads), server);
+                execute(tool, new Run(side, dialogue, true, tool.bytes, mtu, reads), server);
             }
         }
     }
 
-    private static void play(Tool tool, Run run, Program program) throws Exception {
+    private static void execute(Tool tool, Run run, Program program) throws Exception {
         try {
-            tool.play(run);
+            tool.execute(run);
             assertThat(program.await()).isZero();
             assertThat(program.output()).doesNotContain("Failed to", "Couldn't");
         } catch (IOException | AssertionError e) {

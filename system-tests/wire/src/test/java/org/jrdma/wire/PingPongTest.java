@@ -12,8 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests the unmodified ping-pong programs of rdma-core on rxe1 with the interop programs on this
- * side.
+ * Tests the unmodified ping-pong programs of rdma-core on rxe1 against the interop programs on the
+ * software fabric.
  */
 class PingPongTest {
 
@@ -53,11 +53,12 @@ class PingPongTest {
         "ud, JAVA, IPV4, 4096, -e",
         "ud, JAVA, IPV6, 1024, ''",
     })
-    void shouldPlay(String transport, Server server, Family family, int mtu, String options)
+    void shouldExchangeMessages(
+            String transport, Server server, Family family, int mtu, String options)
             throws Exception {
         Wire.pathMtu(Mtu.ofBytes(mtu));
         var all = new ArrayList<>(List.of("-c", "-n", String.valueOf(ITERATIONS)));
-        if (!transport.equals("ud")) { // whose messages fit into a packet
+        if (!transport.equals("ud")) { // a datagram always fits into one packet
             all.addAll(List.of("-m", String.valueOf(mtu)));
         }
         if (!options.isEmpty()) {
@@ -68,8 +69,8 @@ class PingPongTest {
             var host = server == Server.C ? Family.IPV4.kernel() : Family.IPV4.software();
             try (var calling =
                     start(server == Server.JAVA, transport, family, all, List.of(host))) {
-                assertThatItPlayed(calling);
-                assertThatItPlayed(serving);
+                assertSucceeded(calling);
+                assertSucceeded(serving);
             }
         }
     }
@@ -81,17 +82,17 @@ class PingPongTest {
         "C, delay 200us reorder 25% 50%",
         "JAVA, delay 200us reorder 25% 50%",
     })
-    void shouldPlayOnABadWire(Server server, String trouble) throws Exception {
-        Wire.trouble("wire0", trouble);
-        Wire.trouble("wire1", trouble);
+    void shouldExchangeMessagesOnAFaultyWire(Server server, String faults) throws Exception {
+        Wire.faults("wire0", faults);
+        Wire.faults("wire1", faults);
         try {
-            shouldPlay("rc", server, Family.IPV4, 1024, "");
+            shouldExchangeMessages("rc", server, Family.IPV4, 1024, "");
         } finally {
-            Wire.calm();
+            Wire.removeFaults();
         }
     }
 
-    /** Starts the C program at the other end, or the interop program at this one. */
+    /** Starts the C program at the kernel's side, or the interop program at this side. */
     private static Program start(
             boolean isC, String transport, Family family, List<String> options, List<String> host)
             throws IOException {
@@ -115,7 +116,7 @@ class PingPongTest {
                 command);
     }
 
-    private static void assertThatItPlayed(Program program) throws Exception {
+    private static void assertSucceeded(Program program) throws Exception {
         var exitCode = program.await();
 
         assertThat(exitCode).as(program + ": " + program.output()).isZero();

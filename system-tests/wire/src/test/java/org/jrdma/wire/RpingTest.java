@@ -12,7 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests the connection managers of the software fabric and of the kernel, with rping at both ends.
+ * Tests the connection manager of the software fabric against that of the kernel, with the program
+ * rping on both sides.
  */
 class RpingTest {
 
@@ -45,17 +46,17 @@ class RpingTest {
 
     @ParameterizedTest
     @CsvSource({"C, loss 10%", "JAVA, loss 10%"})
-    void shouldPingOnABadWire(Server server, String trouble) throws Exception {
-        Wire.trouble("wire0", trouble);
-        Wire.trouble("wire1", trouble);
+    void shouldPingOnAFaultyWire(Server server, String faults) throws Exception {
+        Wire.faults("wire0", faults);
+        Wire.faults("wire1", faults);
         try {
             shouldPing(server, Family.IPV4);
         } finally {
-            Wire.calm();
+            Wire.removeFaults();
         }
     }
 
-    /** Starts the C program at the other end, or the interop program at this one. */
+    /** Starts the C program at the kernel's side, or the interop program at this side. */
     private static Program start(boolean isC, Family family, String... options) throws IOException {
         var command = new ArrayList<String>();
         if (isC) {

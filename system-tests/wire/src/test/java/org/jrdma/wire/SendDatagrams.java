@@ -8,7 +8,10 @@ import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** A program that sends packets in hexadecimal digits from one address to another's RoCE port. */
+/**
+ * A program that sends packets to the RoCE port of a host. Arguments: the source address, the
+ * destination address, and the packets in hexadecimal digits.
+ */
 final class SendDatagrams {
 
     static final int SOURCE_PORT = 40_000;

@@ -35,12 +35,15 @@ import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.StaticRate;
 
 /**
- * A reliable queue pair at one end of the wire, with its objects. Not safe for use by several
- * threads.
+ * A reliable queue pair at one side of the wire, with its own device, memory and completion queue.
+ * Not safe for use by several threads.
  */
 final class Side implements AutoCloseable {
 
-    /** The first sequence number of both sides, which makes the numbers wrap around soon. */
+    /**
+     * The first packet sequence number of both sides. The 24-bit numbers wrap around after 16
+     * packets.
+     */
     static final int FIRST_SEQUENCE = 0xfffff0;
 
     static final int DEPTH = 128;
@@ -62,31 +65,31 @@ final class Side implements AutoCloseable {
     private final CompletionCursor cursor;
     private final PolledQueuePair queuePair;
 
-    /** Makes a side on the software fabric. */
+    /** Creates a side on the software fabric. */
     static Side software(Family family, int bytes) throws IOException {
         return software(family, bytes, options -> options);
     }
 
-    /** Makes a side on the software fabric with another type of queue pair. */
+    /** Creates a side on the software fabric with changed options of the queue pair. */
     static Side software(
             Family family, int bytes, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws IOException {
         var side = new Side(openSoftware(family), bytes, change);
-        softDevice(family).listen(side::remember);
+        softDevice(family).listen(side::record);
         return side;
     }
 
-    /** Returns the device of the software fabric. */
+    /** Opens the device of the software fabric that has the address of an IP version. */
     static Device openSoftware(Family family) throws IOException {
         return Verbs.from(SOFTWARE).open(softDevice(family).name());
     }
 
-    /** Makes a side on rxe1, with the machine's libibverbs. */
+    /** Creates a side on rxe1 with the system's libibverbs. */
     static Side kernel(Family family, int bytes) throws IOException {
         return kernel(family, bytes, options -> options);
     }
 
-    /** Makes a side on rxe1 with another type of queue pair. */
+    /** Creates a side on rxe1 with changed options of the queue pair. */
     static Side kernel(
             Family family, int bytes, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws IOException {
@@ -119,14 +122,14 @@ final class Side implements AutoCloseable {
         queuePair = domain.newQueuePair(change.apply(options));
     }
 
-    private synchronized void remember(TracedPacket packet) {
+    private synchronized void record(TracedPacket packet) {
         if (trace.size() == TRACED) {
             trace.removeFirst();
         }
         trace.addLast(packet);
     }
 
-    /** Returns the last packets. */
+    /** Returns the last packets of the software fabric as text. */
     synchronized String trace() {
         var text = new StringBuilder();
         trace.forEach(packet -> text.append(packet.time()).append(' ').append(packet).append('\n'));
@@ -149,7 +152,7 @@ final class Side implements AutoCloseable {
         return cursor;
     }
 
-    /** Returns the endpoint for the peer. */
+    /** Returns the endpoint of this side with its first packet sequence number, for the peer. */
     Endpoint endpoint() {
         var endpoint = queuePair.endpoint();
         return new Endpoint(
@@ -187,14 +190,17 @@ final class Side implements AutoCloseable {
                         .maxReads(maxReads));
     }
 
-    /** Posts a request, and waits for a free slot. */
+    /** Posts a request, for which the queue must have a free slot. */
     void post(PreparedRequest<?> request) throws IOException {
         if (!request.tryPost()) {
-            throw new IOException("There is no room for the request");
+            throw new IOException("The queue has no free slot for the request.");
         }
     }
 
-    /** Posts a request a number of times, with as many pending as there are slots. */
+    /**
+     * Posts a request a number of times, whenever the queue has a free slot, and waits for all
+     * completions.
+     */
     void postAll(PreparedRequest<?> request, int times) throws IOException {
         var posted = 0;
         var completed = 0;
@@ -229,12 +235,12 @@ final class Side implements AutoCloseable {
         var deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (cursor.poll() == 0) {
             if (System.nanoTime() - deadline > 0) {
-                throw new IOException("Nothing was completed\n" + trace());
+                throw new IOException("No request completed within " + TIMEOUT + ".\n" + trace());
             }
         }
     }
 
-    /** Throws an error if the cursor's completion is not a success. */
+    /** Throws an exception if the completion at the cursor is not a success. */
     void check() throws IOException {
         if (!cursor.isSuccess()) {
             throw new IOException(

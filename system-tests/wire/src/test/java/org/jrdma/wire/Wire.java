@@ -7,12 +7,12 @@ import org.jrdma.processes.Program;
 import org.jrdma.verbs.model.Mtu;
 
 /**
- * The veth pair between the network namespace of this JVM, with the software fabric, and the first
- * namespace, with rxe1. {@code in-namespace} makes it.
+ * The veth pair between two network namespaces: the namespace of this JVM, with the software
+ * fabric, and the first namespace, with rxe1. The script {@code in-namespace} creates the pair.
  */
 final class Wire {
 
-    /** The kernel's RDMA device at the other end. */
+    /** The kernel's RDMA device, on wire0. */
     static final String KERNEL_DEVICE = "rxe1";
 
     private static final int ETHERNET_MTU = 1500;
@@ -28,11 +28,11 @@ final class Wire {
     }
 
     /**
-     * Applies {@code tc netem} to the packets that an end sends.
+      * Applies faults with {@code tc netem} to the packets that one end of the wire sends.
      *
      * @param end wire0 for the kernel's end, or wire1
      */
-    static void trouble(String end, String netem) throws IOException, InterruptedException {
+    static void faults(String end, String netem) throws IOException, InterruptedException {
         var command =
                 new ArrayList<>(List.of("tc", "qdisc", "replace", "dev", end, "root", "netem"));
         command.addAll(List.of(netem.split(" ")));
@@ -40,7 +40,7 @@ final class Wire {
     }
 
     /** Removes the faults. */
-    static void calm() throws IOException, InterruptedException {
+    static void removeFaults() throws IOException, InterruptedException {
         for (var end : List.of("wire0", "wire1")) {
             var none = List.of("tc", "qdisc", "replace", "dev", end, "root", "pfifo");
             run(at(end, none));
@@ -51,11 +51,13 @@ final class Wire {
         return end.equals("wire0") ? atKernel(command.toArray(String[]::new)) : command;
     }
 
-    /** Returns the command that runs a program at the other end, in the namespace of process 1. */
+    /**
+     * Returns the command that runs a program at the kernel's side, in the namespace of process 1.
+     */
     static List<String> atKernel(String... command) {
-        var there = new ArrayList<>(List.of("nsenter", "--net=/proc/1/ns/net"));
-        there.addAll(List.of(command));
-        return there;
+        var prefixed = new ArrayList<>(List.of("nsenter", "--net=/proc/1/ns/net"));
+        prefixed.addAll(List.of(command));
+        return prefixed;
     }
 
     private static void run(List<String> command) throws IOException, InterruptedException {

@@ -12,8 +12,8 @@ import org.jrdma.sisci.MapOptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests of a close while other threads use the objects: their calls fail with an exception, and the
- * JVM does not crash.
+ * Tests that objects can be closed while other threads use them. The calls of these threads must
+ * fail with an exception, and the JVM must not crash.
  */
 class ClosingTest extends NodesTest {
 
@@ -69,7 +69,7 @@ class ClosingTest extends NodesTest {
 
     /** Repeats a call until it throws. */
     private static CompletableFuture<Void> repeat(Use use, CountDownLatch started) {
-        var ended = new CompletableFuture<Void>();
+        var failure = new CompletableFuture<Void>();
         Thread.ofPlatform()
                 .daemon()
                 .start(() -> {
@@ -80,9 +80,9 @@ class ClosingTest extends NodesTest {
                             use.use();
                         }
                     } catch (Exception e) {
-                        ended.completeExceptionally(e);
+                        failure.completeExceptionally(e);
                     }
                 });
-        return ended;
+        return failure;
     }
 }

@@ -33,13 +33,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests of DMA transfers. */
+/** Tests DMA transfers. */
 class DmaTest extends NodesTest {
 
     private static final int LOCAL = 701;
     private static final int ENTRIES = 4;
 
-    /** The size of a transfer that is still running when the test checks it. */
+    /**
+     * The size of a transfer that takes so long that it is still running when the test checks it.
+     */
     private static final long LARGE_BYTES = 32 << 20;
 
     private RemoteSegment remote;
@@ -142,7 +144,7 @@ class DmaTest extends NodesTest {
 
         assertPeerHas(0, BYTES, memory.segment());
         assertThat(thread.isVirtual())
-                .as("runs on a virtual thread, not on the library's thread")
+                .as("the stage runs on a virtual thread, not on a thread of the library")
                 .isTrue();
     }
 
@@ -152,7 +154,7 @@ class DmaTest extends NodesTest {
 
         eventually(() -> queue.state() == DmaState.DONE);
         assertPeerHas(0, BYTES, memory.segment());
-        queue.post(DmaTransfer.pull(local, 0, remote, 0, BYTES)); // again, with the same queue
+        queue.post(DmaTransfer.pull(local, 0, remote, 0, BYTES)); // the queue can be used again
         eventually(() -> queue.state() == DmaState.DONE);
     }
 
@@ -198,7 +200,10 @@ class DmaTest extends NodesTest {
         return new DmaPiece(8L * number, 8L * number, 8);
     }
 
-    /** A remote segment that is a group, to use without {@link DmaTransfer#toGroup}. */
+    /**
+     * Connects to a reflective memory group. The test passes it to a transfer to a single segment,
+     * although a group requires {@link DmaTransfer#toGroup}.
+     */
     private RemoteSegment group() throws IOException {
         node.newSegment(SegmentOptions.inGroup(1, BYTES)).offer();
         return node.connectGroup(1, TIMEOUT);
@@ -216,7 +221,7 @@ class DmaTest extends NodesTest {
                 () -> queue.start(DmaTransfer.pull(source, 0, remote, 0, BYTES)));
     }
 
-    /** A transfer that takes some time. */
+    /** Returns a transfer of LARGE_BYTES, which is still running when the test checks it. */
     private DmaTransfer longTransfer() throws Exception {
         peer.run(context -> context.offer(SEGMENT + 2, LARGE_BYTES));
         var largeSegment = node.newSegment(LOCAL + 2, LARGE_BYTES);
@@ -234,7 +239,7 @@ class DmaTest extends NodesTest {
             var future = queue.start(transfer);
             try {
                 queue.post(transfer);
-                eventually(() -> queue.state() != DmaState.POSTED); // the first had ended
+                eventually(() -> queue.state() != DmaState.POSTED); // the first transfer had ended
             } catch (IllegalStateException e) {
                 assertThat(e).hasMessageContaining("it is still executing a push of");
                 refused++;

@@ -15,7 +15,7 @@ import org.jrdma.sisci.RemoteSegment.Link;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.junit.jupiter.api.Test;
 
-/** Tests of the events of segments. */
+/** Tests segment events, such as connects, disconnects and link failures. */
 class EventTest extends NodesTest {
 
     @Test

@@ -62,7 +62,7 @@ public final class FabricUnderTest {
     }
 
     /**
-     * A fabric.
+      * Creates a fabric under test.
      *
      * @param sisci the library
      * @param peer starts a process on another node
@@ -88,7 +88,7 @@ public final class FabricUnderTest {
         current = fabric;
     }
 
-    /** The fabric that the test classes use. */
+    /** Returns the fabric that the test classes use. */
     public static synchronized FabricUnderTest current() {
         if (current == null) {
             current = fromProperties();
@@ -96,7 +96,7 @@ public final class FabricUnderTest {
         return current;
     }
 
-    /** The library. */
+    /** Returns the library under test. */
     public Sisci sisci() {
         return sisci;
     }
@@ -113,18 +113,18 @@ public final class FabricUnderTest {
         return sameNodePeer.get();
     }
 
-    /** The cable. Skips the test if the tests cannot cut the link. */
+    /** Returns the cable. Skips the test if this fabric does not support cutting the link. */
     Cable cable() {
         return cable.orElseThrow(
                 () -> new TestAbortedException("This fabric does not support cutting a link."));
     }
 
-    /** The resets of all started peers, to run in parallel. */
+    /** Returns tasks that reset the started peers. The tasks can run in parallel. */
     List<Reset> resets() {
         return List.of(peer::reset, third::reset, sameNodePeer::reset);
     }
 
-    /** A reset. */
+    /** A task that resets a peer. */
     @FunctionalInterface
     interface Reset {
         void run() throws Exception;

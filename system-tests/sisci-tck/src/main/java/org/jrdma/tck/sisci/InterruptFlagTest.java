@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
 
-/** Tests of interrupt flags: stores of another node that interrupt this node. */
+/** Tests interrupt flags. A store by another node at the offset of a flag interrupts this node. */
 class InterruptFlagTest extends NodesTest {
 
     private static final long FLAG_OFFSET = 64;
@@ -36,8 +36,8 @@ class InterruptFlagTest extends NodesTest {
     }
 
     /**
-     * Registers a flag. Skips the test if the driver does not support flags, which date from the
-     * first generation of the hardware.
+     * Registers a flag. Skips the test if the driver does not support flags, which are a feature of
+     * the first generation of the hardware.
      */
     private InterruptFlag flag(boolean conditional) throws Exception {
         try {
@@ -76,7 +76,7 @@ class InterruptFlagTest extends NodesTest {
     }
 
     @Test
-    void shouldInterruptAtEachStoreAndTakeTheStoredValue() throws Exception {
+    void shouldInterruptAtEachStoreAndContainTheStoredValue() throws Exception {
         var flag = flag(false);
         peerMaps(MapOptions.Flag.INTERRUPT);
 
@@ -170,7 +170,7 @@ class InterruptFlagTest extends NodesTest {
     @Test
     void shouldRejectAnInvalidOrUsedOffset() throws Exception {
         flag(true).close();
-        flag(true); // again
+        flag(true); // the offset can be used again
 
         assertFails(
                 SisciError.ILLEGAL_OPERATION, () -> segment.newInterruptFlag(FLAG_OFFSET, true));

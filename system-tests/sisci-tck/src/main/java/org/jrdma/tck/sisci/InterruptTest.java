@@ -25,15 +25,16 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.Test;
 
-/** Tests of interrupts and data interrupts between nodes. */
+/** Tests interrupts and data interrupts between nodes. */
 class InterruptTest extends NodesTest {
 
     private static final int NUMBER = 30;
     private static final int TRIGGERS = 500;
-    private static final int MANY_TRIGGERS =
-            80_000; // more than the queue's capacity of different events
+    /** More triggers than the event queue can contain different events. */
+    private static final int MANY_TRIGGERS = 80_000;
 
-    /** The number of messages of 4 KiB that exceeds the capacity of the queue. */
+
+    /** More messages of 4 KiB than the event queue can contain. */
     private static final int MANY_MESSAGES = 5_000;
 
     /** Connects the peer to an interrupt of this node. */
@@ -109,7 +110,7 @@ class InterruptTest extends NodesTest {
     }
 
     @Test
-    void shouldCountTriggersThatAreNotTaken() throws Exception {
+    void shouldCountTriggersThatNoThreadHasAwaited() throws Exception {
         var interrupt = node.newInterrupt(InterruptOptions.ANY.asCounting());
         connectPeer(interrupt.number());
 
@@ -209,7 +210,7 @@ class InterruptTest extends NodesTest {
             count.incrementAndGet();
             all.countDown();
             if (count.get() == 1) {
-                throw new IllegalStateException("an exception of a listener is logged");
+                throw new IllegalStateException("thrown by the listener, on purpose");
             }
         });
         connectPeer(interrupt.number());

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests of a link that is cut during stores. */
+/** Tests stores and transfers while the link is cut. */
 class LinkTest extends NodesTest {
 
     private static final int ROUNDS = 20;
@@ -77,7 +77,7 @@ class LinkTest extends NodesTest {
         assertThat(blocksAtPeer()).isEqualTo(BLOCKS);
     }
 
-    /** Another thread cuts and restores the link at arbitrary times. */
+    /** While this thread writes, another thread repeatedly cuts and restores the link. */
     @Test
     void shouldNotLoseWritesOfASequenceToConcurrentCuts() throws Exception {
         var running = new AtomicBoolean(true);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests of mapped segments. */
+/** Tests loads and stores through mapped segments. */
 class MapTest extends NodesTest {
 
     private static final long PART = 16 << 10;

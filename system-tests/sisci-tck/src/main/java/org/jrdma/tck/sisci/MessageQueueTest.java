@@ -15,14 +15,14 @@ import org.jrdma.sisci.MessageReceiver;
 import org.jrdma.sisci.MessageSender;
 import org.junit.jupiter.api.Test;
 
-/** Tests of message queues between nodes. */
+/** Tests message queues between nodes. */
 class MessageQueueTest extends NodesTest {
 
     private static final int CAPACITY = 1024;
     private static final int MESSAGES = 20_000;
 
-    /** The limit for a close that does not wait, which is less than its timeout of five seconds. */
-    private static final Duration AT_ONCE = ofSeconds(2);
+    /** The limit for a close that does not wait. A close that waits takes five seconds. */
+    private static final Duration CLOSE_LIMIT = ofSeconds(2);
 
     private static MemorySegment message(String text) {
         return MemorySegment.ofArray(text.getBytes(UTF_8));
@@ -93,7 +93,7 @@ class MessageQueueTest extends NodesTest {
         var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
         var large = MemorySegment.ofArray(new byte[sender.maxMessageBytes()]);
         while (sender.trySend(large)) {
-            // until it is full
+            // fills the ring buffer
         }
 
         assertThatExceptionOfType(FabricTimeoutException.class)
@@ -110,8 +110,8 @@ class MessageQueueTest extends NodesTest {
         var sender = MessageSender.connect(node, other.id(), SEGMENT, TIMEOUT);
         sender.send(message("Saluton"), TIMEOUT);
         assertThat(receiver.receive(TIMEOUT)).asString(UTF_8).isEqualTo("Saluton");
-        receiver.tryReceive(
-                (_, _, _) -> {}); // connects to the sender, to report the consumed bytes
+        // connects to the sender, to report the consumed bytes
+        receiver.tryReceive((_, _, _) -> {});
         sender.send(message("the last"), TIMEOUT);
         var start = System.nanoTime();
 
@@ -121,7 +121,7 @@ class MessageQueueTest extends NodesTest {
         receiver.close();
         node.close();
         other.close();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(AT_ONCE);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CLOSE_LIMIT);
     }
 
     @Test
@@ -146,11 +146,11 @@ class MessageQueueTest extends NodesTest {
             senderNode.close();
             receiverNode.close();
 
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(AT_ONCE);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CLOSE_LIMIT);
         }
     }
 
-    /** Closes the nodes sequentially on one thread. */
+    /** One thread closes the nodes of both sides, one after the other. */
     @Test
     void shouldCloseWithItsNodeWithoutWaiting() throws Exception {
         for (var senderFirst : new boolean[] {false, true}) {
@@ -168,7 +168,7 @@ class MessageQueueTest extends NodesTest {
             sender.close();
             receiver.close();
 
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(AT_ONCE);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CLOSE_LIMIT);
         }
     }
 

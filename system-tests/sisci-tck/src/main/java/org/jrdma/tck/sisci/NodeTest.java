@@ -63,25 +63,25 @@ class NodeTest extends NodesTest {
     @ParameterizedTest
     @EnumSource
     void shouldQueryAnAdapter(Adapter.Query query) throws Exception {
-        var answer = node.adapter().query(query);
+        var value = node.adapter().query(query);
 
         switch (query) {
-            case NODE_ID -> assertThat(answer).isEqualTo(node.id());
-            case CONFIGURED, LINKS -> assertThat(answer).isPositive();
+            case NODE_ID -> assertThat(value).isEqualTo(node.id());
+            case CONFIGURED, LINKS -> assertThat(value).isPositive();
             case SERIAL_NUMBER, CARD_TYPE, DMA_MTU, MULTICAST_GROUPS, BUS_DEVICE_FUNCTION ->
-                    assertThat(answer).isNotNegative();
+                    assertThat(value).isNotNegative();
         }
     }
 
     @ParameterizedTest
     @EnumSource
     void shouldQueryALink(LinkQuery query) throws Exception {
-        var answer = node.adapter().query(query, 0);
+        var value = node.adapter().query(query, 0);
 
         switch (query) {
-            case OPERATIONAL, CABLE_INSERTED, ENABLED -> assertThat(answer).isOne();
-            case WIDTH, SPEED -> assertThat(answer).isPositive();
-            case UPTIME, DOWNTIME, PARTNER_PORT -> assertThat(answer).isNotNegative();
+            case OPERATIONAL, CABLE_INSERTED, ENABLED -> assertThat(value).isOne();
+            case WIDTH, SPEED -> assertThat(value).isPositive();
+            case UPTIME, DOWNTIME, PARTNER_PORT -> assertThat(value).isNotNegative();
         }
         assertThat(node.adapter().isLinkOperational(0)).isTrue();
     }
@@ -90,13 +90,13 @@ class NodeTest extends NodesTest {
     @EnumSource
     void shouldReportTheCapabilitiesOfItsDmaEngines(DmaEngineKind engine) throws Exception {
         if (node.adapter().isDmaAvailable(engine)) {
-            var can = node.adapter().dmaCapabilities(engine);
+            var capabilities = node.adapter().dmaCapabilities(engine);
 
-            assertThat(can.channels()).isPositive();
-            assertThat(can.maxTransferBytes()).isPositive();
-            assertThat(can.maxVectorLength()).isPositive();
-            assertThat(can.pushes() || can.pulls()).isTrue();
-            assertThat(can.suggestedAlignment()).isGreaterThanOrEqualTo(can.minAlignment());
+            assertThat(capabilities.channels()).isPositive();
+            assertThat(capabilities.maxTransferBytes()).isPositive();
+            assertThat(capabilities.maxVectorLength()).isPositive();
+            assertThat(capabilities.pushes() || capabilities.pulls()).isTrue();
+            assertThat(capabilities.suggestedAlignment()).isGreaterThanOrEqualTo(capabilities.minAlignment());
         }
     }
 
@@ -123,9 +123,11 @@ class NodeTest extends NodesTest {
         assertFails(SisciError.NO_SUCH_NODE, () -> node.nodeInfo("no-such-host"));
     }
 
-    /** The library either connects to memory by its bus address or reports that it cannot. */
+    /**
+     * A library either connects to memory by its bus address or reports that this is not supported.
+     */
     @Test
-    void shouldConnectToMemoryByItsAddressOrReportThatItCannot() throws Exception {
+    void shouldConnectToMemoryByItsBusAddressOrReportThatThisIsNotSupported() throws Exception {
         var ioAddress =
                 peer.call(context -> {
                     var map = context.offer(SEGMENT, BYTES);
@@ -206,7 +208,7 @@ class NodeTest extends NodesTest {
         }
     }
 
-    /** The registers depend on the adapter; the software fabric has none. */
+    /** The registers depend on the adapter. The software fabric has no registers. */
     @Test
     void shouldReadRegistersOrReportThatThereAreNone() throws Exception {
         var adapter = node.adapter();

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The base class of tests on this node and other nodes. Closes all objects of the nodes after each
- * test, in parallel.
+ * The base class of tests that use this node and other nodes. After each test, it closes the
+ * objects of all nodes in parallel.
  */
 @Timeout(60)
 abstract class NodesTest {
@@ -61,7 +61,7 @@ abstract class NodesTest {
                 .isLessThan(CLOSE_LIMIT);
     }
 
-    /** Lets the peer create a segment, and maps it. */
+    /** Makes the peer create a segment, connects to the segment, and maps it. */
     RemoteMap mapOfPeer(int id, long bytes) throws Exception {
         peer.run(context -> context.offer(id, bytes));
         return node.connect(peer.node(), id, TIMEOUT).map();

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletionException;
 import org.jrdma.sisci.Sisci;
 import org.jspecify.annotations.Nullable;
 
-/** Another node, or another process of this node, in this JVM or in a separate one. */
+/** Another node, or another process of this node. A peer runs in this JVM or in a separate JVM. */
 public abstract class Peer implements AutoCloseable {
 
     /** For {@link PeerProcess}, and for {@link #inThisJvm}. */
@@ -38,7 +38,7 @@ public abstract class Peer implements AutoCloseable {
                 thread -> Thread.ofPlatform().daemon().start(thread)); // the task may block
     }
 
-    /** The node id of the peer. */
+    /** Returns the node ID of the peer. */
     public final int node() throws Exception {
         return call(context -> context.node().id());
     }
@@ -52,7 +52,7 @@ public abstract class Peer implements AutoCloseable {
     @Override
     public abstract void close();
 
-    /** A peer in this JVM. */
+    /** Returns a peer that runs in this JVM. */
     public static Peer inThisJvm(Sisci sisci) {
         var context = new PeerContext(sisci);
         return new Peer() {

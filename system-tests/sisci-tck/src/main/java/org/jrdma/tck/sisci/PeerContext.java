@@ -19,12 +19,12 @@ public final class PeerContext {
     private final Map<String, Object> objects = new ConcurrentHashMap<>();
     private @Nullable Node node;
 
-    /** A context that opens a node of a library. */
+    /** Creates a context that opens its node with a library. */
     public PeerContext(Sisci sisci) {
         this.sisci = sisci;
     }
 
-    /** The node. */
+    /** Returns the node, which is opened on first use. */
     public synchronized Node node() throws SisciException {
         if (node == null) {
             node = sisci.open();
@@ -38,7 +38,7 @@ public final class PeerContext {
         return object;
     }
 
-    /** The object that was stored under a name. */
+    /** Returns the object that was stored under a name. */
     public <T> T get(String name, Class<T> type) {
         var object = objects.get(name);
         if (object == null) {
@@ -55,12 +55,12 @@ public final class PeerContext {
         return map;
     }
 
-    /** The segment that was offered with an id. */
+    /** Returns the segment that {@link #offer} created with an ID. */
     public LocalSegment segment(int id) {
         return get("segment " + id, LocalSegment.class);
     }
 
-    /** The map of a segment that was offered. */
+    /** Returns the map of a segment that {@link #offer} created. */
     public LocalMap memory(int id) {
         return get("map " + id, LocalMap.class);
     }

@@ -56,7 +56,7 @@ public final class PeerProcess extends Peer {
         }
     }
 
-    /** The id of the process. */
+    /** Returns the ID of the process. */
     public long pid() {
         return process.pid();
     }

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests of reflective memory: a group of segments on several nodes, all of which receive each
- * store.
+ * Tests reflective memory: a group of segments on several nodes. Each store to the group reaches
+ * all segments.
  */
 class ReflectiveMemoryTest extends NodesTest {
 

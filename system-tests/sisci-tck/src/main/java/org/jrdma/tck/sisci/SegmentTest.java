@@ -19,7 +19,7 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.Test;
 
-/** Tests of the states and properties of segments. */
+/** Tests the states and properties of segments. */
 class SegmentTest extends NodesTest {
 
     private void assertNotFound(int segment) throws Exception {
@@ -117,8 +117,8 @@ class SegmentTest extends NodesTest {
                 () ->
                         fabric.sameNodePeer()
                                 .run(context -> context.node().newSegment(SEGMENT, BYTES)));
-        peer.run(context ->
-                context.node().newSegment(SEGMENT, BYTES)); // the id may be used on another node
+        // the ID may be used on another node
+        peer.run(context -> context.node().newSegment(SEGMENT, BYTES));
         segment.close();
         node.newSegment(SEGMENT, BYTES).close();
     }
@@ -177,10 +177,10 @@ class SegmentTest extends NodesTest {
     @Test
     void shouldRejectMemoryThatCannotBeShared() {
         try (var arena = Arena.ofConfined()) {
-            var crooked = arena.allocate(2 * BYTES, 65_536).asSlice(8, BYTES);
+            var unaligned = arena.allocate(2 * BYTES, 65_536).asSlice(8, BYTES);
             assertFails(
                     SisciError.ILLEGAL_ADDRESS,
-                    () -> node.newSegment(SegmentOptions.onForeignMemory(SEGMENT, crooked)));
+                    () -> node.newSegment(SegmentOptions.onForeignMemory(SEGMENT, unaligned)));
         }
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
@@ -197,7 +197,10 @@ class SegmentTest extends NodesTest {
         assertFails(SisciError.ILLEGAL_OPERATION, segment::prepare);
     }
 
-    /** Attaching needs a bus and privileges; otherwise the error names the function. */
+    /**
+     * To attach physical memory, a process needs PCIe hardware and privileges. Without them, the
+     * exception must name the C function.
+     */
     @Test
     void shouldReportMemoryThatItCannotAttach() throws Exception {
         var segment = node.newSegment(SegmentOptions.of(SEGMENT, BYTES).empty());
@@ -224,7 +227,7 @@ class SegmentTest extends NodesTest {
                     var attached = context.node().attach(SEGMENT);
                     assertThat(attached.byteSize()).isEqualTo(BYTES);
                     attached.map().putLongRelease(8, 42);
-                    attached.offer(); // for all processes that have the segment
+                    attached.offer(); // also applies to the other process that has the segment
                 });
 
         assertThat(map.getLongAcquire(8)).isEqualTo(42);

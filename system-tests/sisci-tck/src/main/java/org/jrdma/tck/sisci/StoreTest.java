@@ -13,12 +13,12 @@ import org.jrdma.sisci.model.SequenceStatus;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests of the arrival and order of stores. */
+/** Tests the arrival and order of stores. */
 class StoreTest extends NodesTest {
 
     private static final int ROUNDS = 2_000;
     private static final long PAYLOAD = 4096;
-    private static final long SEEN = 8192;
+    private static final long ACKNOWLEDGED = 8192;
 
     private RemoteMap map;
 
@@ -38,7 +38,7 @@ class StoreTest extends NodesTest {
                         for (var offset = 0; offset < 1024; offset += 64) {
                             assertThat(memory.getLong(PAYLOAD + offset)).isEqualTo(i);
                         }
-                        memory.putLongRelease(SEEN, i);
+                        memory.putLongRelease(ACKNOWLEDGED, i);
                     }
                     return ROUNDS;
                 });
@@ -48,7 +48,7 @@ class StoreTest extends NodesTest {
             }
             map.putLongRelease(0, i);
             map.flush();
-            while (map.getLongAcquire(SEEN) < i && !watching.isCompletedExceptionally()) {
+            while (map.getLongAcquire(ACKNOWLEDGED) < i && !watching.isCompletedExceptionally()) {
                 Thread.onSpinWait();
             }
         }
@@ -78,9 +78,9 @@ class StoreTest extends NodesTest {
                                             context.memory(SEGMENT).segment().asSlice(8, BYTES - 8),
                                             5))
                             .isTrue());
-            var back = arena.allocate(1000);
-            map.copyTo(back, 8);
-            assertThat(back.mismatch(source)).isEqualTo(1000);
+            var copy = arena.allocate(1000);
+            map.copyTo(copy, 8);
+            assertThat(copy.mismatch(source)).isEqualTo(1000);
         }
     }
 

@@ -11,7 +11,7 @@ final class TestPattern {
 
     private TestPattern() {}
 
-    /** Bytes that depend on the index and the seed. */
+    /** Returns bytes that depend on their index and the seed. */
     static byte[] pattern(long seed, int length) {
         var bytes = new byte[length];
         for (var i = 0; i < length; i++) {

@@ -24,8 +24,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Hadoop's file system: a NameNode and three DataNodes, each in a process. One DataNode is killed
- * while a file is written. Their streams are NIO channels, with timeouts by private selectors.
+ * Tests Hadoop's file system (HDFS) with a NameNode and three DataNodes, each in its own process.
+ * The test kills one DataNode while a file is written. Hadoop's streams are NIO channels, and
+ * Hadoop implements their timeouts with its own selectors.
  */
 @Tag("slow")
 @Timeout(300)
@@ -66,7 +67,7 @@ class HdfsTest {
                 "fs.defaultFS",
                 "hdfs://127.0.0.1:" + ports.getFirst(),
                 "dfs.client.socketcache.expiryMsec",
-                "60000", // so that idle streams stay open and are listed
+                "60000", // keeps idle streams open, so that they are listed
                 "dfs.replication",
                 Integer.toString(COPIES),
                 "dfs.blocksize",
@@ -82,7 +83,8 @@ class HdfsTest {
                         "dfs.namenode.safemode.extension", "0",
                         "dfs.namenode.handler.count", "3",
                         "dfs.namenode.service.handler.count", "2",
-                        "dfs.namenode.heartbeat.recheck-interval", "500", // dead after 11 s
+                        // a lost DataNode is detected after 11 s
+                        "dfs.namenode.heartbeat.recheck-interval", "500",
                         "dfs.namenode.redundancy.interval.seconds", "1",
                         "dfs.namenode.reconstruction.pending.timeout-sec", "5",
                         "dfs.namenode.datanode.registration.ip-hostname-check", "false"));
@@ -125,33 +127,33 @@ class HdfsTest {
 
     @Test
     void shouldKeepFilesWhenADataNodeIsKilled() throws Exception {
-        var before = content(1);
-        var meanwhile = content(2);
+        var firstContent = content(1);
+        var secondContent = content(2);
         try (var files =
                 (DistributedFileSystem) FileSystem.newInstance(configuration(commonOptions()))) {
             awaitDataNodes(files);
-            var greeting = new org.apache.hadoop.fs.Path("/greeting");
-            try (var out = files.create(greeting)) {
-                out.write(before);
+            var firstFile = new org.apache.hadoop.fs.Path("/greeting");
+            try (var out = files.create(firstFile)) {
+                out.write(firstContent);
             }
-            assertThat(read(files, greeting)).isEqualTo(before);
-            var checksum = files.getFileChecksum(greeting);
+            assertThat(read(files, firstFile)).isEqualTo(firstContent);
+            var checksum = files.getFileChecksum(firstFile);
             TransportUsage.assertTotal("HDFS's clients", Connections.all(), ports, FILE_BYTES);
 
-            var another = new org.apache.hadoop.fs.Path("/another");
-            try (var out = files.create(another)) {
-                out.write(meanwhile, 0, FILE_BYTES / 2);
+            var secondFile = new org.apache.hadoop.fs.Path("/another");
+            try (var out = files.create(secondFile)) {
+                out.write(secondContent, 0, FILE_BYTES / 2);
                 out.hflush();
-                assertSentAmongDataNodes("pipelines", FILE_BYTES + FILE_BYTES / 2);
-                dataNodes.get(holder(files, another)).kill();
-                out.write(meanwhile, FILE_BYTES / 2, FILE_BYTES - FILE_BYTES / 2);
+                assertSentBetweenDataNodes("pipelines", FILE_BYTES + FILE_BYTES / 2);
+                dataNodes.get(holder(files, secondFile)).kill();
+                out.write(secondContent, FILE_BYTES / 2, FILE_BYTES - FILE_BYTES / 2);
             }
 
-            assertThat(read(files, another)).isEqualTo(meanwhile);
-            assertThat(read(files, greeting)).isEqualTo(before);
-            assertThat(files.getFileChecksum(greeting)).isEqualTo(checksum);
+            assertThat(read(files, secondFile)).isEqualTo(secondContent);
+            assertThat(read(files, firstFile)).isEqualTo(firstContent);
+            assertThat(files.getFileChecksum(firstFile)).isEqualTo(checksum);
             dataNodes.removeIf(dataNode -> !dataNode.isRunning());
-            assertReplicatedAgain(files, List.of(greeting, another));
+            assertReplicatedAgain(files, List.of(firstFile, secondFile));
             for (var dataNode : dataNodes) {
                 TransportUsage.assertTotal(
                         "HDFS's DataNodes", dataNode.connections(), ports, 1_000);
@@ -174,26 +176,27 @@ class HdfsTest {
                 Thread.sleep(100);
             }
         }
-        assertSentAmongDataNodes("all copies", (long) paths.size() * FILE_BYTES);
+        assertSentBetweenDataNodes("all copies", (long) paths.size() * FILE_BYTES);
     }
 
     /**
-     * Checks that DataNodes have sent each other at least {@code bytes}, all over the transport.
+     * Checks that DataNodes have sent each other at least {@code bytes}, and that all of their
+     * streams use the transport of this run.
      */
-    private void assertSentAmongDataNodes(String what, long bytes) throws Exception {
+    private void assertSentBetweenDataNodes(String what, long bytes) throws Exception {
         var deadline = System.nanoTime() + TIMEOUT_NANOS;
-        var connections = amongDataNodes();
+        var connections = betweenDataNodes();
         while (sent(connections) < bytes && System.nanoTime() - deadline < 0) {
             Thread.sleep(100); // closed streams are reported with a delay
-            connections = amongDataNodes();
+            connections = betweenDataNodes();
         }
         assertThat(sent(connections)).as(what).isGreaterThanOrEqualTo(bytes);
         TransportUsage.assertTotal("HDFS's DataNodes, " + what, connections, dataPorts(), bytes);
     }
 
     /**
-     * Returns true if each block of a file is on {@code count} live DataNodes, after the loss of
-     * the killed one was noticed.
+     * Returns true if the NameNode has noticed the loss of the killed DataNode, and each block of a
+     * file is on {@code count} live DataNodes.
      */
     private boolean isReplicatedTo(
             DistributedFileSystem files, org.apache.hadoop.fs.Path path, int count)
@@ -211,7 +214,7 @@ class HdfsTest {
     }
 
     /** Returns the streams between DataNodes, including closed ones. */
-    private List<Connection> amongDataNodes() throws IOException {
+    private List<Connection> betweenDataNodes() throws IOException {
         var connections = new ArrayList<Connection>();
         for (var dataNode : dataNodes) {
             connections.addAll(TransportUsage.to(dataPorts(), dataNode.connections()));

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.sockets.model.Connection;
 
-/** A program in a JVM of its own, over the same transport as this JVM. Tests can kill it. */
+/** A program in a separate JVM that uses the same transport as this JVM. A test can kill it. */
 final class HostedProgram implements AutoCloseable {
 
     private static final List<String> PROPERTIES =
@@ -105,8 +105,8 @@ final class HostedProgram implements AutoCloseable {
     }
 
     /**
-     * Returns the streams of the program, as it reports them; with {@link HostedMain#REPORT_CLOSED}
-     * also its closed streams.
+     * Returns the streams that the program reports. With {@link HostedMain#REPORT_CLOSED}, the
+     * program also reports its closed streams.
      */
     List<Connection> connections() throws IOException {
         var requests = process.outputWriter(UTF_8);
@@ -139,7 +139,7 @@ final class HostedProgram implements AutoCloseable {
                 Instant.EPOCH);
     }
 
-    /** Returns the output of the program until now. */
+    /** Returns the output of the program so far. */
     String output() throws IOException {
         return Files.readString(log);
     }

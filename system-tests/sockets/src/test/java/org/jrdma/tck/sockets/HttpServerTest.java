@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The JDK's HTTP server and its clients. */
+/** Tests the HTTP server of the JDK with both HTTP clients of the JDK. */
 @Timeout(60)
 class HttpServerTest {
 
@@ -63,7 +63,7 @@ class HttpServerTest {
 
             assertThat(client.getInputStream().readAllBytes()).asString(UTF_8).isEqualTo(text);
         }
-        awaitServer();
+        awaitServerConnections();
         synchronized (serverConnections) {
             TransportUsage.assertFromPlainSocket("HttpServer", serverConnections, 80_000);
         }
@@ -86,8 +86,11 @@ class HttpServerTest {
         }
     }
 
-    /** Waits for the server's record, because the client may have the response before. */
-    private void awaitServer() throws InterruptedException {
+    /**
+     * Waits until the server has recorded its connections, because the client may receive the
+     * response earlier.
+     */
+    private void awaitServerConnections() throws InterruptedException {
         for (var i = 0; i < 100; i++) {
             synchronized (serverConnections) {
                 if (!serverConnections.isEmpty()) {

@@ -30,14 +30,17 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Jetty's server, which accepts on a blocking thread, and its client. */
+/** Tests Jetty's client and server. The server accepts connections on a blocking thread. */
 @Timeout(60)
 class JettyTest {
 
-    private static final int MOST_BYTES = 1 << 20;
+    private static final int MAX_BYTES = 1 << 20;
     private static final String TRANSPORT = System.getProperty("jrdma.sockets.transports");
 
-    /** Fewer for rsockets, each of which has buffers that the device must register. */
+    /**
+     * The number of connections. It is smaller for rsockets, because the device must register
+     * buffers for each of them.
+     */
     private static final int CONNECTIONS = "rsocket".equals(TRANSPORT) ? 20 : 500;
 
     private final Server server = new Server();
@@ -88,33 +91,37 @@ class JettyTest {
     @Test
     void shouldServeConcurrentRequests() throws Exception {
         var bodies = new ArrayList<byte[]>();
-        var answers = new ArrayList<CompletableFuture<ContentResponse>>();
+        var responses = new ArrayList<CompletableFuture<ContentResponse>>();
         for (var i = 0; i < 50; i++) {
             var body = new byte[300_000 + i];
             new Random(i).nextBytes(body);
             bodies.add(body);
-            answers.add(post(body));
+            responses.add(post(body));
         }
 
         for (var i = 0; i < bodies.size(); i++) {
-            assertThat(answers.get(i).get(30, TimeUnit.SECONDS).getContent())
+            assertThat(responses.get(i).get(30, TimeUnit.SECONDS).getContent())
                     .isEqualTo(bodies.get(i));
         }
         TransportUsage.assertTotal(
-                "Jetty, many at once", connector.getLocalPort(), 2 * 50 * 300_000);
+                "Jetty, concurrent requests", connector.getLocalPort(), 2 * 50 * 300_000);
     }
 
-    /** More clients than the backlog, each with a connection of its own. */
+    /**
+     * Opens more connections than the backlog has room for, because each request uses a new
+     * connection.
+     */
     @Test
     void shouldServeManyNewConnections() throws Exception {
         client.setMaxConnectionsPerDestination(CONNECTIONS);
-        var answers = new ArrayList<CompletableFuture<ContentResponse>>();
+        var responses = new ArrayList<CompletableFuture<ContentResponse>>();
         for (var i = 0; i < CONNECTIONS; i++) {
-            answers.add(send(request(bodyOf(i)).headers(JettyTest::close)));
+            responses.add(send(request(bodyOf(i)).headers(JettyTest::close)));
         }
 
         for (var i = 0; i < CONNECTIONS; i++) {
-            assertThat(answers.get(i).get(50, TimeUnit.SECONDS).getContent()).isEqualTo(bodyOf(i));
+            assertThat(responses.get(i).get(50, TimeUnit.SECONDS).getContent())
+                    .isEqualTo(bodyOf(i));
         }
         assertThat(transports).containsOnly(TRANSPORT);
     }
@@ -138,6 +145,6 @@ class JettyTest {
 
     private static CompletableFuture<ContentResponse> send(
             org.eclipse.jetty.client.Request request) {
-        return new CompletableResponseListener(request, MOST_BYTES).send();
+        return new CompletableResponseListener(request, MAX_BYTES).send();
     }
 }

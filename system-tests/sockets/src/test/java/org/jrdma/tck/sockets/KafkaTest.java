@@ -33,8 +33,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two Kafka servers without ZooKeeper, each in a process. One is also the controller; the other is
- * killed and restarted. Clients and servers use only NIO.
+ * Tests two Kafka servers without ZooKeeper, each in its own process. The first server is also the
+ * controller. The test kills and restarts the second server. Clients and servers use only NIO
+ * channels.
  */
 @Tag("slow")
 @Timeout(240)
@@ -139,7 +140,7 @@ class KafkaTest {
             produce(producer, 1_200, 1_300);
             consume(consumer, seen, 1_300);
             TransportUsage.assertTotal(
-                    "Kafka's followers, back again", second.connections(), ports, 300_000);
+                    "Kafka's followers, after the restart", second.connections(), ports, 300_000);
         }
     }
 
@@ -160,8 +161,8 @@ class KafkaTest {
     }
 
     /**
-     * Consumes messages until there are {@code count}, and checks that each was received once and
-     * in order.
+     * Consumes messages until {@code count} messages were received in total, and checks that each
+     * message was received once and in order.
      */
     private static void consume(Consumer<String, String> consumer, List<String> seen, int count) {
         var deadline = System.nanoTime() + TIMEOUT.toNanos();

@@ -40,12 +40,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Netty's NIO transport with servers and clients. */
+/** Tests servers and clients on Netty's NIO transport. */
 @Timeout(60)
-@SuppressWarnings("FutureReturnValueIgnored") // a test notices a failed write by the missing echo
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write fails the test: no echo arrives
 class NettyTest {
 
-    private static final int MOST_HTTP_BYTES = 1 << 20;
+    private static final int MAX_HTTP_BYTES = 1 << 20;
 
     private final EventLoopGroup loops = new NioEventLoopGroup(2);
 
@@ -111,11 +111,11 @@ class NettyTest {
                                 channel.pipeline()
                                         .addLast(
                                                 new HttpServerCodec(),
-                                                new HttpObjectAggregator(MOST_HTTP_BYTES),
+                                                new HttpObjectAggregator(MAX_HTTP_BYTES),
                                                 new HttpEcho());
                             }
                         });
-        var answer = new CompletableFuture<String>();
+        var response = new CompletableFuture<String>();
         var client =
                 connect(
                         server,
@@ -126,8 +126,8 @@ class NettyTest {
                                         channel.pipeline()
                                                 .addLast(
                                                         new HttpClientCodec(),
-                                                        new HttpObjectAggregator(MOST_HTTP_BYTES),
-                                                        new ResponseHandler(answer));
+                                                        new HttpObjectAggregator(MAX_HTTP_BYTES),
+                                                        new ResponseHandler(response));
                                     }
                                 });
         var content = Unpooled.copiedBuffer("saluton ".repeat(1_000), UTF_8);
@@ -137,7 +137,7 @@ class NettyTest {
 
         client.writeAndFlush(request);
 
-        assertThat(answer.get(10, TimeUnit.SECONDS)).isEqualTo("saluton ".repeat(1_000));
+        assertThat(response.get(10, TimeUnit.SECONDS)).isEqualTo("saluton ".repeat(1_000));
         TransportUsage.assertEach("Netty", port(server), 8_000);
         client.close().sync();
         server.close().sync();
@@ -185,12 +185,12 @@ class NettyTest {
     private static final class Collector extends SimpleChannelInboundHandler<ByteBuf> {
 
         private final byte[] bytes;
-        private final CompletableFuture<byte[]> whole;
+        private final CompletableFuture<byte[]> received;
         private int count;
 
-        Collector(int bytes, CompletableFuture<byte[]> whole) {
+        Collector(int bytes, CompletableFuture<byte[]> received) {
             this.bytes = new byte[bytes];
-            this.whole = whole;
+            this.received = received;
         }
 
         @Override
@@ -199,7 +199,7 @@ class NettyTest {
             part.readBytes(bytes, count, length);
             count += length;
             if (count == bytes.length) {
-                whole.complete(bytes);
+                received.complete(bytes);
             }
         }
     }

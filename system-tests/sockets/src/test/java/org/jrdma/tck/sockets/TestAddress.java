@@ -4,8 +4,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 /**
- * The address where servers listen: loopback, or the address of an RDMA device that a property
- * names.
+ * The address at which servers listen. The system property {@code jrdma.test.address} sets it to
+ * the address of an RDMA device; the default is the loopback address.
  */
 final class TestAddress {
 

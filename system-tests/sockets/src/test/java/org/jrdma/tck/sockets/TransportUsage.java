@@ -45,14 +45,14 @@ final class TransportUsage {
     private TransportUsage() {}
 
     /**
-     * Checks that there is a connection to {@code port}, and that each uses the transport of this
-     * run and has sent and received at least {@code bytes}.
+     * Checks that there is a connection to {@code port}, and that each connection to the port uses
+     * the transport of this run and has sent and received at least {@code bytes}.
      */
     static void assertEach(String program, int port, long bytes) {
         assertEachToAnyOf(program, Set.of(port), bytes);
     }
 
-    /** Does the same as {@link #assertTotal} for one port and the streams of this process. */
+    /** Checks the total of the streams from this process to one port. */
     static void assertTotal(String program, int port, long bytes) throws InterruptedException {
         for (var i = 0; i < 500 && bytes(clientsOf(Set.of(port))) < bytes; i++) {
             Thread.sleep(10); // a writer may count its bytes after the peer has received them
@@ -72,16 +72,16 @@ final class TransportUsage {
     }
 
     /**
-     * Does the same as {@link #assertEach} for several ports, of which at least one has a
-     * connection.
+     * Checks each connection like {@link #assertEach}, but for several ports. At least one of the
+     * ports must have a connection.
      */
     static void assertEachToAnyOf(String program, Collection<Integer> ports, long bytes) {
         assertTransport(program, clientsOf(ports), TRANSPORT, bytes);
     }
 
     /**
-     * Checks the server's end of connections from plain sockets, which use only the kernel's
-     * sockets.
+     * Checks the server's side of connections from clients with plain sockets, which can use only
+     * transports of the kernel.
      */
     static void assertFromPlainSocket(String program, List<Connection> connections, long bytes) {
         assertTransport(

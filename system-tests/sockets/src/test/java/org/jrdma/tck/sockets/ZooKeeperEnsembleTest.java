@@ -27,8 +27,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Three ZooKeeper servers, one of which is stopped. The clients use NIO. The servers connect to
- * each other with {@code java.net.Socket}, which does not use the selector provider.
+ * Tests three ZooKeeper servers, one of which the test stops. The clients use NIO channels. The
+ * servers connect to each other with {@code java.net.Socket}, which does not use the selector
+ * provider.
  */
 @Timeout(120)
 @SuppressWarnings("try") // the close of a client may throw InterruptedException
@@ -41,7 +42,7 @@ class ZooKeeperEnsembleTest {
 
     private final List<Server> servers = new ArrayList<>();
 
-    /** A server on a thread of its own. */
+    /** A server that runs on its own thread. */
     private static final class Server extends QuorumPeerMain {
 
         private final int clientPort;

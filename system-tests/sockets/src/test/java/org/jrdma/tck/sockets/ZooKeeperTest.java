@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A ZooKeeper server and its clients, both over NIO. */
+/** Tests a ZooKeeper server and its clients, which use NIO channels. */
 @Timeout(60)
 @SuppressWarnings("try") // the close of a client may throw InterruptedException
 class ZooKeeperTest {

@@ -15,12 +15,12 @@ import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.verbs.Verbs;
 
 /**
- * The library under test without some of its functions, like an older one, or with replaced
- * functions.
+ * A provider of the native library under test that hides some of its functions, as an older version
+ * of the library would, or replaces functions by Java methods.
  */
 final class AlteredLibrary implements LibraryProvider {
 
-    private static final Arena FOR_EVER = Arena.global();
+    private static final Arena GLOBAL = Arena.global();
 
     private final SymbolLookup original = Fabric.underTest().symbols();
     private final Set<String> hidden;
@@ -34,9 +34,9 @@ final class AlteredLibrary implements LibraryProvider {
         return new AlteredLibrary(Set.of(functions));
     }
 
-    /** Replaces one function of the library. */
+    /** Replaces a function of the library by a Java method. */
     AlteredLibrary replacing(String function, FunctionDescriptor type, MethodHandle handle) {
-        replaced.put(function, Linker.nativeLinker().upcallStub(handle, type, FOR_EVER));
+        replaced.put(function, Linker.nativeLinker().upcallStub(handle, type, GLOBAL));
         return this;
     }
 

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests asynchronous events. Taking a port down needs privileges. */
+/**
+ * Tests the asynchronous events of a device. On kernel devices, the tests that take a port down
+ * need root privileges.
+ */
 class AsyncEventTest {
 
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -39,7 +42,7 @@ class AsyncEventTest {
     }
 
     @Test
-    void shouldStopWaitingWhenTheTimeIsOver() {
+    void shouldStopWaitingWhenTheTimeoutExpires() {
         assertThatThrownBy(() -> device.nextEvent(Duration.ofMillis(30)))
                 .isInstanceOf(FabricTimeoutException.class)
                 .hasMessageContaining(device.toString());
@@ -48,7 +51,7 @@ class AsyncEventTest {
     @Test
     void shouldStopWaitingWhenInterrupted() throws Exception {
         var failure = new CompletableFuture<Throwable>();
-        waiting(failure).interrupt();
+        startWaiting(failure).interrupt();
 
         assertThat(failure.get(10, TimeUnit.SECONDS)).isInstanceOf(InterruptedIOException.class);
     }
@@ -56,7 +59,7 @@ class AsyncEventTest {
     @Test
     void shouldStopWaitingWhenClosed() throws Exception {
         var failure = new CompletableFuture<Throwable>();
-        waiting(failure);
+        startWaiting(failure);
 
         device.close();
 
@@ -66,7 +69,7 @@ class AsyncEventTest {
                 .hasMessageContaining("closed");
     }
 
-    private Thread waiting(CompletableFuture<Throwable> failure) throws InterruptedException {
+    private Thread startWaiting(CompletableFuture<Throwable> failure) throws InterruptedException {
         return BackgroundCalls.start(Thread.ofPlatform(), () -> device.nextEvent(LONG), failure);
     }
 
@@ -84,15 +87,15 @@ class AsyncEventTest {
     @Test
     void shouldNotifyAListenerAgainAfterItThrew() throws Exception {
         fabric.needs(Feature.PORT_EVENTS);
-        var heard = new LinkedBlockingQueue<AsyncEvent>();
+        var received = new LinkedBlockingQueue<AsyncEvent>();
         device.onEvent(event -> {
-            heard.add(event);
+            received.add(event);
             throw new IllegalStateException("thrown by the listener, on purpose");
         });
         fabric.cable().pull(device).close();
         AsyncEvent event;
         do {
-            event = heard.poll(10, TimeUnit.SECONDS);
+            event = received.poll(10, TimeUnit.SECONDS);
             assertThat(event).as("the event PORT_ACTIVE").isNotNull();
         } while (event.type() != AsyncEventType.PORT_ACTIVE);
         assertPortEvent(event);
@@ -121,7 +124,8 @@ class AsyncEventTest {
             var region = memory.region(64);
             var write = left.prepareWrite(region.slice(0, 8), region.remote());
             while (write.tryPost()) {
-                // one more than the queue has slots for
+                // fills the send queue, so that more completions arrive than the completion queue
+                // can hold
             }
 
             var event = await(AsyncEventType.COMPLETION_QUEUE_ERROR);
@@ -136,7 +140,7 @@ class AsyncEventTest {
         assertThat(event.subject()).isEmpty();
     }
 
-    /** Skips other events, such as GID changes. */
+    /** Waits for an event of the type, and skips events of other types, such as GID changes. */
     private AsyncEvent await(AsyncEventType type) throws Exception {
         while (true) {
             var event = device.nextEvent(LONG);

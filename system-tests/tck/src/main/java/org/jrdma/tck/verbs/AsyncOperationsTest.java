@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests async operations. */
+/** Tests the operations of {@code AsyncQueuePair}. */
 class AsyncOperationsTest {
 
     private AsyncPair pair;
@@ -61,7 +61,7 @@ class AsyncOperationsTest {
 
     @Test
     void shouldWriteReadAndNotifyThePeer() throws Exception {
-        var told = pair.right().receive(List.of());
+        var notified = pair.right().receive(List.of());
 
         pair.left().write(pair.here().slice(0, 10), pair.there().remote()).await(TIMEOUT);
         pair.left()
@@ -69,9 +69,9 @@ class AsyncOperationsTest {
                 .await(TIMEOUT);
         pair.left().read(pair.here().slice(100, 30), pair.there().remote()).await(TIMEOUT);
 
-        assertThat(told.await(TIMEOUT).kind())
+        assertThat(notified.await(TIMEOUT).kind())
                 .isEqualTo(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
-        assertThat(told.await(TIMEOUT).immediate()).hasValue(7);
+        assertThat(notified.await(TIMEOUT).immediate()).hasValue(7);
         var read = pair.here().segment().asSlice(100, 30).toArray(ValueLayout.JAVA_BYTE);
         assertThat(read).startsWith(Side.times(20, 1)).endsWith(Side.times(10, 2));
     }
@@ -100,18 +100,18 @@ class AsyncOperationsTest {
     }
 
     @Test
-    void shouldCompleteAFutureInSuccessAndInFailure() throws Exception {
+    void shouldCompleteAFutureOnSuccessAndOnFailure() throws Exception {
         var future = pair.left().write(pair.here().slice(0, 10), pair.there().remote()).future();
         assertThat(future.get(10, TimeUnit.SECONDS).isSuccess()).isTrue();
 
-        var failing = pair.left().write(pair.here().slice(0, 10), wrong()).future();
+        var failing = pair.left().write(pair.here().slice(0, 10), memoryWithWrongKey()).future();
         assertThat(failing.get(10, TimeUnit.SECONDS).status())
                 .isEqualTo(Fabric.underTest().profile().statusOf(FailureCase.WRITE_WITH_WRONG_KEY));
     }
 
     @Test
     void shouldDescribeTheFailureOfATransfer() throws Exception {
-        var transfer = pair.left().write(pair.here().slice(0, 10), wrong());
+        var transfer = pair.left().write(pair.here().slice(0, 10), memoryWithWrongKey());
 
         assertThatThrownBy(() -> transfer.await(TIMEOUT))
                 .isInstanceOfSatisfying(
@@ -144,7 +144,7 @@ class AsyncOperationsTest {
     void shouldStopWaitingWhenInterruptedAndLeaveTheTransferRunning() throws Exception {
         var received = pair.right().receive(pair.there().slice(0, 100));
         var failure = new CompletableFuture<Throwable>();
-        var waiter = waiting(received, failure);
+        var waiter = startWaiting(received, failure);
         waiter.interrupt();
 
         assertThat(failure.get(10, TimeUnit.SECONDS)).isInstanceOf(InterruptedIOException.class);
@@ -155,7 +155,7 @@ class AsyncOperationsTest {
     @Test
     void shouldEndAWaitWhenTheQueuePairIsClosed() throws Exception {
         var failure = new CompletableFuture<Throwable>();
-        waiting(pair.right().receive(pair.there().slice(0, 100)), failure);
+        startWaiting(pair.right().receive(pair.there().slice(0, 100)), failure);
 
         pair.right().close();
 
@@ -168,7 +168,7 @@ class AsyncOperationsTest {
     @Test
     void shouldEndAWaitWhenTheDispatcherIsClosed() throws Exception {
         var failure = new CompletableFuture<Throwable>();
-        waiting(pair.right().receive(pair.there().slice(0, 100)), failure);
+        startWaiting(pair.right().receive(pair.there().slice(0, 100)), failure);
 
         pair.completions().close();
 
@@ -178,7 +178,7 @@ class AsyncOperationsTest {
         assertThat(pair.domain().isOpen()).isTrue();
     }
 
-    private static Thread waiting(Transfer transfer, CompletableFuture<Throwable> failure)
+    private static Thread startWaiting(Transfer transfer, CompletableFuture<Throwable> failure)
             throws InterruptedException {
         return BackgroundCalls.start(Thread.ofPlatform(), () -> transfer.await(TIMEOUT), failure);
     }
@@ -232,7 +232,7 @@ class AsyncOperationsTest {
     }
 
     @Test
-    void shouldTakeMoreCompletionsThanEventsAreAcknowledgedAtOnceAndStillClose() throws Exception {
+    void shouldCloseAfterMoreEventsThanOneBatchOfAcknowledgments() throws Exception {
         for (var round = 0; round < 200; round++) {
             pair.left().write(pair.here().slice(0, 8), pair.there().remote()).await(TIMEOUT);
         }
@@ -267,7 +267,7 @@ class AsyncOperationsTest {
         assertThat(pair.there().readLongAcquire(1024)).isEqualTo(0x0202020202020202L + 200);
     }
 
-    private RemoteMemory wrong() {
+    private RemoteMemory memoryWithWrongKey() {
         return new RemoteMemory(
                 pair.there().remote().address(), pair.there().remoteKey() ^ 0x5500, 100);
     }

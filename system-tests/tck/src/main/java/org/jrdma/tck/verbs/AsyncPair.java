@@ -10,7 +10,13 @@ import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Two connected async queue pairs. */
+/**
+ * Two connected async queue pairs of one device, and their memory. Closing the pair closes the
+ * device.
+ *
+ * @param here the memory region of the left queue pair
+ * @param there the memory region of the right queue pair
+ */
 record AsyncPair(
         Device device,
         ProtectionDomain domain,

@@ -28,7 +28,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests awaited receives that several queue pairs share. */
+/** Tests {@code AsyncSharedReceiveQueue}: asynchronous receives that several queue pairs share. */
 class AsyncSharedReceiveQueueTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -92,7 +92,7 @@ class AsyncSharedReceiveQueueTest {
     }
 
     @Test
-    void shouldCompleteReceivesWithTheQueuePairThatTookEach() throws Exception {
+    void shouldReportWhichQueuePairUsedAReceive() throws Exception {
         open(3);
         var transfers = new ArrayList<Transfer>();
         for (var place = 0; place < 6; place++) {
@@ -111,10 +111,10 @@ class AsyncSharedReceiveQueueTest {
     }
 
     @Test
-    void shouldServeManyThreadsThatReceiveAndSendAtATime() throws Exception {
+    void shouldServeManyThreadsThatReceiveAndSendConcurrently() throws Exception {
         open(4);
         var rounds = 50;
-        var heard = new HashMap<Integer, Integer>();
+        var messagesByQueuePair = new HashMap<Integer, Integer>();
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var received =
                     IntStream.range(0, CAPACITY / 2)
@@ -144,11 +144,11 @@ class AsyncSharedReceiveQueueTest {
                 sender.get();
             }
             for (var numbers : received) {
-                numbers.get().forEach(number -> heard.merge(number, 1, Integer::sum));
+                numbers.get().forEach(number -> messagesByQueuePair.merge(number, 1, Integer::sum));
             }
         }
         for (var receiver : receivers) {
-            assertThat(heard).containsEntry(receiver.number(), rounds);
+            assertThat(messagesByQueuePair).containsEntry(receiver.number(), rounds);
         }
     }
 
@@ -199,7 +199,7 @@ class AsyncSharedReceiveQueueTest {
     }
 
     @Test
-    void shouldGrowAndShrinkAsFarAsItsReceivesAllow() throws Exception {
+    void shouldGrowAndShrinkButNotBelowItsPendingReceives() throws Exception {
         Fabric.underTest().needs(Feature.RESIZING_SHARED_RECEIVE_QUEUES);
         open(1);
         var transfers = new ArrayList<Transfer>();
@@ -248,7 +248,7 @@ class AsyncSharedReceiveQueueTest {
     }
 
     @Test
-    void shouldLeaveReceivesToOthersWhenAQueuePairDrainsAndCloses() throws Exception {
+    void shouldLeaveReceivesToOtherQueuePairsWhenOneDrainsAndCloses() throws Exception {
         open(2);
         var first = receive(0);
         receivers.get(0).drain(TIMEOUT);
@@ -261,7 +261,7 @@ class AsyncSharedReceiveQueueTest {
     }
 
     @Test
-    void shouldEndTransfersWhenItIsClosed() throws Exception {
+    void shouldFailPendingTransfersWhenItIsClosed() throws Exception {
         open(1);
         var transfer = receive(0);
 
@@ -278,7 +278,7 @@ class AsyncSharedReceiveQueueTest {
     }
 
     @Test
-    void shouldBeForTheSameKindOfCompletionQueueOnly() throws Exception {
+    void shouldRejectQueuePairsWithAnotherKindOfCompletionQueue() throws Exception {
         open(0);
         var polled = domain.newPolledSharedReceiveQueue(4);
         var queue = device.newCompletionQueue(64);
@@ -296,7 +296,7 @@ class AsyncSharedReceiveQueueTest {
     }
 
     @Test
-    void shouldRefuseMorePiecesThanItWasMadeForAndReceivesOfItsQueuePairs() throws Exception {
+    void shouldRejectTooManySlicesAndReceivesPostedToItsQueuePairs() throws Exception {
         open(1);
         var slice = incoming.slice(0, 8);
 

@@ -14,7 +14,7 @@ import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Tests atomic writes of eight bytes. */
+/** Tests atomic writes ({@code ibv_wr_atomic_write}), which write eight bytes. */
 class AtomicWriteTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -50,9 +50,12 @@ class AtomicWriteTest {
         }
     }
 
-    /** An atomic write as a flag that announces the data before it. */
+    /**
+     * Uses an atomic write as a flag: when the peer sees the flag, the data that was written before
+     * it must have arrived.
+     */
     @Test
-    void shouldComeAfterTheWritesThatArePostedWithIt() throws VerbsException {
+    void shouldArriveAfterTheWritesPostedBeforeIt() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var right = pair.right();
@@ -77,7 +80,7 @@ class AtomicWriteTest {
     }
 
     @Test
-    void shouldBeAwaited() throws Exception {
+    void shouldCompleteAsAnAsyncOperation() throws Exception {
         fabric.needs(Feature.ATOMIC_WRITES);
         fabric.needs(Feature.COMPLETION_EVENTS);
         try (var device = fabric.open()) {
@@ -98,7 +101,7 @@ class AtomicWriteTest {
     }
 
     @Test
-    void shouldBeRefusedByARegionThatMayNotBeWritten() throws VerbsException {
+    void shouldFailForARegionWithoutRemoteWriteAccess() throws VerbsException {
         try (var pair = pair();
                 var arena = pair.right().domain().newArena(Access.REMOTE_READ)) {
             var remote = arena.region(64).remote();
@@ -110,7 +113,7 @@ class AtomicWriteTest {
     }
 
     @Test
-    void shouldNotBePreparedForAnUnevenPlaceOrOneThatIsNotThere() throws VerbsException {
+    void shouldRejectAnUnalignedOrOutOfBoundsOffset() throws VerbsException {
         try (var pair = pair()) {
             var remote = pair.right().region().remote();
             var write = pair.left().queuePair().prepareAtomicWrite(remote);
@@ -124,7 +127,7 @@ class AtomicWriteTest {
     }
 
     @Test
-    void shouldNotBePreparedForAQueuePairThatWasNotMadeForIt() throws VerbsException {
+    void shouldRequireAQueuePairCreatedWithAtomicWrites() throws VerbsException {
         try (var pair = Pair.connected()) {
             var remote = pair.right().region().remote();
             assertThatThrownBy(() -> pair.left().queuePair().prepareAtomicWrite(remote))
@@ -134,7 +137,7 @@ class AtomicWriteTest {
     }
 
     @Test
-    void shouldReportThatTheyAreNotSupported() throws VerbsException {
+    void shouldReportThatAtomicWritesAreNotSupported() throws VerbsException {
         fabric.needsLackOf(Feature.ATOMIC_WRITES);
         fabric.needs(Feature.MOVING_DATA);
         try (var device = fabric.open();

@@ -4,12 +4,15 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
-/** Calls on other threads, most of which wait. */
+/** Runs calls on new threads. Most of the calls block. */
 final class BackgroundCalls {
 
     private BackgroundCalls() {}
 
-    /** Starts a thread, and returns a future with the result or exception of its call. */
+    /**
+     * Starts a thread that runs the call, and returns a future that completes with the result or
+     * the exception of the call.
+     */
     static <T> CompletableFuture<T> call(Thread.Builder builder, Callable<T> call) {
         var outcome = new CompletableFuture<T>();
         builder.start(() -> {
@@ -23,9 +26,12 @@ final class BackgroundCalls {
     }
 
     /**
-     * Starts a thread, and returns after it has most likely begun to wait.
+     * Starts a thread that runs a blocking call, and returns about 20 ms later, when the call has
+     * most likely begun to wait.
      *
-     * @param failure receives the exception of the wait, or its result
+     * @param wait the blocking call
+     * @param failure completes with the exception of the call, or with an AssertionError if the
+     *     call returns
      */
     static Thread start(
             Thread.Builder builder, Callable<?> wait, CompletableFuture<Throwable> failure)
@@ -35,7 +41,7 @@ final class BackgroundCalls {
                 builder.start(() -> {
                     entered.countDown();
                     try {
-                        failure.complete(new AssertionError("" + wait.call()));
+                        failure.complete(new AssertionError("the call returned " + wait.call()));
                     } catch (Exception e) {
                         failure.complete(e);
                     }

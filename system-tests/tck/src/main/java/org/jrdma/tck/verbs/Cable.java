@@ -4,20 +4,23 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import org.jrdma.verbs.Device;
 
-/** Disconnects the cable of a device under test. */
+/** A way to disconnect and reconnect the network link of a device under test. */
 @FunctionalInterface
 public interface Cable {
 
-    /** A disconnected cable. Closing it connects the cable again. */
+    /** A disconnected link. Closing this object connects the link again. */
     interface Pulled extends AutoCloseable {
         @Override
         void close() throws IOException;
     }
 
-    /** Takes the link of a device's port down. */
+    /** Takes the link of the device down until the returned object is closed. */
     Pulled pull(Device device) throws Exception;
 
-    /** The network interface of a kernel device. Needs privileges. */
+    /**
+     * Takes the network interface of a kernel device down with {@code ip link set}. Skips the test
+     * if the process lacks the privileges.
+     */
     static Pulled networkInterface(Device device) throws Exception {
         PrivilegedCommands.need();
         var netDevice = device.gids(1).getFirst().netDevice();
@@ -27,7 +30,8 @@ public interface Cable {
                 PrivilegedCommands.run("ip", "link", "set", netDevice, "up");
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new InterruptedIOException(netDevice + " may still be down");
+                throw new InterruptedIOException(
+                        "interrupted while setting " + netDevice + " up; it may still be down");
             }
         };
     }

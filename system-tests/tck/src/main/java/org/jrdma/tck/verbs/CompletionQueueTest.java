@@ -19,7 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests polled completion queues: creation, resizing and waits. */
+/**
+ * Tests polled completion queues: creation, resizing, waiting for completions, and moderation of
+ * events.
+ */
 class CompletionQueueTest {
 
     private static final Duration SHORT = Duration.ofMillis(30);
@@ -55,7 +58,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldRefuseSizesThatNoDeviceHas() throws VerbsException {
+    void shouldRejectCapacitiesAndVectorsOutOfRange() throws VerbsException {
         var most = device.attributes().maxCompletions();
 
         assertThatThrownBy(() -> device.newCompletionQueue(0))
@@ -70,7 +73,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldTakeEveryVectorThereIsAndNoOther() throws VerbsException {
+    void shouldAcceptTheLastCompletionVectorAndRejectTheNext() throws VerbsException {
         fabric.needs(Feature.COMPLETION_EVENTS);
         var vectors = device.completionVectors();
         try (var completions =
@@ -112,7 +115,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldRejectACapacityBelowTheNeedOfItsQueuePairs() throws VerbsException {
+    void shouldRejectACapacityBelowTheRequestsOfItsQueuePairs() throws VerbsException {
         try (var completions = device.newCompletionQueue(64);
                 var domain = device.newProtectionDomain();
                 var queuePair =
@@ -129,7 +132,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldKeepCompletionsWhileResized() throws VerbsException {
+    void shouldKeepPendingCompletionsWhenItIsResized() throws VerbsException {
         fabric.needs(Feature.RESIZING_COMPLETION_QUEUES);
         try (var pair = Pair.connected()) {
             var left = pair.left();
@@ -169,7 +172,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldGiveNothingBeforeNextHas() throws VerbsException {
+    void shouldRejectAccessorsBeforeNextReturnsTrue() throws VerbsException {
         try (var completions = device.newCompletionQueue(4);
                 var cursor = completions.newCursor(4)) {
             assertThat(cursor.poll()).isZero();
@@ -180,7 +183,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldStopWaitingWhenTheTimeIsOver() throws Exception {
+    void shouldStopWaitingWhenTheTimeoutExpires() throws Exception {
         fabric.needs(Feature.COMPLETION_EVENTS);
         try (var completions = device.newCompletionQueue(capacity(4).waitable());
                 var cursor = completions.newCursor(4)) {
@@ -208,7 +211,7 @@ class CompletionQueueTest {
                                     failure.complete(
                                             Thread.currentThread().isInterrupted()
                                                     ? e
-                                                    : new AssertionError("status lost", e));
+                                                    : new AssertionError("not interrupted", e));
                                 }
                             });
             entered.await();
@@ -250,7 +253,10 @@ class CompletionQueueTest {
         }
     }
 
-    /** Each side waits for a message of the other, so that one lost wake-up would stop both. */
+    /**
+     * Each side waits for a message from its peer before it sends its next message, so one lost
+     * wake-up would stop both sides.
+     */
     @Test
     void shouldLoseNoWakeUpInManyRoundsAndAcknowledgeAllEvents() throws Exception {
         var rounds = 500;
@@ -277,7 +283,7 @@ class CompletionQueueTest {
                     .isEqualTo(rounds);
             assertThat(echo.get(10, TimeUnit.SECONDS)).isEqualTo(rounds);
 
-            // would hang if an event were not acknowledged
+            // would block if an event were not acknowledged, because ibv_destroy_cq waits for that
             CompletableFuture.runAsync(pair::close).get(10, TimeUnit.SECONDS);
         }
     }
@@ -317,7 +323,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldWakeForSolicitedMessagesOnlyWhereAskedTo() throws Exception {
+    void shouldWakeUpOnlyForSolicitedMessagesIfConfigured() throws Exception {
         fabric.needs(Feature.MOVING_DATA);
         fabric.needs(Feature.COMPLETION_EVENTS);
         fabric.needs(Feature.CONNECTING_BY_MODIFY);
@@ -361,7 +367,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldWakeOnceForSeveralCompletionsWhereThatWasChosen() throws Exception {
+    void shouldWakeUpOnceForTheModeratedNumberOfCompletions() throws Exception {
         fabric.needs(Feature.MODERATION);
         try (var pair = Pair.connected()) {
             var right = pair.right();
@@ -370,7 +376,7 @@ class CompletionQueueTest {
             for (var count = 0; count < 6; count++) {
                 right.post(right.queuePair().prepareReceive(right.region().slice(0, 8)));
             }
-            var waiting = awaitElsewhere(right);
+            var waiting = awaitOnAnotherThread(right);
             for (var count = 0; count < 3; count++) {
                 pair.left().complete(send);
             }
@@ -381,21 +387,21 @@ class CompletionQueueTest {
 
             assertThat(waiting.get(10, TimeUnit.SECONDS)).isEqualTo(4);
             right.completions().moderate(0, Duration.ZERO);
-            waiting = awaitElsewhere(right);
+            waiting = awaitOnAnotherThread(right);
             pair.left().complete(send);
             assertThat(waiting.get(10, TimeUnit.SECONDS)).isEqualTo(1);
         }
     }
 
     @Test
-    void shouldNotHoldAnEventBackForLongerThanWasChosen() throws Exception {
+    void shouldDelayAnEventForTheModerationPeriod() throws Exception {
         fabric.needs(Feature.MODERATION);
         try (var pair = Pair.connected()) {
             var right = pair.right();
             right.completions().moderate(1000, Duration.ofMillis(60));
             right.post(right.queuePair().prepareReceive(right.region().slice(0, 8)));
             right.post(right.queuePair().prepareReceive(right.region().slice(0, 8)));
-            var waiting = awaitElsewhere(right);
+            var waiting = awaitOnAnotherThread(right);
             var start = System.nanoTime();
             var send = pair.left().queuePair().prepareSend(pair.left().region().slice(0, 8));
             pair.left().complete(send);
@@ -408,8 +414,11 @@ class CompletionQueueTest {
         }
     }
 
-    /** Waits for completions on another thread, and returns their number after the wake-up. */
-    private static CompletableFuture<Integer> awaitElsewhere(Side side)
+    /**
+     * Starts a thread that waits for completions. The future completes with the number of
+     * completions after the first wake-up.
+     */
+    private static CompletableFuture<Integer> awaitOnAnotherThread(Side side)
             throws InterruptedException {
         var entered = new CountDownLatch(1);
         var waiting =
@@ -431,7 +440,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldRefuseEventsForMoreThanAnyDeviceHas() throws VerbsException {
+    void shouldRejectModerationValuesOutOfRange() throws VerbsException {
         try (var completions = device.newCompletionQueue(4)) {
             assertThatThrownBy(() -> completions.moderate(-1, Duration.ZERO))
                     .isInstanceOf(IllegalArgumentException.class);

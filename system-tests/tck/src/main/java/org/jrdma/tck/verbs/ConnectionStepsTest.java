@@ -54,7 +54,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests each step of a connection. Both sides run in one thread, because no step blocks. */
+/**
+ * Tests the steps of a connection with identifiers and event channels. One thread runs both sides,
+ * because the steps do not block (on iWARP, only {@code rdma_connect} blocks).
+ */
 class ConnectionStepsTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -115,7 +118,7 @@ class ConnectionStepsTest {
         return identifier;
     }
 
-    /** Makes a queue pair that accepts receives. */
+    /** Creates a queue pair in state INIT, to which receives can be posted. */
     private AsyncQueuePair queuePair(Identifier identifier) throws VerbsException {
         var queuePair =
                 domain.newQueuePair(QueuePairOptions.reliable(completions).sends(4).receives(4));
@@ -123,7 +126,7 @@ class ConnectionStepsTest {
         return queuePair;
     }
 
-    private static void ready(Identifier identifier, AsyncQueuePair queuePair)
+    private static void modifyToReadyToSend(Identifier identifier, AsyncQueuePair queuePair)
             throws VerbsException {
         for (var state :
                 List.of(
@@ -142,8 +145,11 @@ class ConnectionStepsTest {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Compares private data, which is padded unless the fabric keeps its length. */
-    private static void assertBegins(PrivateData data, String text) {
+    /**
+     * Asserts that private data starts with the text. The length is not compared, because some
+     * fabrics pad private data.
+     */
+    private static void assertStartsWith(PrivateData data, String text) {
         assertThat(new String(data.bytes(), StandardCharsets.UTF_8)).startsWith(text);
     }
 
@@ -159,22 +165,22 @@ class ConnectionStepsTest {
             var request = await(there, ConnectRequest.class);
             var callee = request.identifier();
             assertThat(request.listener()).isSameAs(listener);
-            assertBegins(request.privateData(), "who are you?");
+            assertStartsWith(request.privateData(), "who are you?");
             assertThat(callee.peerAddress()).isEqualTo(caller.localAddress());
             var called = queuePair(callee);
             var received = called.receive(memory.slice(128, 128));
-            ready(callee, called);
+            modifyToReadyToSend(callee, called);
             callee.accept(parameters(called), bytes("guess"));
 
             var reply = here.next(TIMEOUT);
             if (reply instanceof ConnectResponse response) {
-                assertBegins(response.privateData(), "guess");
+                assertStartsWith(response.privateData(), "guess");
                 assertThat(response.parameters().queuePairNumber()).isEqualTo(called.number());
-                ready(caller, calling);
+                modifyToReadyToSend(caller, calling);
                 caller.establish();
             } else {
                 assertThat(reply).isInstanceOf(Established.class);
-                assertBegins(((Established) reply).privateData(), "guess");
+                assertStartsWith(((Established) reply).privateData(), "guess");
             }
             await(there, Established.class);
             calling.query();
@@ -204,7 +210,7 @@ class ConnectionStepsTest {
         assertThat(callee.peerEnhancedOptions()).isEqualTo(offered);
         callee.enhancedOptions(taken);
         var called = queuePair(callee);
-        ready(callee, called);
+        modifyToReadyToSend(callee, called);
         callee.accept(parameters(called));
         await(here, ConnectResponse.class);
         assertThat(caller.peerEnhancedOptions()).isEqualTo(taken);
@@ -222,18 +228,18 @@ class ConnectionStepsTest {
 
         var rejected = await(here, Rejected.class);
         assertThat(rejected.rejectReason()).isEqualTo(RejectReason.VENDOR_OPTION_NOT_SUPPORTED);
-        assertBegins(rejected.privateData(), "not seven");
-        var nobodys = here.newIdentifier(PortSpace.TCP);
-        assertThatThrownBy(() -> nobodys.enhancedOptions(new EnhancedOptions(0, 7)))
+        assertStartsWith(rejected.privateData(), "not seven");
+        var unconnected = here.newIdentifier(PortSpace.TCP);
+        assertThatThrownBy(() -> unconnected.enhancedOptions(new EnhancedOptions(0, 7)))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_set_local_ece");
-        assertThatThrownBy(nobodys::rejectEnhancedOptions)
+        assertThatThrownBy(unconnected::rejectEnhancedOptions)
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_reject_ece");
     }
 
     @Test
-    void shouldDeliverAnEventOfTheProgramInOrder() throws Exception {
+    void shouldDeliverUserDefinedEventsInOrder() throws Exception {
         fabric.needs(Feature.USER_DEFINED_EVENTS);
         var caller = here.newIdentifier(PortSpace.TCP);
         caller.writeEvent(-3, 0x1122_3344_5566_7788L);
@@ -246,17 +252,20 @@ class ConnectionStepsTest {
         await(here, AddressResolved.class);
     }
 
-    /** A message may arrive before the last message of the handshake. */
+    /**
+     * The first message of the peer may arrive before the last message of the handshake. The
+     * program then passes the event COMMUNICATION_ESTABLISHED of the queue pair to the identifier.
+     */
     @Test
     void shouldBeEstablishedWhenItsQueuePairReceivesAMessage() throws Exception {
         if (isIwarp()) {
-            throw new Fabric.Listed("iWARP has no last word");
+            throw new Fabric.Listed("iWARP has no last handshake message to overtake");
         }
         var caller = routed(listener().localAddress().orElseThrow());
         caller.connect(parameters(queuePair(caller)));
         var callee = await(there, ConnectRequest.class).identifier();
         var called = queuePair(callee);
-        ready(callee, called);
+        modifyToReadyToSend(callee, called);
         callee.accept(parameters(called));
         await(here, ConnectResponse.class);
 
@@ -267,7 +276,7 @@ class ConnectionStepsTest {
 
     /** One thread and one event channel serve both sides of all connections. */
     @Test
-    void shouldConnectManyFromOneLoopOverEvents() throws Exception {
+    void shouldConnectManyIdentifiersInOneEventLoop() throws Exception {
         var count = 20;
         var listener = here.newIdentifier(PortSpace.TCP);
         listener.bind(new InetSocketAddress(address, 0));
@@ -286,16 +295,16 @@ class ConnectionStepsTest {
                 case RouteResolved _ -> {
                     var calling = queuePair(identifier);
                     queuePairs.put(identifier, calling);
-                    startIfIwarp(() -> identifier.connect(parameters(calling)));
+                    runWithoutBlocking(() -> identifier.connect(parameters(calling)));
                 }
                 case ConnectRequest _ -> {
                     var called = queuePair(identifier);
                     queuePairs.put(identifier, called);
-                    ready(identifier, called);
+                    modifyToReadyToSend(identifier, called);
                     identifier.accept(parameters(called));
                 }
                 case ConnectResponse _ -> {
-                    ready(identifier, queuePairs.get(identifier));
+                    modifyToReadyToSend(identifier, queuePairs.get(identifier));
                     identifier.establish();
                     established++;
                 }
@@ -306,8 +315,11 @@ class ConnectionStepsTest {
         assertThat(queuePairs).hasSize(2 * count);
     }
 
-    /** On iWARP the call waits for TCP, and therefore for the listener. */
-    private void startIfIwarp(VerbsCall call) throws VerbsException {
+    /**
+     * Runs a call of {@code rdma_connect}. On iWARP this method uses a new thread, because there
+     * the call blocks until the TCP connection to the listener is established.
+     */
+    private void runWithoutBlocking(VerbsCall call) throws VerbsException {
         if (!isIwarp()) {
             call.run();
             return;
@@ -328,7 +340,7 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldFindWhereDatagramsGo() throws Exception {
+    void shouldResolveTheDestinationOfDatagrams() throws Exception {
         fabric.needs(Feature.DATAGRAMS);
         try (var arena = domain.newArena(Pair.ALL)) {
             var memory = arena.region(512);
@@ -345,13 +357,13 @@ class ConnectionStepsTest {
 
             var request = await(there, DatagramRequest.class);
             assertThat(request.listener()).isSameAs(service);
-            assertBegins(request.privateData(), "where are you?");
+            assertStartsWith(request.privateData(), "where are you?");
             var called = datagrams(request.identifier());
             var received = called.receive(memory.slice(256, 256));
             request.identifier().accept(ConnectionParameters.of(called.number(), 0), bytes("here"));
 
             var established = await(here, DatagramEstablished.class);
-            assertBegins(established.privateData(), "here");
+            assertStartsWith(established.privateData(), "here");
             var parameters = established.parameters();
             assertThat(parameters.queuePairNumber()).isEqualTo(called.number());
             memory.segment().setString(0, "Saluton");
@@ -423,7 +435,7 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldBeRefusedWithThePeersReasonAndData() throws Exception {
+    void shouldReportThePeersRejectionWithItsReasonAndPrivateData() throws Exception {
         var caller = routed(listener().localAddress().orElseThrow());
         caller.connect(parameters(queuePair(caller)));
         var request = await(there, ConnectRequest.class);
@@ -436,22 +448,22 @@ class ConnectionStepsTest {
                 .isEqualTo(isIwarp() ? RejectReason.RESET : RejectReason.CONSUMER);
         assertThat(rejected.reason())
                 .contains("the peer rejected the request: its program rejected the request");
-        assertBegins(rejected.privateData(), "not today");
+        assertStartsWith(rejected.privateData(), "not today");
     }
 
     @Test
     void shouldBeRejectedWithoutAListener() throws Exception {
         var listener = listener();
-        var nobody = listener.localAddress().orElseThrow();
+        var closedAddress = listener.localAddress().orElseThrow();
         listener.close();
-        var caller = routed(nobody);
+        var caller = routed(closedAddress);
         var parameters = parameters(queuePair(caller));
 
         if (isIwarp()) {
             assertThatThrownBy(() -> caller.connect(parameters))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("rdma_connect")
-                    .hasMessageContaining(nobody.toString())
+                    .hasMessageContaining(closedAddress.toString())
                     .hasMessageContaining(Errno.describe(Errno.ECONNREFUSED));
         } else {
             caller.connect(parameters);
@@ -460,15 +472,18 @@ class ConnectionStepsTest {
         }
     }
 
-    /** The loopback address has no RDMA device, or none that this side can use. */
+    /**
+     * The address 192.0.2.1 is reserved for documentation, so no host has it. Some fabrics report
+     * the failure with an exception, others with an event.
+     */
     @Test
-    void shouldFailForAnAddressThatNoDeviceLeadsTo() throws Exception {
+    void shouldFailToResolveAnUnreachableAddress() throws Exception {
         var caller = here.newIdentifier(PortSpace.TCP);
-        var nowhere = new InetSocketAddress("192.0.2.1", 7);
+        var unreachable = new InetSocketAddress("192.0.2.1", 7);
 
         Throwable failure = null;
         try {
-            caller.resolveAddress(nowhere, Duration.ofSeconds(1));
+            caller.resolveAddress(unreachable, Duration.ofSeconds(1));
         } catch (VerbsException e) {
             failure = e;
         }
@@ -476,7 +491,7 @@ class ConnectionStepsTest {
         if (failure == null) {
             assertThat(await(here, AddressError.class).reason()).contains("(");
         } else {
-            assertThat(failure).hasMessageContaining(nowhere.toString());
+            assertThat(failure).hasMessageContaining(unreachable.toString());
         }
     }
 
@@ -504,7 +519,7 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldRefuseMorePrivateDataThanAMessageHasRoomFor() throws Exception {
+    void shouldRejectMorePrivateDataThanAMessageCanCarry() throws Exception {
         var caller = routed(listener().localAddress().orElseThrow());
         var parameters = parameters(queuePair(caller));
         var most = isIwarp() ? 248 : 56;
@@ -539,7 +554,7 @@ class ConnectionStepsTest {
         caller.connect(parameters(queuePair(caller)));
         var callee = await(there, ConnectRequest.class).identifier();
         var called = queuePair(callee);
-        ready(callee, called);
+        modifyToReadyToSend(callee, called);
         var data = new byte[isIwarp() ? 248 : 196];
         Arrays.fill(data, (byte) 0x5a);
 
@@ -557,7 +572,7 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldRefuseAPortThatIsTaken() throws Exception {
+    void shouldRejectAPortInUse() throws Exception {
         var taken = listener().localAddress().orElseThrow();
         var second = there.newIdentifier(PortSpace.TCP);
 
@@ -572,7 +587,7 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldTakeOptionsInTheirRange() throws Exception {
+    void shouldAcceptOptionsInRangeAndRejectOthers() throws Exception {
         var caller = here.newIdentifier(PortSpace.TCP);
 
         caller.typeOfService(0x20);
@@ -587,16 +602,16 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldGoOnInAnotherChannelAfterItMigrated() throws Exception {
+    void shouldContinueOnTheEventChannelItMigratedTo() throws Exception {
         var caller = here.newIdentifier(PortSpace.TCP);
         caller.resolveAddress(listener().localAddress().orElseThrow(), TIMEOUT);
         await(here, AddressResolved.class);
-        try (var other = fabric.connections().newEventChannel()) {
-            var moved = caller.migrateTo(other);
+        try (var target = fabric.connections().newEventChannel()) {
+            var moved = caller.migrateTo(target);
 
             assertThat(caller.isOpen()).isFalse();
             moved.resolveRoute(TIMEOUT);
-            assertThat(await(other, RouteResolved.class).identifier()).isSameAs(moved);
+            assertThat(await(target, RouteResolved.class).identifier()).isSameAs(moved);
             here.close();
             assertThat(moved.deviceName()).hasValue(device.name());
         }
@@ -609,14 +624,14 @@ class ConnectionStepsTest {
         caller.connect(parameters(queuePair(caller)));
         listener.close();
 
-        // siw reports a timeout after ten seconds.
+        // siw reports the failure only after its timeout of ten seconds
         assertThat(here.next(TIMEOUT.multipliedBy(2))).isInstanceOf(Failure.class);
         assertThatThrownBy(() -> there.next(Duration.ofMillis(50)))
                 .isInstanceOf(FabricTimeoutException.class);
     }
 
     @Test
-    void shouldCloseWhileEventsAreLeft() throws Exception {
+    void shouldCloseWhileEventsArePending() throws Exception {
         var caller = routed(listener().localAddress().orElseThrow());
         caller.connect(parameters(queuePair(caller)));
         await(there, ConnectRequest.class);
@@ -643,7 +658,7 @@ class ConnectionStepsTest {
     }
 
     @Test
-    void shouldStopWaitingWhenTheTimeIsOver() {
+    void shouldStopWaitingWhenTheTimeoutExpires() {
         assertThatThrownBy(() -> here.next(Duration.ofMillis(30)))
                 .isInstanceOf(FabricTimeoutException.class)
                 .hasMessageContaining(here.toString());
@@ -652,7 +667,7 @@ class ConnectionStepsTest {
     @Test
     void shouldStopWaitingWhenInterrupted() throws Exception {
         var failure = new CompletableFuture<Throwable>();
-        waiting(failure).interrupt();
+        startWaiting(failure).interrupt();
 
         assertThat(failure.get(10, TimeUnit.SECONDS)).isInstanceOf(InterruptedIOException.class);
     }
@@ -660,7 +675,7 @@ class ConnectionStepsTest {
     @Test
     void shouldStopWaitingWhenClosed() throws Exception {
         var failure = new CompletableFuture<Throwable>();
-        waiting(failure);
+        startWaiting(failure);
 
         here.close();
 
@@ -670,7 +685,7 @@ class ConnectionStepsTest {
                 .hasMessageContaining("closed");
     }
 
-    private Thread waiting(CompletableFuture<Throwable> failure) throws InterruptedException {
+    private Thread startWaiting(CompletableFuture<Throwable> failure) throws InterruptedException {
         return BackgroundCalls.start(Thread.ofVirtual(), () -> here.next(TIMEOUT), failure);
     }
 }

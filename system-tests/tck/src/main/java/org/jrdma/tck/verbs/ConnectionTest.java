@@ -47,7 +47,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests connections that each side makes by one call. */
+/**
+ * Tests {@code ConnectionManager} and {@code Listener}, with which each side establishes a
+ * connection by a single call.
+ */
 class ConnectionTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -91,7 +94,7 @@ class ConnectionTest {
         return ConnectionOptions.of(QueuePairOptions.reliable(completions).sends(4).receives(4));
     }
 
-    private CompletableFuture<Connection<AsyncQueuePair>> connecting() {
+    private CompletableFuture<Connection<AsyncQueuePair>> startConnecting() {
         return connections.connectAsync(listener.localAddress(), domain, options(), TIMEOUT);
     }
 
@@ -105,7 +108,8 @@ class ConnectionTest {
 
     private static Throwable failureOf(CompletableFuture<?> future) throws Exception {
         try {
-            throw new AssertionError("it succeeded: " + future.get(60, TimeUnit.SECONDS));
+            throw new AssertionError(
+                    "the call succeeded with " + future.get(60, TimeUnit.SECONDS));
         } catch (ExecutionException e) {
             return e.getCause();
         }
@@ -115,7 +119,7 @@ class ConnectionTest {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    private static void assertBegins(PrivateData data, String text) {
+    private static void assertStartsWith(PrivateData data, String text) {
         assertThat(new String(data.bytes(), StandardCharsets.UTF_8)).startsWith(text);
     }
 
@@ -140,8 +144,8 @@ class ConnectionTest {
                                 options().privateData(bytes("hello")),
                                 TIMEOUT);
                 var there = get(accepting)) {
-            assertBegins(here.privateData(), "welcome");
-            assertBegins(there.privateData(), "hello");
+            assertStartsWith(here.privateData(), "welcome");
+            assertStartsWith(there.privateData(), "hello");
             assertThat(here.peerAddress()).isEqualTo(listener.localAddress());
             assertThat(there.peerAddress()).isEqualTo(here.localAddress());
             assertThat(here.queuePair().state()).isEqualTo(QueuePairState.READY_TO_SEND);
@@ -158,29 +162,27 @@ class ConnectionTest {
 
     @Test
     void shouldReportADisconnectOnBothSidesAndFlush() throws Exception {
-        for (var ofTheCaller : new boolean[] {true, false}) {
-            var connecting = connecting();
+        for (var callerDisconnects : new boolean[] {true, false}) {
+            var connecting = startConnecting();
             try (var there = listener.accept(domain, options(), TIMEOUT);
                     var here = get(connecting)) {
-                var one = ofTheCaller ? here : there;
-                var other = ofTheCaller ? there : here;
-                var pending = other.queuePair().receive(memory.slice(0, 8));
-                assertThat(other.disconnected()).isNotDone();
-
-                one.disconnect(TIMEOUT);
-
-                other.awaitDisconnected(TIMEOUT);
+                var local = callerDisconnects ? here : there;
+                var peer = callerDisconnects ? there : here;
+                var pending = peer.queuePair().receive(memory.slice(0, 8));
+                assertThat(peer.disconnected()).isNotDone();
+                local.disconnect(TIMEOUT);
+                peer.awaitDisconnected(TIMEOUT);
                 assertThat(pending.awaitCompletion(TIMEOUT).status())
                         .isEqualTo(CompletionStatus.FLUSHED);
-                assertThat(one.disconnected()).isCompleted();
-                one.disconnect(TIMEOUT);
+                assertThat(local.disconnected()).isCompleted();
+                local.disconnect(TIMEOUT);
             }
         }
     }
 
     @Test
     void shouldNotifyThePeerWhenItIsClosed() throws Exception {
-        var connecting = connecting();
+        var connecting = startConnecting();
         try (var there = listener.accept(domain, options(), TIMEOUT)) {
             get(connecting).close();
 
@@ -190,7 +192,7 @@ class ConnectionTest {
 
     @Test
     void shouldReportWhichSideRejectedWithWhichData() throws Exception {
-        var connecting = connecting();
+        var connecting = startConnecting();
         try (var request = listener.next(TIMEOUT)) {
             assertThat(request.deviceName()).isEqualTo(device.name());
             assertThat(request.peerAddress().getAddress()).isEqualTo(address);
@@ -206,7 +208,7 @@ class ConnectionTest {
                                     .hasMessageContaining("to " + listener.localAddress())
                                     .hasMessageContaining("its program rejected the request");
                             var rejected = (ConnectionEvent.Rejected) e.event().orElseThrow();
-                            assertBegins(rejected.privateData(), "full");
+                            assertStartsWith(rejected.privateData(), "full");
                         });
     }
 
@@ -226,15 +228,15 @@ class ConnectionTest {
 
     @Test
     void shouldReportThatThereIsNoRoute() {
-        var nowhere = new InetSocketAddress("192.0.2.1", 7);
+        var unreachable = new InetSocketAddress("192.0.2.1", 7);
 
-        assertThatThrownBy(() -> connections.resolve(nowhere, TIMEOUT))
+        assertThatThrownBy(() -> connections.resolve(unreachable, TIMEOUT))
                 .isInstanceOf(VerbsException.class)
-                .hasMessageContaining(nowhere.toString());
+                .hasMessageContaining(unreachable.toString());
     }
 
     @Test
-    void shouldReportTheDeviceOfARouteAndRejectADomainOfAnother() throws Exception {
+    void shouldReportTheDeviceOfARouteAndRejectADomainOfAnotherDevice() throws Exception {
         try (var route = connections.resolve(listener.localAddress(), TIMEOUT)) {
             assertThat(route.deviceName()).isEqualTo(device.name());
             assertThat(route.devicePort()).isEqualTo(1);
@@ -291,15 +293,18 @@ class ConnectionTest {
         assertThat(domain.isOpen()).isTrue();
     }
 
-    /** The kernel does not report a withdrawn request. It only rejects the next step. */
+    /**
+     * The kernel does not report that the peer has given up its connect request. Instead, the
+     * listener's next step fails, which is to accept the request.
+     */
     @Test
     void shouldReportThatThePeerHasTimedOutWhenItsRequestIsAccepted() throws Exception {
         assertThatThrownBy(() ->
                         connections.connect(listener.localAddress(), domain, options(), SHORT))
                 .isInstanceOf(FabricTimeoutException.class);
         if (isIwarp()) {
-            listener.accept(domain, options(), TIMEOUT)
-                    .close(); // siw does not wait for a confirmation
+            // accept succeeds, because siw does not wait for a confirmation by the peer
+            listener.accept(domain, options(), TIMEOUT).close();
             return;
         }
         var objects = objects();
@@ -323,15 +328,17 @@ class ConnectionTest {
                         connections.connectAsync(small.localAddress(), domain, options(), TIMEOUT));
             }
             if (isIwarp()) {
-                small.accept(domain, options(), TIMEOUT).close(); // siw rejects further requests
-                return;
+                small.accept(domain, options(), TIMEOUT).close();
+                return; // siw rejects connect requests beyond the backlog instead of delaying them
             }
             var deadline = Deadline.after(TIMEOUT);
             while (connections.openIdentifiers().size() < before + 5 && !deadline.hasPassed()) {
                 Thread.sleep(1);
             }
             Thread.sleep(200);
-            assertThat(connections.openIdentifiers()).as("of callers alone").hasSize(before + 5);
+            assertThat(connections.openIdentifiers())
+                    .as("identifiers of the callers, but none of a pending request")
+                    .hasSize(before + 5);
 
             var accepted = new ArrayList<Connection<AsyncQueuePair>>();
             for (var number = 0; number < 5; number++) {
@@ -365,7 +372,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldEndAtOnceWhenClosedFromAnotherThread() throws Exception {
+    void shouldFailPendingCallsWhenClosedByAnotherThread() throws Exception {
         var route = connections.resolve(listener.localAddress(), TIMEOUT);
         var connecting = start(() -> route.connect(domain, options(), TIMEOUT));
         try (var _ = listener.next(TIMEOUT)) {
@@ -390,12 +397,12 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldEndAtOnceWhenAFutureIsCancelledAndLeaveNothingBehind() throws Exception {
+    void shouldCancelFuturesAndCloseTheirObjects() throws Exception {
         var objects = objects();
         for (var round = 0; round < 10; round++) {
-            var asking = connecting();
+            var cancelled = startConnecting();
             try (var _ = listener.next(TIMEOUT)) {
-                cancel(asking);
+                cancel(cancelled);
             }
             var route = connections.resolve(listener.localAddress(), TIMEOUT);
             var connecting = route.connectAsync(domain, options(), TIMEOUT);
@@ -413,7 +420,7 @@ class ConnectionTest {
             }
             awaitObjects(objects);
         }
-        var connecting = connecting();
+        var connecting = startConnecting();
         try (var there = get(listener.acceptAsync(domain, options(), TIMEOUT));
                 var here = get(connecting)) {
             assertThat(there.peerAddress()).isEqualTo(here.localAddress());
@@ -424,11 +431,13 @@ class ConnectionTest {
         assertThat(future.cancel(true)).isTrue();
     }
 
-    /** A peer that requests a connection and never confirms it. */
+    /**
+     * The peer in this test requests a connection, but never confirms the response of the listener.
+     */
     @Test
     void shouldRefuseThePeerWhenTheFutureOfAnAcceptIsCancelled() throws Exception {
         if (isIwarp()) {
-            throw new Fabric.Listed("iWARP has no confirmation to wait for");
+            throw new Fabric.Listed("on iWARP the peer does not confirm the response");
         }
         var objects = objects();
         try (var channel = connections.newEventChannel();
@@ -451,9 +460,9 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldEndAWaitWhenTheProtectionDomainIsClosed() throws Exception {
+    void shouldEndAwaitDisconnectedWhenTheProtectionDomainIsClosed() throws Exception {
         var others = device.newProtectionDomain();
-        var connecting = connecting();
+        var connecting = startConnecting();
         try (var there = listener.accept(others, options(), TIMEOUT);
                 var here = get(connecting)) {
             var waiting =
@@ -492,16 +501,16 @@ class ConnectionTest {
 
     @Test
     void shouldConnectWithTheGivenOptions() throws Exception {
-        int port; // that is free
+        int freePort;
         try (var other = connections.listen(new InetSocketAddress(address, 0))) {
-            port = other.localAddress().getPort();
+            freePort = other.localAddress().getPort();
         }
         var connecting =
                 connections.connectAsync(
                         listener.localAddress(),
                         domain,
                         options()
-                                .localAddress(new InetSocketAddress(address, port))
+                                .localAddress(new InetSocketAddress(address, freePort))
                                 .typeOfService(0x20)
                                 .acknowledgeTimeout(Duration.ofMillis(33)),
                         TIMEOUT);
@@ -511,7 +520,7 @@ class ConnectionTest {
                                 options().acknowledgeTimeout(Duration.ofMillis(16)),
                                 TIMEOUT);
                 var here = get(connecting)) {
-            assertThat(here.localAddress()).isEqualTo(new InetSocketAddress(address, port));
+            assertThat(here.localAddress()).isEqualTo(new InetSocketAddress(address, freePort));
             assertThatThrownBy(() -> here.identifier().writeEvent(1, 2))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("its events are handled by a connection");
@@ -522,13 +531,13 @@ class ConnectionTest {
                         .isEqualTo(0x20);
             }
         }
-        var nowhere = options().localAddress(new InetSocketAddress("192.0.2.1", 0));
+        var unreachable = options().localAddress(new InetSocketAddress("192.0.2.1", 0));
         assertThatThrownBy(() ->
-                        connections.connect(listener.localAddress(), domain, nowhere, TIMEOUT))
+                        connections.connect(listener.localAddress(), domain, unreachable, TIMEOUT))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("192.0.2.1");
         try (var route = connections.resolve(listener.localAddress(), TIMEOUT)) {
-            for (var late : List.of(options().typeOfService(1), nowhere)) {
+            for (var late : List.of(options().typeOfService(1), unreachable)) {
                 assertThatThrownBy(() -> route.connect(domain, late, TIMEOUT))
                         .isInstanceOf(IllegalArgumentException.class)
                         .hasMessageContaining(route + ", which already has both");
@@ -554,7 +563,7 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldLeaveNothingBehindWhenPreparationFails() throws Exception {
+    void shouldSendNoRequestWhenPreparationFails() throws Exception {
         assertThatThrownBy(() ->
                         connections.connect(
                                 listener.localAddress(),
@@ -567,10 +576,10 @@ class ConnectionTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("no more memory");
 
-        assertThat(listenerHears()).isFalse();
+        assertThat(listenerReceivesARequest()).isFalse();
     }
 
-    private boolean listenerHears() throws IOException {
+    private boolean listenerReceivesARequest() throws IOException {
         try (var _ = listener.next(SHORT)) {
             return true;
         } catch (FabricTimeoutException e) {
@@ -580,7 +589,7 @@ class ConnectionTest {
 
     @Test
     void shouldServeAHundredConnectionsFromVirtualThreads() throws Exception {
-        var count = isIwarp() ? 20 : 100; // siw has a small limit of queue pairs
+        var count = isIwarp() ? 20 : 100; // siw allows only few queue pairs
         var clients = new ArrayList<CompletableFuture<Integer>>();
         var servers = new ArrayList<CompletableFuture<Integer>>();
         for (var number = 0; number < count; number++) {
@@ -631,21 +640,22 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldLeaveNothingBehindAfterFailures() throws Exception {
+    void shouldCloseAllObjectsAfterFailures() throws Exception {
         var objects = objects();
-        fail(10); // creates the objects that exist only once
+        failToConnect(10); // warm-up: creates the objects that are created only once
         awaitObjects(objects);
         var descriptors = descriptors();
 
-        fail(1_000);
+        failToConnect(1_000);
 
         awaitObjects(objects);
         assertThat(descriptors()).isEqualTo(descriptors);
     }
 
     /**
-     * Waits for the expected objects. On iWARP a queue pair is closed shortly after its connection
-     * has failed, and an attempt that was cancelled early may still make and close objects.
+     * Waits until the open objects are the expected ones. On iWARP, a queue pair is closed shortly
+     * after its connection has failed. An attempt that was cancelled early may still create and
+     * close objects.
      */
     private void awaitObjects(List<String> expected) throws InterruptedException {
         var deadline = Deadline.after(TIMEOUT);
@@ -670,14 +680,15 @@ class ConnectionTest {
     }
 
     /**
-     * Fails to connect for each reason: request dropped, rejected, preparation failed, no listener,
-     * timed out, closed by another thread, no route.
+     * Makes connection attempts that fail. The reasons alternate: the request is dropped, the
+     * request is rejected, the preparation fails, the port has no listener, the attempt times out,
+     * another thread closes the route, the address has no route.
      */
-    private void fail(int times) throws Exception {
+    private void failToConnect(int times) throws Exception {
         for (var time = 0; time < times; time++) {
             switch (time % 7) {
                 case 0, 1 -> {
-                    var connecting = connecting();
+                    var connecting = startConnecting();
                     try (var request = listener.next(TIMEOUT)) {
                         if (time % 7 == 1) {
                             request.reject(bytes("full"));
@@ -712,7 +723,7 @@ class ConnectionTest {
                                             options(),
                                             Duration.ofMillis(20)))
                             .isInstanceOf(FabricTimeoutException.class);
-                    listenerHears();
+                    listenerReceivesARequest();
                 }
                 case 5 -> {
                     var route = connections.resolve(listener.localAddress(), TIMEOUT);

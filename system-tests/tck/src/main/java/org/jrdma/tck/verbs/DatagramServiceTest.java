@@ -24,7 +24,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests queries for the address of a datagram service, with one call on each side. */
+/**
+ * Tests the lookup of a datagram service. The client calls {@code findDatagramService}, and the
+ * service answers with a {@code DatagramListener}.
+ */
 class DatagramServiceTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -50,7 +53,7 @@ class DatagramServiceTest {
         }
     }
 
-    private CompletableFuture<DatagramService> asking() {
+    private CompletableFuture<DatagramService> findService() {
         return start(() ->
                 connections.findDatagramService(listener.localAddress(), TIMEOUT, bytes("where?")));
     }
@@ -80,30 +83,33 @@ class DatagramServiceTest {
         var called = domain.newDatagramQueuePair(completions);
         called.activate(DatagramParameters.QUEUE_KEY);
         var received = called.receive(memory.slice(256, 256));
-        var asking = asking();
+        var lookup = findService();
 
-        try (var inquiry = listener.next(TIMEOUT)) {
-            assertThat(inquiry.deviceName()).isEqualTo(device.name());
-            assertThat(inquiry.peerAddress().getAddress())
+        try (var request = listener.next(TIMEOUT)) {
+            assertThat(request.deviceName()).isEqualTo(device.name());
+            assertThat(request.peerAddress().getAddress())
                     .isEqualTo(listener.localAddress().getAddress());
-            assertThat(new String(inquiry.privateData().bytes(), StandardCharsets.UTF_8))
+            assertThat(new String(request.privateData().bytes(), StandardCharsets.UTF_8))
                     .startsWith("where?");
-            inquiry.accept(called, bytes("here"));
+            request.accept(called, bytes("here"));
         }
 
-        var service = asking.get(20, TimeUnit.SECONDS);
+        var service = lookup.get(20, TimeUnit.SECONDS);
         assertThat(service.deviceName()).isEqualTo(device.name());
         assertThat(new String(service.privateData().bytes(), StandardCharsets.UTF_8))
                 .startsWith("here");
-        var way = service.parameters();
-        assertThat(way.queueKey()).isEqualTo(DatagramParameters.QUEUE_KEY);
+        var destination = service.parameters();
+        assertThat(destination.queueKey()).isEqualTo(DatagramParameters.QUEUE_KEY);
         var calling = domain.newDatagramQueuePair(completions);
         calling.activate(DatagramParameters.QUEUE_KEY);
         memory.segment().setString(0, "Saluton");
-        try (var handle = domain.newAddressHandle(way.address())) {
+        try (var handle = domain.newAddressHandle(destination.address())) {
             calling.send(
                             memory.slice(0, 8),
-                            new Destination(handle, way.queuePairNumber(), way.queueKey()))
+                            new Destination(
+                                    handle,
+                                    destination.queuePairNumber(),
+                                    destination.queueKey()))
                     .await(TIMEOUT);
             received.await(TIMEOUT);
         }
@@ -111,17 +117,17 @@ class DatagramServiceTest {
     }
 
     @Test
-    void shouldBeRejectedByTheProgramAndIfThereIsNoService() throws Exception {
-        var asking = asking();
+    void shouldReportARejectionAndAMissingService() throws Exception {
+        var lookup = findService();
         listener.next(TIMEOUT).reject(bytes("not today"));
 
-        assertThat(asking)
+        assertThat(lookup)
                 .failsWithin(TIMEOUT)
                 .withThrowableThat()
                 .withCauseInstanceOf(CmException.class)
                 .withMessageContaining("No answer from the service at")
                 .withMessageContaining("its program rejected the request");
-        assertThat(asking.handle((_, e) -> (CmException) e).join().event())
+        assertThat(lookup.handle((_, e) -> (CmException) e).join().event())
                 .hasValueSatisfying(event ->
                         assertThat(
                                         new String(
@@ -131,7 +137,7 @@ class DatagramServiceTest {
                                                 StandardCharsets.UTF_8))
                                 .startsWith("not today"));
         listener.close();
-        assertThat(asking())
+        assertThat(findService())
                 .failsWithin(TIMEOUT)
                 .withThrowableThat()
                 .withCauseInstanceOf(CmException.class)
@@ -150,11 +156,11 @@ class DatagramServiceTest {
                                 listener.localAddress(), TIMEOUT, new byte[181]))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("the maximum is 180");
-        var asking = asking();
+        var lookup = findService();
 
         listener.close();
 
-        assertThat(asking)
+        assertThat(lookup)
                 .failsWithin(TIMEOUT)
                 .withThrowableThat()
                 .withCauseInstanceOf(CmException.class);

@@ -20,7 +20,9 @@ import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.GlobalRouteHeader;
 import org.jrdma.verbs.model.VerbsException;
 
-/** A polled datagram queue pair with its objects. */
+/**
+ * A polled datagram queue pair with its own protection domain, completion queue and memory region.
+ */
 record DatagramSide(
         ProtectionDomain domain,
         CompletionQueue completions,
@@ -31,9 +33,9 @@ record DatagramSide(
     static final int QUEUE_KEY = 0x1111_1111;
     static final int HEADER = GlobalRouteHeader.BYTES;
 
-    /** Makes a side that is ready to send and to receive. */
+    /** Creates a side whose queue pair can send and receive. */
     static DatagramSide active(Device device) throws VerbsException {
-        return active(device, asked -> asked);
+        return active(device, options -> options);
     }
 
     static DatagramSide active(
@@ -62,7 +64,9 @@ record DatagramSide(
                                 QueuePairOptions.datagrams(completions).sends(16).receives(16))));
     }
 
-    /** Returns the destination for another side, with its queue key. */
+    /**
+     * Creates an address handle for another side, and returns a destination with its queue key.
+     */
     Destination to(DatagramSide other) throws VerbsException {
         return new Destination(
                 domain.newAddressHandle(queuePair.addressOf(other.queuePair.endpoint())),
@@ -70,12 +74,16 @@ record DatagramSide(
                 QUEUE_KEY);
     }
 
-    /** Returns the slice of the region for a message and its header. */
+    /**
+     * Returns a slice of the region for a global route header and a message.
+     *
+     * @param place the number of the slice; slices are 8,192 bytes apart
+     */
     MemorySlice place(int place, int messageBytes) {
         return region.slice(place * 8192L, HEADER + messageBytes);
     }
 
-    /** Returns the message in a slice. */
+    /** Returns the message in a slice, without the header. */
     MemorySegment message(int place, int messageBytes) {
         return place(place, messageBytes).segment().asSlice(HEADER);
     }

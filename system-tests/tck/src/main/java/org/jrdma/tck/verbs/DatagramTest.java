@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests datagrams: addresses, sources, delivery and dropped messages. */
+/** Tests datagrams: address handles, the reported source, delivery and dropped messages. */
 class DatagramTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -57,7 +57,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldBeOfItsTypeAndAsLongAsAPacket() throws VerbsException {
+    void shouldReportItsTypeStateAndMaximumMessageSize() throws VerbsException {
         var queuePair = left.queuePair();
 
         assertThat(queuePair.type()).isEqualTo(QueuePairType.UNRELIABLE_DATAGRAM);
@@ -95,11 +95,11 @@ class DatagramTest {
     }
 
     @Test
-    void shouldShowTheSenderWithoutAllocatingACompletion() throws VerbsException {
+    void shouldReportTheSenderWithoutAllocatingACompletion() throws VerbsException {
         right.receive(0, 100);
         left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
 
-        right.next(); // the completion at the cursor
+        right.next(); // moves the cursor to the completion
         assertThat(right.cursor().sourceQueuePairNumber()).isEqualTo(left.queuePair().number());
         assertThat(right.cursor().hasGlobalRoute())
                 .isEqualTo(right.cursor().completion().source().orElseThrow().hasGlobalRoute());
@@ -128,12 +128,12 @@ class DatagramTest {
                 .hasMessageContaining("without a GID");
     }
 
-    /** Sends from and to each address of the port. */
+    /** Sends a datagram from and to each GID of the port. */
     @Test
-    void shouldCarryTheAddressesOfBothInTheHeader() throws VerbsException {
+    void shouldCarryTheSourceAndDestinationGidInTheHeader() throws VerbsException {
         for (var entry : device.gids(1)) {
-            var from = DatagramSide.active(device, asked -> asked.gidIndex(entry.index()));
-            var to = DatagramSide.active(device, asked -> asked.gidIndex(entry.index()));
+            var from = DatagramSide.active(device, options -> options.gidIndex(entry.index()));
+            var to = DatagramSide.active(device, options -> options.gidIndex(entry.index()));
             to.receive(0, 64);
 
             from.complete(from.queuePair().prepareSend(from.region().slice(0, 64), from.to(to)));
@@ -148,7 +148,7 @@ class DatagramTest {
 
     @Test
     void shouldSendImmediateDataGatheredAndInline() throws VerbsException {
-        var from = DatagramSide.active(device, asked -> asked.sendElements(2).inlineBytes(64));
+        var from = DatagramSide.active(device, options -> options.sendElements(2).inlineBytes(64));
         right.receive(0, 100);
         from.region().segment().setString(0, "Saluton,");
         from.region().segment().setString(100, " mondo");
@@ -156,7 +156,7 @@ class DatagramTest {
         var send = from.queuePair().prepareSend(pieces, from.to(right));
 
         from.post(send.immediate(0xcafe_babe).inline(true).solicited(true));
-        from.region().segment().fill((byte) 0); // the data was copied
+        from.region().segment().fill((byte) 0); // tryPost has copied the inline data
 
         var received = right.next();
         assertThat(received.bytes()).isEqualTo(HEADER + 15);
@@ -191,24 +191,25 @@ class DatagramTest {
         left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
         var received = right.next();
 
-        var back = right.queuePair().addressOf(received, right.place(0, 64));
-        var answer =
+        var replyAddress = right.queuePair().addressOf(received, right.place(0, 64));
+        var reply =
                 right.queuePair()
                         .prepareSend(
                                 right.region().slice(0, 8),
                                 new Destination(
-                                        right.domain().newAddressHandle(back),
+                                        right.domain().newAddressHandle(replyAddress),
                                         received.source().orElseThrow().queuePairNumber(),
                                         QUEUE_KEY));
-        assertThat(right.complete(answer).isSuccess()).isTrue();
+        assertThat(right.complete(reply).isSuccess()).isTrue();
 
         assertThat(left.next().source().orElseThrow().queuePairNumber())
                 .isEqualTo(right.queuePair().number());
         left.queuePair()
                 .localGid()
                 .ifPresent(gid -> {
-                    assertThat(back.route().orElseThrow().destination()).isEqualTo(gid.gid());
-                    assertThat(back.route().orElseThrow().sourceGidIndex()).isEqualTo(gid.index());
+                    var route = replyAddress.route().orElseThrow();
+                    assertThat(route.destination()).isEqualTo(gid.gid());
+                    assertThat(route.sourceGidIndex()).isEqualTo(gid.index());
                 });
     }
 
@@ -233,12 +234,12 @@ class DatagramTest {
         left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
         var received = right.next();
         if (!received.source().orElseThrow().hasGlobalRoute()) {
-            return; // no header is read then
+            return; // without a global route, the header is not read
         }
         right.place(0, 64)
                 .segment()
                 .asSlice(0, HEADER)
-                .fill((byte) 0x61); // an IPv6 header with unknown addresses
+                .fill((byte) 0x61); // an IPv6 header whose addresses no port has
 
         assertThatThrownBy(() -> right.queuePair().addressOf(received, right.place(0, 64)))
                 .isInstanceOf(VerbsException.class)
@@ -282,7 +283,7 @@ class DatagramTest {
         var send = left.queuePair().prepareSend(left.region().slice(0, 8), toRight);
 
         assertThat(left.complete(send.immediate(1)).status()).isEqualTo(CompletionStatus.SUCCESS);
-        awaitArrivalBehind();
+        awaitArrivalOfALaterDatagram();
         right.receive(0, 64);
         assertThat(left.complete(send.immediate(2)).isSuccess()).isTrue();
 
@@ -290,9 +291,10 @@ class DatagramTest {
     }
 
     /**
-     * Waits until a later datagram arrives, because the completion of a send does not mean arrival.
+     * Waits until a later datagram has arrived at a third queue pair. This is necessary because the
+     * completion of a send does not mean that its datagram has arrived.
      */
-    private void awaitArrivalBehind() throws VerbsException {
+    private void awaitArrivalOfALaterDatagram() throws VerbsException {
         var third = DatagramSide.active(device);
         third.receive(0, 64);
         var send = left.queuePair().prepareSend(left.region().slice(0, 8), left.to(third));
@@ -301,7 +303,8 @@ class DatagramTest {
     }
 
     /**
-     * The specification has no error for this: the request would succeed without sending anything.
+     * The SDK must reject such datagrams itself, because the specification defines no error for
+     * them: a device would complete the request with success without sending anything.
      */
     @Test
     void shouldRejectDatagramsThatAreLongerThanAPacket() throws Exception {
@@ -337,7 +340,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldRefuseAPeerWithoutAGidWhereOneIsNeeded() throws VerbsException {
+    void shouldRejectAPeerWithoutAGidOnRoce() throws VerbsException {
         if (device.port(1).linkLayer() == LinkLayer.ETHERNET) {
             assertThatThrownBy(() -> left.queuePair().addressOf(Gid.NONE, 0))
                     .isInstanceOf(VerbsException.class)
@@ -359,7 +362,7 @@ class DatagramTest {
     }
 
     @Test
-    void shouldRefuseToSendToAClosedAddressHandleAndGoOnWithAnother() throws VerbsException {
+    void shouldRefuseToSendToAClosedAddressHandleAndContinueWithAnother() throws VerbsException {
         var another = left.to(right);
         var send = left.queuePair().prepareSend(left.region().slice(0, 8), toRight);
         right.receive(0, 64);
@@ -395,8 +398,8 @@ class DatagramTest {
     }
 
     @Test
-    void shouldOutliveItsQueuePairAndTheOtherWayRound() throws VerbsException {
-        var handle = right.to(left).address(); // a closed queue pair has no endpoint
+    void shouldCloseQueuePairsAndAddressHandlesInAnyOrder() throws VerbsException {
+        var handle = right.to(left).address(); // created first: a closed queue pair has no endpoint
         left.queuePair().close();
         assertThat(toRight.address().isOpen()).isTrue();
         toRight.address().close();
@@ -407,23 +410,23 @@ class DatagramTest {
     }
 
     /**
-     * A key with the highest bit, which the kernel permits only to processes that may send raw
-     * packets.
+     * Uses a queue key with the highest bit set. The kernel permits such keys only to processes
+     * that may send raw packets.
      */
     @Test
-    void shouldTakeAPrivilegedKey() throws VerbsException {
+    void shouldAcceptAPrivilegedQueueKey() throws VerbsException {
         var domain = device.newProtectionDomain();
         var completions = device.newCompletionQueue(4);
-        try (var one = domain.newDatagramQueuePair(completions)) {
-            one.activate(0x8001_0000);
+        try (var sender = domain.newDatagramQueuePair(completions)) {
+            sender.activate(0x8001_0000);
 
-            assertThat(one.query().queueKey()).isEqualTo(0x8001_0000);
+            assertThat(sender.query().queueKey()).isEqualTo(0x8001_0000);
         }
     }
 
     @Test
-    void shouldNameTheKeyThatAStepMisses() throws VerbsException {
-        var side = DatagramSide.inReset(device, asked -> asked);
+    void shouldNameTheMissingAndForbiddenAttributesOfATransition() throws VerbsException {
+        var side = DatagramSide.inReset(device, options -> options);
 
         assertThatThrownBy(() ->
                         side.queuePair()
@@ -442,7 +445,7 @@ class DatagramTest {
 
     @Test
     void shouldRefuseToSendBeforeItIsActive() throws VerbsException {
-        var side = DatagramSide.inReset(device, asked -> asked);
+        var side = DatagramSide.inReset(device, options -> options);
         var send = side.queuePair().prepareSend(side.region().slice(0, 8), side.to(right));
 
         assertThatThrownBy(send::tryPost)
@@ -475,56 +478,59 @@ class DatagramTest {
     }
 
     @Test
-    void shouldBeAwaited() throws Exception {
+    void shouldCompleteAsynchronously() throws Exception {
         var domain = device.newProtectionDomain();
         var completions = device.newCompletionDispatcher(32);
         var memory = domain.newArena(Access.LOCAL_WRITE).region(8192);
-        try (var one =
-                        dispatched(
+        try (var sender =
+                        activated(
                                 domain.newQueuePair(
                                         QueuePairOptions.datagrams(completions)
                                                 .sends(4)
                                                 .receives(4)));
-                var other =
-                        dispatched(
+                var receiver =
+                        activated(
                                 domain.newQueuePair(
                                         QueuePairOptions.datagrams(completions)
                                                 .sends(4)
                                                 .receives(4)));
-                var handle = domain.newAddressHandle(one.addressOf(other.endpoint()))) {
-            var to = new Destination(handle, other.number(), QUEUE_KEY);
+                var handle = domain.newAddressHandle(sender.addressOf(receiver.endpoint()))) {
+            var to = new Destination(handle, receiver.number(), QUEUE_KEY);
             memory.segment().setString(0, "Saluton, mondo");
 
-            var receive = other.receive(memory.slice(4096, 200));
-            one.send(memory.slice(0, 15), to).await(LONG);
+            var receive = receiver.receive(memory.slice(4096, 200));
+            sender.send(memory.slice(0, 15), to).await(LONG);
             var received = receive.await(LONG);
 
             assertThat(received.bytes()).isEqualTo(HEADER + 15);
             assertThat(memory.segment().getString(4096 + HEADER)).isEqualTo("Saluton, mondo");
             var source = received.source().orElseThrow();
-            assertThat(source.queuePairNumber()).isEqualTo(one.number());
-            answer(other, received, memory, one);
-            refuse(one, to, memory);
+            assertThat(source.queuePairNumber()).isEqualTo(sender.number());
+            reply(receiver, received, memory, sender);
+            assertRejectsInvalidSends(sender, to, memory);
         }
     }
 
-    private static void answer(
+    private static void reply(
             AsyncDatagramQueuePair from,
             Completion received,
             MemoryRegion memory,
             AsyncDatagramQueuePair to)
             throws Exception {
-        var answered = to.receive(memory.slice(1024, 200));
-        try (var back =
+        var receive = to.receive(memory.slice(1024, 200));
+        try (var replyAddress =
                 from.domain().newAddressHandle(from.addressOf(received, memory.slice(4096, 200)))) {
             from.sendWithImmediate(
-                            memory.slice(0, 8), new Destination(back, to.number(), QUEUE_KEY), 77)
+                            memory.slice(0, 8),
+                            new Destination(replyAddress, to.number(), QUEUE_KEY),
+                            77)
                     .await(LONG);
-            assertThat(answered.await(LONG).immediate()).hasValue(77);
+            assertThat(receive.await(LONG).immediate()).hasValue(77);
         }
     }
 
-    private void refuse(AsyncDatagramQueuePair from, Destination to, MemoryRegion memory)
+    private void assertRejectsInvalidSends(
+            AsyncDatagramQueuePair from, Destination to, MemoryRegion memory)
             throws VerbsException {
         var foreign = left.to(right);
         assertThatThrownBy(() -> from.send(memory.slice(0, from.maxMessageBytes() + 1), to))
@@ -539,7 +545,7 @@ class DatagramTest {
                 .hasMessageContaining("address handle");
     }
 
-    private static AsyncDatagramQueuePair dispatched(AsyncDatagramQueuePair queuePair)
+    private static AsyncDatagramQueuePair activated(AsyncDatagramQueuePair queuePair)
             throws VerbsException {
         queuePair.activate(QUEUE_KEY);
         return queuePair;

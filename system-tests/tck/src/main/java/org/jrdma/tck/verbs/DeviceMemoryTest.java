@@ -46,7 +46,7 @@ class DeviceMemoryTest {
         return bytes;
     }
 
-    private static void assertDone(Side side, PreparedRequest<?> request) throws VerbsException {
+    private static void assertSuccess(Side side, PreparedRequest<?> request) throws VerbsException {
         assertThat(side.complete(request).status()).isEqualTo(CompletionStatus.SUCCESS);
     }
 
@@ -80,12 +80,12 @@ class DeviceMemoryTest {
             left.fill(3);
             right.post(right.queuePair().prepareReceive(right.region().slice(0, 8)));
 
-            assertDone(
+            assertSuccess(
                     left,
                     left.queuePair()
                             .prepareWrite(left.region().slice(0, 1000), remote.slice(100, 1000))
                             .immediate(7));
-            assertDone(
+            assertSuccess(
                     left,
                     left.queuePair()
                             .prepareRead(left.region().slice(2000, 100), remote.slice(1050, 100)));
@@ -99,7 +99,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void shouldBeSentFromAndReceivedInto() throws VerbsException {
+    void shouldBeSourceAndTargetOfMessages() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var right = pair.right();
@@ -108,7 +108,7 @@ class DeviceMemoryTest {
             from.write(0, times(BYTES, 4));
 
             right.post(right.queuePair().prepareReceive(region(right, to).slice(8, 2000)));
-            assertDone(left, left.queuePair().prepareSend(region(left, from).slice(0, 2000)));
+            assertSuccess(left, left.queuePair().prepareSend(region(left, from).slice(0, 2000)));
 
             assertThat(right.next().bytes()).isEqualTo(2000);
             assertThat(bytes(to, 0, 8)).containsOnly(0);
@@ -118,15 +118,16 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void shouldBeSwappedAndAddedTo() throws VerbsException {
+    void shouldBeTargetOfAtomics() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var memory = memory(pair.right());
             var remote = region(pair.right(), memory).remote().slice(16, 8);
             var former = left.region().slice(0, 8);
 
-            assertDone(left, left.queuePair().prepareFetchAndAdd(former, remote).delta(40));
-            assertDone(left, left.queuePair().prepareCompareAndSwap(former, remote).values(40, 42));
+            assertSuccess(left, left.queuePair().prepareFetchAndAdd(former, remote).delta(40));
+            assertSuccess(
+                    left, left.queuePair().prepareCompareAndSwap(former, remote).values(40, 42));
 
             assertThat(former.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(40);
             var value = MemorySegment.ofArray(new long[1]);
@@ -135,7 +136,7 @@ class DeviceMemoryTest {
         }
     }
 
-    /** The addresses of a region of device memory start at 0. */
+    /** Addresses in a region of device memory start at 0, not at an address in the process. */
     @Test
     void shouldBeRegisteredInParts() throws VerbsException {
         try (var pair = pair()) {
@@ -147,7 +148,7 @@ class DeviceMemoryTest {
             assertThat(part.length()).isEqualTo(512);
             assertThat(part.startAddress()).isZero();
             assertThat(part.segment().byteSize()).isZero();
-            assertDone(
+            assertSuccess(
                     left,
                     left.queuePair().prepareWrite(left.region().slice(0, 512), part.remote()));
 
@@ -158,7 +159,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void shouldNotBeReachedBeyondItsRegionNorWithoutTheRight() throws VerbsException {
+    void shouldRejectAWriteThroughARegionWithoutRemoteWrite() throws VerbsException {
         try (var pair = pair()) {
             var memory = memory(pair.right());
             var part =
@@ -179,7 +180,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void shouldTakeItsRegionsAlongWhenItIsClosed() throws VerbsException {
+    void shouldCloseItsRegionsWhenItIsClosed() throws VerbsException {
         try (var pair = pair()) {
             var memory = memory(pair.left());
             var region = region(pair.left(), memory);
@@ -216,7 +217,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void shouldRefuseRightsThatContradictEachOther() throws VerbsException {
+    void shouldRejectRemoteWriteWithoutLocalWrite() throws VerbsException {
         fabric.needs(Feature.DEVICE_MEMORY);
         try (var device = fabric.open();
                 var domain = device.newProtectionDomain();

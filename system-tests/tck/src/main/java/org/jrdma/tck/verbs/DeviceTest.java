@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests listing, opening and querying of devices. */
+/** Tests how devices are listed, opened and queried. */
 class DeviceTest {
 
     private final Fabric fabric = Fabric.underTest();
@@ -127,7 +127,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldRefuseAPortThatIsNotThere() throws VerbsException {
+    void shouldRejectAPortThatDoesNotExist() throws VerbsException {
         var absent = device.attributes().ports() + 1;
 
         assertThatThrownBy(() -> device.port(0)).isInstanceOf(IllegalArgumentException.class);
@@ -187,7 +187,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldReportWhereItIsAttached() {
+    void shouldReportItsCompletionVectorsAndNumaNode() {
         assertThat(device.completionVectors()).isPositive();
         device.numaNode().ifPresent(node -> assertThat(node).isNotNegative());
     }

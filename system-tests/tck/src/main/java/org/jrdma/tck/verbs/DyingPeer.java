@@ -14,8 +14,8 @@ import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.QueuePairState;
 
 /**
- * A process on the system's libraries that makes the first steps of a connection, prints its
- * progress, and waits until it is killed.
+ * A program that begins a connection with the system's libraries, prints its progress, and then
+ * waits until the test kills its process.
  */
 final class DyingPeer {
 
@@ -23,7 +23,10 @@ final class DyingPeer {
 
     private DyingPeer() {}
 
-    /** Arguments: the command, the device, its address, the port to connect to. */
+    /**
+     * Arguments: the command ("listen" or "connect"), the name of the device, the IP address of the
+     * device, and for "connect" the port of the listener.
+     */
     static void main(String... arguments) throws Exception {
         var address = InetAddress.ofLiteral(arguments[2]);
         try (var channel = ConnectionManager.system().newEventChannel()) {
@@ -45,7 +48,7 @@ final class DyingPeer {
         listener.listen(4);
         IO.println("at " + listener.localAddress().orElseThrow().getPort());
         await(channel, ConnectionEvent.ConnectRequest.class);
-        IO.println("asked");
+        IO.println("requested");
     }
 
     private static void connect(EventChannel channel, String device, InetSocketAddress peer)
@@ -64,16 +67,16 @@ final class DyingPeer {
                                         .receives(1));
         queuePair.modify(identifier.queuePairChange(QueuePairState.INIT));
         identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
-        IO.println("asking");
+        IO.println("connecting");
         await(channel, ConnectionEvent.ConnectResponse.class);
-        IO.println("answered");
+        IO.println("accepted");
     }
 
     private static void await(EventChannel channel, Class<? extends ConnectionEvent> expected)
             throws IOException {
         var event = channel.next(TIMEOUT);
         if (!expected.isInstance(event)) {
-            throw new IOException("" + event);
+            throw new IOException("Expected " + expected.getSimpleName() + " but got " + event);
         }
     }
 }

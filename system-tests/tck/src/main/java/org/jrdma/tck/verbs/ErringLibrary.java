@@ -12,7 +12,7 @@ import java.util.Queue;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.Device;
 
-/** Opens the device through a library with faults that the SDK must tolerate. */
+/** Opens the device through a library with faults, which the SDK must handle. */
 final class ErringLibrary {
 
     private static final FunctionDescriptor REGISTER =
@@ -31,17 +31,20 @@ final class ErringLibrary {
                     ValueLayout.ADDRESS,
                     ValueLayout.ADDRESS);
 
-    /** An offset in {@code struct ibv_mr}. */
+    /** The size of {@code struct ibv_mr}. */
     private static final long REGION_BYTES = 48;
 
+    /** The offset of {@code lkey} in {@code struct ibv_mr}. */
     private static final long LOCAL_KEY = 36;
 
-    /** The offset of {@code ops.post_send} in {@code struct ibv_context}. */
+    /** The size of {@code struct ibv_context}. */
     private static final long CONTEXT_BYTES = 328;
+
+    /** The offset of {@code ops.post_send} in {@code struct ibv_context}. */
 
     private static final long POST_SEND = 8 + 25 * 8;
 
-    /** An offset in {@code struct ibv_send_wr}. */
+    /** The offset of {@code next} in {@code struct ibv_send_wr}. */
     private static final long NEXT = 8;
 
     private static final FunctionDescriptor DESTROY =
@@ -49,7 +52,7 @@ final class ErringLibrary {
 
     private ErringLibrary() {}
 
-    /** A library whose ibv_reg_mr returns invalid local keys. */
+    /** Opens the device through a library whose {@code ibv_reg_mr} returns wrong local keys. */
     static Device withWrongKeys() throws Exception {
         var library = AlteredLibrary.without("ibv_reg_mr_iova2");
         var handle =
@@ -89,36 +92,42 @@ final class ErringLibrary {
         return region;
     }
 
-    /** A library whose ibv_destroy_qp records its results. */
-    static Device notingDestroyed(Queue<Integer> answers) throws Exception {
+    /**
+     * Opens the device through a library whose {@code ibv_destroy_qp} adds its results to a queue.
+     */
+    static Device notingDestroyed(Queue<Integer> results) throws Exception {
         var library = AlteredLibrary.without();
         var handle =
                 MethodHandles.insertArguments(
                         MethodHandles.lookup()
                                 .findStatic(
                                         ErringLibrary.class,
-                                        "destroyNoting",
+                                        "destroyAndRecord",
                                         MethodType.methodType(
                                                 int.class,
                                                 Queue.class,
                                                 MethodHandle.class,
                                                 MemorySegment.class)),
                         0,
-                        answers,
+                        results,
                         library.original("ibv_destroy_qp", DESTROY));
         return library.replacing("ibv_destroy_qp", DESTROY, handle)
                 .verbs()
                 .open(Fabric.underTest().deviceName());
     }
 
-    static int destroyNoting(Queue<Integer> answers, MethodHandle destroy, MemorySegment queuePair)
+    static int destroyAndRecord(
+            Queue<Integer> results, MethodHandle destroy, MemorySegment queuePair)
             throws Throwable {
-        var answer = (int) destroy.invokeExact(queuePair);
-        answers.add(answer);
-        return answer;
+        var result = (int) destroy.invokeExact(queuePair);
+        results.add(result);
+        return result;
     }
 
-    /** A library whose post_send rejects the second request of every chain. */
+    /**
+     * Opens the device through a library whose {@code post_send} posts the first request of every
+     * chain and rejects the second one.
+     */
     static Device refusingSecondRequests() throws Exception {
         var library = AlteredLibrary.without();
         var handle =

@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests completion queues whose completions have additional fields. */
+/**
+ * Tests extended completion queues ({@code ibv_create_cq_ex}), whose completions have selectable
+ * fields.
+ */
 class ExtendedCompletionQueueTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -49,7 +52,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldReportTheFieldsOfAPlainQueue() throws VerbsException {
+    void shouldReportTheStandardFields() throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         try (var pair = Pair.completing(ExtendedCompletionQueueTest::standard)) {
             var left = pair.left();
@@ -116,7 +119,8 @@ class ExtendedCompletionQueueTest {
     }
 
     /**
-     * A poll that advances too far at its end, as in an old librxe, loses or repeats completions.
+     * Detects a fault of old versions of librxe: at the end of a poll, they advanced too far in the
+     * queue, so that completions were lost or repeated.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 16})
@@ -131,22 +135,22 @@ class ExtendedCompletionQueueTest {
                     left.queuePair()
                             .prepareWrite(
                                     left.region().slice(0, 8), pair.right().region().remote());
-            var given = 0L;
-            var rounds = 300; // more than the queue has slots
+            var delivered = 0L;
+            var rounds = 300; // more than the completion queue has slots
             for (var posted = 0; posted < rounds; ) {
                 for (var burst = 0; burst < 1 + posted % 7; burst++) {
                     left.post(write.id(posted++));
                 }
                 var deadline = System.nanoTime() + LONG.toNanos();
-                while (given < posted) {
+                while (delivered < posted) {
                     assertThat(System.nanoTime() - deadline)
-                            .as("nanoseconds beyond the deadline, at %d", given)
+                            .as("nanoseconds beyond the deadline, at %d", delivered)
                             .isNegative();
                     assertThat(cursor.poll()).isLessThanOrEqualTo(batch);
                     while (cursor.next()) {
                         assertThat(cursor.status()).isEqualTo(CompletionStatus.SUCCESS);
                         assertThat(cursor.kind()).isEqualTo(CompletionKind.WRITE);
-                        assertThat(cursor.id()).isEqualTo(given++);
+                        assertThat(cursor.id()).isEqualTo(delivered++);
                     }
                 }
                 assertThat(cursor.poll()).isZero();
@@ -190,8 +194,8 @@ class ExtendedCompletionQueueTest {
                     left.queuePair()
                             .prepareWrite(
                                     left.region().slice(0, 8), pair.right().region().remote());
-            var facts = pair.device().extendedAttributes();
-            assertThat(facts.clockKilohertz()).isPositive();
+            var attributes = pair.device().extendedAttributes();
+            assertThat(attributes.clockKilohertz()).isPositive();
             var before = pair.device().clock();
             var wallBefore = wallClock() - 1_000_000;
             for (var round = 0; round < 5; round++) {
@@ -203,14 +207,14 @@ class ExtendedCompletionQueueTest {
                 var after = pair.device().clock();
                 var wallAfter = wallClock() + 1_000_000;
 
-                var told = left.cursor().timestamp();
-                assertThat(told - before & facts.timestampMask()).isNotNegative();
-                assertThat(after - told & facts.timestampMask()).isNotNegative();
-                assertThat((after - before) / facts.clockKilohertz())
+                var timestamp = left.cursor().timestamp();
+                assertThat(timestamp - before & attributes.timestampMask()).isNotNegative();
+                assertThat(after - timestamp & attributes.timestampMask()).isNotNegative();
+                assertThat((after - before) / attributes.clockKilohertz())
                         .as("milliseconds of a round")
                         .isLessThan(LONG.toMillis());
                 assertThat(left.cursor().wallClockNanos()).isBetween(wallBefore, wallAfter);
-                before = told;
+                before = timestamp;
             }
         }
     }
@@ -258,22 +262,22 @@ class ExtendedCompletionQueueTest {
     @Test
     void shouldReportWhichFieldTheDeviceDoesNotSupport() throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
-        var untold =
+        var unsupported =
                 fabric.profile().has(Feature.COMPLETION_TIMESTAMPS)
                         ? CompletionField.VLAN_TAG
                         : CompletionField.TIMESTAMP;
-        var options = capacity(4).withFields(Set.of(CompletionField.BYTES, untold));
+        var options = capacity(4).withFields(Set.of(CompletionField.BYTES, unsupported));
 
         assertThatThrownBy(() -> device.newCompletionQueue(options))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("ibv_create_cq_ex")
                 .hasMessageContaining(device.name())
                 .hasMessageEndingWith(
-                        "The device cannot report [%s] in completions.".formatted(untold));
+                        "The device cannot report [%s] in completions.".formatted(unsupported));
     }
 
     @Test
-    void shouldReportThatTheyAreNotSupported() {
+    void shouldReportThatExtendedCompletionQueuesAreNotSupported() {
         fabric.needsLackOf(Feature.EXTENDED_COMPLETION_QUEUES);
 
         assertThatThrownBy(() -> device.newCompletionQueue(standard(capacity(4))))
@@ -283,7 +287,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldRefuseSizesThatNoDeviceHas() throws VerbsException {
+    void shouldRejectACapacityAboveTheLimitOfTheDevice() throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         var most = device.attributes().maxCompletions();
 
@@ -293,7 +297,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldBeWaitedForAndResizedAndDrainedAsAnyOther() throws Exception {
+    void shouldSupportWaitingResizingAndDraining() throws Exception {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         fabric.needs(Feature.COMPLETION_EVENTS);
         try (var pair = Pair.completing(options -> standard(options).singleThreadedUnguarded())) {
@@ -338,7 +342,7 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
-    void shouldLoseCompletionsInsteadOfItselfWhereThatWasChosen() throws Exception {
+    void shouldStayUsableAfterAnOverrunThatItIgnores() throws Exception {
         fabric.needs(Feature.OVERRUNNING_COMPLETION_QUEUES);
         fabric.needs(Feature.MOVING_DATA);
         var domain = device.newProtectionDomain();
@@ -364,8 +368,8 @@ class ExtendedCompletionQueueTest {
                 assertThat(System.nanoTime() - deadline).isNegative();
                 Thread.sleep(1);
             }
-            Thread.sleep(
-                    100); // the last message has arrived, and its acknowledgement is on the way
+            // the last write has arrived, but its acknowledgment may still be in transit
+            Thread.sleep(100);
             var last = -1L;
             assertThat(cursor.poll()).isPositive();
             while (cursor.next()) {

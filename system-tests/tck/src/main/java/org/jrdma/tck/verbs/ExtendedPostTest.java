@@ -19,7 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests requests posted by the functions of an extended queue pair, with the same results as usual.
+ * Tests requests that are posted with the functions {@code ibv_wr_*} of an extended queue pair. The
+ * results must be those of {@code ibv_post_send}.
  */
 class ExtendedPostTest {
 
@@ -33,7 +34,7 @@ class ExtendedPostTest {
                 options.extendedPosts().sendElements(4).receiveElements(4).inlineBytes(64));
     }
 
-    /** Separate buffers of 10, 20 and 30 bytes, filled with 1, 2 and 3. */
+    /** Returns three separate buffers of 10, 20 and 30 bytes, which are filled with 1, 2 and 3. */
     private static List<MemorySlice> pieces(Side side) {
         var pieces = new ArrayList<MemorySlice>();
         for (var number = 1; number <= 3; number++) {
@@ -53,7 +54,7 @@ class ExtendedPostTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldSendAndWriteWithAndWithoutImmediateDataInlineOrNot(boolean inline)
+    void shouldSendAndWriteWithAndWithoutImmediateData(boolean inline)
             throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
@@ -99,8 +100,8 @@ class ExtendedPostTest {
     }
 
     /**
-     * An old librxe sent the length of the first buffer times the number of buffers, and nothing
-     * inline.
+     * Detects two faults of old versions of librxe. They computed the length of a message as the
+     * length of its first buffer times the number of buffers, and they sent no inline data.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -130,7 +131,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldSendAndWriteAndReadNothing() throws VerbsException {
+    void shouldPostRequestsWithoutData() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var right = pair.right();
@@ -171,7 +172,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldSwapAndAdd() throws VerbsException {
+    void shouldPostAtomics() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var target = pair.right().region();
@@ -194,7 +195,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldBindWindowsAndTakeThemAway() throws VerbsException {
+    void shouldBindAndInvalidateWindows() throws VerbsException {
         fabric.needs(Feature.MEMORY_WINDOWS);
         try (var pair = pair()) {
             var left = pair.left();
@@ -225,7 +226,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldPostAChainInItsOrderEachWithItsNumberAndFlags() throws VerbsException {
+    void shouldPostAChainInOrderWithTheIdAndFlagsOfEachRequest() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var right = pair.right();
@@ -267,7 +268,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldPostAChainOfWhichOneIsGatheredFromSeveralPieces() throws VerbsException {
+    void shouldPostAChainWithARequestGatheredFromSeveralBuffers() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var right = pair.right();
@@ -336,7 +337,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldReportHowARequestFailedAndBeDrained() throws Exception {
+    void shouldReportHowARequestFailedAndDrain() throws Exception {
         try (var pair = pair()) {
             var left = pair.left();
             var remote = pair.right().region().remote();
@@ -353,7 +354,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldSendWithoutAConnectionThatIsReliable() throws VerbsException {
+    void shouldSendOnAnUnreliableConnection() throws VerbsException {
         fabric.needs(Feature.EXTENDED_POSTS);
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         fabric.needs(Feature.MOVING_DATA);
@@ -417,7 +418,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldBeAwaitedAsAnyOther() throws Exception {
+    void shouldPostAsyncOperations() throws Exception {
         fabric.needs(Feature.EXTENDED_POSTS);
         fabric.needs(Feature.MOVING_DATA);
         fabric.needs(Feature.COMPLETION_EVENTS);
@@ -440,7 +441,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldGatherNoMoreThanItWasMadeForThoughItsOptionsHaveChanged() throws VerbsException {
+    void shouldKeepItsLimitOfElementsWhenItsOptionsChange() throws VerbsException {
         fabric.needs(Feature.EXTENDED_POSTS);
         try (var device = fabric.open();
                 var domain = device.newProtectionDomain();
@@ -461,7 +462,7 @@ class ExtendedPostTest {
     }
 
     @Test
-    void shouldReportThatTheyAreNotSupported() throws VerbsException {
+    void shouldReportThatExtendedPostsAreNotSupported() throws VerbsException {
         fabric.needsLackOf(Feature.EXTENDED_POSTS);
         try (var device = fabric.open();
                 var completions = device.newCompletionQueue(16);

@@ -18,16 +18,17 @@ import org.opentest4j.TestAbortedException;
 /**
  * The test subject: a library, a device, and the known deviations of its provider.
  *
- * <p>System properties choose the subject, unless a program calls {@link #test}: {@code
- * jrdma.tck.library} (system, the default, or the path of a library), {@code jrdma.tck.device}
- * (rxe0), {@code jrdma.tck.profile} (by default, the one for the device's name).
+ * <p>A program selects the subject with {@link #test}. Otherwise, system properties select it:
+ * {@code jrdma.tck.library} is the path of a library, or by default "system"; {@code
+ * jrdma.tck.device} is the name of the device, by default rxe0; {@code jrdma.tck.profile} is the
+ * name of a {@link Profile}, by default selected by the name of the device.
  *
- * @param verbs the library
- * @param deviceName the device
- * @param profile the deviations from the specification
- * @param symbols the symbols of the library, for tests that alter it
- * @param cable the cable of the device
- * @param manager the source of the connection manager
+ * @param verbs the verbs of the library
+ * @param deviceName the name of the device
+ * @param profile the missing features of the provider and its deviations from the specification
+ * @param symbols the symbols of the library, for tests that hide or replace functions
+ * @param cable disconnects the link of the device
+ * @param manager opens the connection manager that belongs to the library
  */
 public record Fabric(
         Verbs verbs,
@@ -39,7 +40,7 @@ public record Fabric(
 
     private static @Nullable Fabric underTest;
 
-    /** The source of a connection manager. */
+    /** A factory of connection managers. */
     @FunctionalInterface
     public interface Manager {
         ConnectionManager open() throws LibraryNotFoundException;
@@ -50,7 +51,7 @@ public record Fabric(
         underTest = fabric;
     }
 
-    /** Returns the test subject. */
+    /** Returns the test subject. System properties select it if {@link #test} was not called. */
     public static synchronized Fabric underTest() {
         if (underTest == null) {
             underTest = fromProperties();
@@ -63,14 +64,17 @@ public record Fabric(
         return verbs.open(deviceName);
     }
 
-    /** Opens the connection manager that belongs to the library. */
+    /**
+     * Opens the connection manager that belongs to the library. Skips the test if there is none.
+     */
     ConnectionManager connections() throws LibraryNotFoundException {
         needs(Feature.CONNECTION_MANAGER);
         return manager.open();
     }
 
     /**
-     * Returns an address of the device, or of its network interface if its GIDs are not addresses.
+     * Returns an IPv4 address of the device: the first one in its GID table, or an address of its
+     * network interface if no GID contains an IPv4 address, as on iWARP.
      */
     static InetAddress address(Device device) throws IOException {
         for (var row : device.gids(1)) {
@@ -84,10 +88,10 @@ public record Fabric(
                 .inetAddresses()
                 .filter(Inet4Address.class::isInstance)
                 .findFirst()
-                .orElseThrow(() -> new IOException(name + " has no address"));
+                .orElseThrow(() -> new IOException(name + " has no IPv4 address"));
     }
 
-    /** Skips the test if the profile lists the feature as lacking. */
+    /** Skips the test if the provider lacks the feature, according to the profile. */
     void needs(Feature feature) {
         var reason = profile.lacks().get(feature);
         if (reason != null) {
@@ -95,10 +99,12 @@ public record Fabric(
         }
     }
 
-    /** Skips the test if the profile does not list the feature as lacking. */
+    /** Skips the test unless the provider lacks the feature, according to the profile. */
     void needsLackOf(Feature feature) {
         if (profile.has(feature)) {
-            throw new Listed("%s has %s".formatted(profile, feature));
+            throw new Listed(
+                    "%s has %s, but the test needs a provider without it"
+                            .formatted(profile, feature));
         }
     }
 
@@ -121,7 +127,10 @@ public record Fabric(
         }
     }
 
-    /** A skip with a reason from the profile. */
+    /**
+     * A skip for a known reason, such as a missing feature. {@link Run} never counts it as a
+     * failure.
+     */
     static final class Listed extends TestAbortedException {
 
         private static final long serialVersionUID = 1L;

@@ -12,7 +12,10 @@ import static org.jrdma.verbs.model.CompletionStatus.SUCCESS;
 
 import org.jrdma.verbs.model.CompletionStatus;
 
-/** The failures of a request, with the status that the InfiniBand specification requires. */
+/**
+ * The ways in which a request fails in the tests, each with the completion status that the
+ * InfiniBand specification requires.
+ */
 enum FailureCase {
     WRITE_WITH_WRONG_LOCAL_KEY(LOCAL_PROTECTION_ERROR),
     ATOMIC_WITH_WRONG_LOCAL_KEY(LOCAL_PROTECTION_ERROR),

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests failures between two queue pairs, and how they are reported on each side. */
+/** Tests how both of two connected queue pairs report a request that fails. */
 class FailureTest {
 
     private static final int OWN = 1;
@@ -68,7 +68,9 @@ class FailureTest {
         assertFails(
                 FailureCase.WRITE_FROM_ANOTHER_DOMAIN,
                 left.queuePair()
-                        .prepareWrite(elsewhere(left).slice(0, 64), right.region().remote()));
+                        .prepareWrite(
+                                regionOfAnotherDomain(left).slice(0, 64),
+                                right.region().remote()));
     }
 
     @Test
@@ -77,12 +79,12 @@ class FailureTest {
 
         assertFails(
                 FailureCase.SEND_FROM_ANOTHER_DOMAIN,
-                left.queuePair().prepareSend(elsewhere(left).slice(0, 64)));
+                left.queuePair().prepareSend(regionOfAnotherDomain(left).slice(0, 64)));
     }
 
     @Test
     void shouldRefuseToReadIntoMemoryOfAnotherDomain() throws VerbsException {
-        var other = elsewhere(left);
+        var other = regionOfAnotherDomain(left);
         other.segment().fill((byte) CANARY);
 
         assertFails(
@@ -150,7 +152,7 @@ class FailureTest {
     }
 
     @Test
-    void shouldRefuseToCountWithAWrongLocalKey() throws Exception {
+    void shouldRefuseAnAtomicWithAWrongLocalKey() throws Exception {
         try (var broken =
                 Pair.connected(
                         ErringLibrary.withWrongKeys(),
@@ -210,21 +212,21 @@ class FailureTest {
     void shouldRefuseAWriteWithoutTheRight() throws VerbsException {
         assertFails(
                 FailureCase.WRITE_WITHOUT_RIGHT,
-                write(granting(LOCAL_WRITE, REMOTE_READ, REMOTE_ATOMIC)));
+                write(memoryWithAccess(LOCAL_WRITE, REMOTE_READ, REMOTE_ATOMIC)));
     }
 
     @Test
     void shouldRefuseAReadWithoutTheRight() throws VerbsException {
         assertFails(
                 FailureCase.READ_WITHOUT_RIGHT,
-                read(granting(LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC)));
+                read(memoryWithAccess(LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC)));
     }
 
     @Test
     void shouldRefuseAnAtomicWithoutTheRight() throws VerbsException {
         assertFails(
                 FailureCase.ATOMIC_WITHOUT_RIGHT,
-                atomic(granting(LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ)));
+                atomic(memoryWithAccess(LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ)));
     }
 
     @Test
@@ -248,7 +250,7 @@ class FailureTest {
 
     @Test
     void shouldRefuseAWriteToMemoryOfAnotherDomain() throws VerbsException {
-        var other = elsewhere(right);
+        var other = regionOfAnotherDomain(right);
         other.segment().fill((byte) CANARY);
 
         assertFails(FailureCase.WRITE_TO_ANOTHER_DOMAIN, write(other.remote()));
@@ -267,9 +269,9 @@ class FailureTest {
     }
 
     @Test
-    void shouldEndAWritersStreamWithAnErrorWhenThePeerClosesTheRegion() throws Exception {
+    void shouldFailAStreamOfWritesWhenThePeerClosesTheRegion() throws Exception {
         pair.close();
-        use(Pair.connected()); // a stream takes longer on a busy machine
+        use(Pair.connected()); // default timeouts, because the short ones expire on a busy machine
         var arena = right.domain().newArena(Pair.ALL);
         var region = arena.region(32 << 10);
         var write =
@@ -281,7 +283,7 @@ class FailureTest {
                             region.segment().fill((byte) CANARY);
                         });
         var posted = 0;
-        var done = 0;
+        var completed = 0;
         Completion failed = null;
         while (failed == null) {
             assertThat(posted).as("writes posted without a failure").isLessThan(100_000);
@@ -289,8 +291,8 @@ class FailureTest {
                 posted++;
             } else {
                 var completion = left.next();
-                done++;
-                if (done == 10) {
+                completed++;
+                if (completed == 10) {
                     closer.start();
                 }
                 failed = completion.isSuccess() ? null : completion;
@@ -299,7 +301,7 @@ class FailureTest {
         closer.join();
 
         assertStatus(FailureCase.WRITE_TO_CLOSED_REGION, failed);
-        left.take(posted - done)
+        left.take(posted - completed)
                 .forEach(rest ->
                         assertThat(rest.completion().status()).isEqualTo(CompletionStatus.FLUSHED));
         assertThat(region.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(CANARY);
@@ -346,7 +348,7 @@ class FailureTest {
     }
 
     @Test
-    void shouldRefuseMoreInlineThanThereIsRoomFor() {
+    void shouldRejectMoreInlineDataThanTheQueuePairAllows() {
         var room = left.queuePair().inlineBytes();
         var send = left.queuePair().prepareSend(left.region().slice(0, room + 1));
 
@@ -356,7 +358,7 @@ class FailureTest {
     }
 
     @Test
-    void shouldRefuseMorePiecesThanTheQueuePairWasMadeFor() {
+    void shouldRejectMoreSlicesThanTheQueuePairAllows() {
         var piece = left.region().slice(0, 8);
 
         assertThatThrownBy(() -> left.queuePair().prepareSend(List.of(piece, piece)))
@@ -367,7 +369,7 @@ class FailureTest {
     }
 
     @Test
-    void shouldRefuseChainsThatCannotBe() {
+    void shouldRejectInvalidChains() {
         var one = left.queuePair().prepareSend(left.region().slice(0, 8));
         var two = left.queuePair().prepareSend(left.region().slice(0, 8));
         var receive = left.queuePair().prepareReceive(left.region().slice(0, 8));
@@ -479,7 +481,7 @@ class FailureTest {
     }
 
     @Test
-    void shouldNameTheStateThatAFailureBroughtTheQueuePairTo() throws VerbsException {
+    void shouldReportTheStateOfTheQueuePairAfterAFailure() throws VerbsException {
         assertStatus(FailureCase.WRITE_WITH_WRONG_KEY, left.complete(write(wrongKey())));
         assertThat(left.queuePair().state()).isEqualTo(QueuePairState.READY_TO_SEND);
 
@@ -515,20 +517,21 @@ class FailureTest {
 
     // ---- helpers
 
-    private void assertFails(FailureCase flow, PreparedRequest<?> request) throws VerbsException {
-        assertStatus(flow, left.complete(request));
+    private void assertFails(FailureCase failure, PreparedRequest<?> request)
+            throws VerbsException {
+        assertStatus(failure, left.complete(request));
         assertThat(left.queuePair().query().state()).isEqualTo(QueuePairState.ERROR);
         assertThat(left.queuePair().state()).isEqualTo(QueuePairState.ERROR);
         assertThat(right.bytes(128, 1000)).containsOnly(CANARY);
-        if (flow != FailureCase.RECEIVE_TOO_SMALL_AT_SENDER) {
+        if (failure != FailureCase.RECEIVE_TOO_SMALL_AT_SENDER) {
             assertThat(right.bytes(0, 128)).containsOnly(CANARY);
         }
     }
 
-    private void assertStatus(FailureCase flow, Completion completion) {
+    private void assertStatus(FailureCase failure, Completion completion) {
         assertThat(completion.status())
-                .as("%s, %s", flow, profile)
-                .isEqualTo(profile.statusOf(flow));
+                .as("%s, %s", failure, profile)
+                .isEqualTo(profile.statusOf(failure));
     }
 
     private PreparedRequest<?> write(RemoteMemory remote) {
@@ -548,18 +551,24 @@ class FailureTest {
         return new RemoteMemory(remote.address(), remote.key() ^ 0x5500, remote.length());
     }
 
-    /** A region in the middle of the right side's memory, with canaries around it. */
+    /**
+     * Registers 64 bytes in the middle of the right side's memory. The bytes around them must stay
+     * unchanged.
+     */
     private MemoryRegion small() throws VerbsException {
         return right.domain()
                 .registerUnguarded(right.region().segment().asSlice(4096, 64), Pair.ALL);
     }
 
-    /** The remote memory that a peer with wrong bounds would send. */
+    /**
+     * Returns remote memory of 64 bytes at an offset from a region, so that it can exceed the
+     * bounds of the region. A faulty peer could send such a description.
+     */
     private static RemoteMemory claim(MemoryRegion region, long offset) {
         return new RemoteMemory(region.remote().address() + offset, region.remoteKey(), 64);
     }
 
-    private RemoteMemory granting(Access... access) throws VerbsException {
+    private RemoteMemory memoryWithAccess(Access... access) throws VerbsException {
         return right.domain()
                 .registerUnguarded(right.region().segment().asSlice(0, 4096), access)
                 .remote();
@@ -570,7 +579,7 @@ class FailureTest {
         use(Pair.connected(new DirectConnectOptions().access(access)));
     }
 
-    private static MemoryRegion elsewhere(Side side) throws VerbsException {
+    private static MemoryRegion regionOfAnotherDomain(Side side) throws VerbsException {
         return side.domain().device().newProtectionDomain().newArena(Pair.ALL).region(4096);
     }
 }

@@ -1,12 +1,14 @@
 package org.jrdma.tck.verbs;
 
-/** A feature that a provider may omit. Tests that need it are skipped. */
+/**
+ * A feature that some providers lack. Tests that need the feature are skipped on those providers.
+ */
 public enum Feature {
-    /** Queue pairs are connected by {@code ibv_modify_qp}. */
+    /** Queue pairs can be connected with {@code ibv_modify_qp}, without the connection manager. */
     CONNECTING_BY_MODIFY,
-    /** The connection manager, {@code rdma_cm}, and an address for it. */
+    /** The connection manager, {@code rdma_cm}, on a device with an IP address. */
     CONNECTION_MANAGER,
-    /** The connection manager outlives a process, and notifies peers of its end. */
+    /** The connection manager notifies the peers of a process when that process dies. */
     CLEANING_UP_PROCESSES,
     /** {@code rdma_set_local_ece}. */
     ENHANCED_OPTIONS_OF_CONNECTIONS,
@@ -22,7 +24,7 @@ public enum Feature {
     QUERYING_SHARED_RECEIVE_QUEUES,
     /** Shared receive queues can be resized. */
     RESIZING_SHARED_RECEIVE_QUEUES,
-    /** Extended reliable connections, and their domains. */
+    /** Extended reliable connections (XRC) and XRC domains. */
     XRC,
     /** Requests transfer data and complete. */
     MOVING_DATA,
@@ -36,13 +38,13 @@ public enum Feature {
     MODERATION,
     /** {@code ibv_alloc_td} and {@code ibv_alloc_parent_domain}. */
     THREAD_DOMAINS,
-    /** {@code ibv_create_qp_ex} with functions to post by. */
+    /** {@code ibv_create_qp_ex} with the posting functions {@code ibv_wr_*}. */
     EXTENDED_POSTS,
     /** {@code ibv_wr_atomic_write}. */
     ATOMIC_WRITES,
     /** {@code ibv_wr_flush}. */
     FLUSHES,
-    /** Completions have timestamps, and the device's clock can be read. */
+    /** Completions have timestamps, and the clock of the device can be read. */
     COMPLETION_TIMESTAMPS,
     /** Completion queues that ignore overruns. */
     OVERRUNNING_COMPLETION_QUEUES,
@@ -52,7 +54,7 @@ public enum Feature {
     REPORTING_GREATEST_MTU,
     /** Extended device attributes. */
     EXTENDED_ATTRIBUTES,
-    /** The kernel describes the device in its file system. */
+    /** The kernel describes the device in sysfs. */
     SYSFS,
     /** Registered memory counts as locked memory of the process. */
     LOCKING_MEMORY,
@@ -60,7 +62,7 @@ public enum Feature {
     PARTITION_KEYS,
     /** {@code ibv_reg_mr_iova}. */
     CHOSEN_ADDRESSES,
-    /** Regions whose addresses count from 0. */
+    /** Regions whose remote addresses start at 0. */
     ZERO_BASED_REGIONS,
     /** {@code ibv_alloc_null_mr}. */
     NULL_REGIONS,
@@ -69,24 +71,24 @@ public enum Feature {
     /** {@code ibv_rereg_mr}. */
     REREGISTRATION,
     /**
-     * Rate limits, ECE, flows and their counters, raw packets, dma-buf, import, regions of the
-     * whole address space.
+     * Features that only hardware adapters have: rate limits, ECE, flows and their counters, raw
+     * packets, dma-buf, import of objects, and regions of the whole address space.
      */
     ADAPTERS_OFFERS,
-    /** On-demand transfers at all offsets of a page, not only at its start. */
+    /** On-demand paging also works for data that does not start at the start of a page. */
     ON_DEMAND_WITHIN_PAGES,
     /** {@code ibv_advise_mr}. */
     ADVICE,
-    /** Memory windows, and their invalidation. */
+    /** Memory windows and their invalidation. */
     MEMORY_WINDOWS,
-    /** A receive reports the window that the sender invalidated. */
+    /** The completion of a receive reports the key that the sender invalidated. */
     REPORTING_INVALIDATION,
-    /** Regions beyond 2 GiB, within reasonable time and memory. */
+    /** Regions of more than 2 GiB can be registered within reasonable time and memory. */
     LARGE_REGIONS,
-    /** Changes of the port's network interface cause events. */
+    /** Changes of the network interface of a port cause asynchronous events. */
     PORT_EVENTS,
-    /** An overrun of a completion queue causes an event. */
+    /** An overrun of a completion queue causes an asynchronous event. */
     OVERRUN_EVENTS,
-    /** Calls of the provider do not allocate Java objects. */
+    /** Calls to the provider do not allocate Java objects. */
     ALLOCATING_NOTHING
 }

@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests flushes of data written into a peer's memory. */
+/**
+ * Tests flush requests ({@code ibv_wr_flush}) for data that was written to the memory of a peer.
+ */
 class FlushTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -40,7 +42,7 @@ class FlushTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldBeDoneBehindTheWriteBeforeIt(boolean wholeRegion) throws VerbsException {
+    void shouldCompleteAfterThePrecedingWrite(boolean wholeRegion) throws VerbsException {
         try (var pair = pair(RIGHTS)) {
             var left = pair.left();
             var region = region(pair, RIGHTS);
@@ -54,18 +56,18 @@ class FlushTest {
 
             left.post(write.signaled(false));
             left.post(flush.id(2));
-            var done = left.take(1).getFirst();
+            var completed = left.take(1).getFirst();
 
-            assertThat(done.id()).isEqualTo(2);
-            assertThat(done.completion().isSuccess()).isTrue();
-            assertThat(done.completion().kind()).isEqualTo(CompletionKind.FLUSH);
+            assertThat(completed.id()).isEqualTo(2);
+            assertThat(completed.completion().isSuccess()).isTrue();
+            assertThat(completed.completion().kind()).isEqualTo(CompletionKind.FLUSH);
             assertThat(region.segment().asSlice(100, 30_000).toArray(ValueLayout.JAVA_BYTE))
                     .containsOnly(9);
         }
     }
 
     @Test
-    void shouldBeAwaited() throws Exception {
+    void shouldCompleteAsAnAsyncOperation() throws Exception {
         fabric.needs(Feature.FLUSHES);
         fabric.needs(Feature.COMPLETION_EVENTS);
         try (var device = fabric.open()) {
@@ -89,7 +91,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldBeRefusedByARegionThatMayNotBeFlushed() throws VerbsException {
+    void shouldFailForARegionWithoutFlushAccess() throws VerbsException {
         try (var pair = pair(RIGHTS)) {
             var region = region(pair, Access.LOCAL_WRITE, Access.REMOTE_WRITE);
 
@@ -98,7 +100,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldBeRefusedForAPlacementThatTheRegionDoesNotAllow() throws VerbsException {
+    void shouldFailForAPlacementThatTheRegionDoesNotAllow() throws VerbsException {
         try (var pair =
                 pair(
                         Access.LOCAL_WRITE,
@@ -117,7 +119,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldBeRefusedByAQueuePairThatMayNotBeFlushedThrough() throws VerbsException {
+    void shouldFailForAQueuePairWithoutFlushAccess() throws VerbsException {
         try (var pair = pair(Access.LOCAL_WRITE, Access.REMOTE_WRITE)) {
             var left = pair.left();
             var remote = region(pair, RIGHTS).remote();
@@ -151,7 +153,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldNotBePreparedForAQueuePairThatWasNotMadeForIt() throws VerbsException {
+    void shouldRequireAQueuePairCreatedWithFlushes() throws VerbsException {
         try (var pair = Pair.connected()) {
             var remote = pair.right().region().remote();
             assertThatThrownBy(() ->
@@ -162,7 +164,7 @@ class FlushTest {
     }
 
     @Test
-    void shouldReportThatTheyAreNotSupported() throws VerbsException {
+    void shouldReportThatFlushesAreNotSupported() throws VerbsException {
         fabric.needsLackOf(Feature.FLUSHES);
         fabric.needs(Feature.MOVING_DATA);
         try (var device = fabric.open();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests multicast groups that are joined by address, so that their packets reach the device. */
+/** Tests multicast groups that an {@code Identifier} joins by IP address. */
 class GroupMembershipTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -79,22 +79,22 @@ class GroupMembershipTest {
     }
 
     @Test
-    void shouldReceiveMessagesOfASendOnlyMember() throws Exception {
+    void shouldReceiveMessagesFromASendOnlyMember() throws Exception {
         var member = bound(PortSpace.UDP);
         var sender = bound(PortSpace.UDP);
         member.joinMulticast(GROUP);
-        var inside = joined(member);
+        var memberJoined = joined(member);
         sender.joinMulticast(GROUP, MulticastRole.SENDER);
-        var outside = joined(sender);
-        assertThat(inside.group()).isEqualTo(GROUP);
-        var way = outside.parameters();
-        assertThat(way.queuePairNumber()).isEqualTo(Destination.MULTICAST);
-        var gid = way.address().route().orElseThrow().destination();
+        var senderJoined = joined(sender);
+        assertThat(memberJoined.group()).isEqualTo(GROUP);
+        var destination = senderJoined.parameters();
+        assertThat(destination.queuePairNumber()).isEqualTo(Destination.MULTICAST);
+        var gid = destination.address().route().orElseThrow().destination();
         assertThat(gid).isEqualTo(Gid.of(GROUP));
         var receiving = queuePair(member);
-        receiving.attachMulticast(gid, way.address().lid());
+        receiving.attachMulticast(gid, destination.address().lid());
         try (var arena = domain.newArena(Pair.ALL);
-                var handle = domain.newAddressHandle(way.address())) {
+                var handle = domain.newAddressHandle(destination.address())) {
             var memory = arena.region(512);
             var received = receiving.receive(memory.slice(256, 256));
             memory.segment().setString(0, "Saluton");
@@ -102,7 +102,10 @@ class GroupMembershipTest {
             queuePair(sender)
                     .send(
                             memory.slice(0, 8),
-                            new Destination(handle, way.queuePairNumber(), way.queueKey()))
+                            new Destination(
+                                    handle,
+                                    destination.queuePairNumber(),
+                                    destination.queueKey()))
                     .await(TIMEOUT);
 
             received.await(TIMEOUT);
@@ -127,16 +130,16 @@ class GroupMembershipTest {
     }
 
     @Test
-    void shouldGoOnInAnotherChannelAsAMember() throws Exception {
+    void shouldRemainAMemberAfterItMigratesToAnotherChannel() throws Exception {
         var member = bound(PortSpace.UDP);
         member.joinMulticast(GROUP);
         joined(member);
-        try (var other = fabric.connections().newEventChannel()) {
-            var moved = member.migrateTo(other);
+        try (var target = fabric.connections().newEventChannel()) {
+            var moved = member.migrateTo(target);
             moved.leaveMulticast(GROUP);
             moved.joinMulticast(GROUP);
 
-            assertThat(other.next(TIMEOUT)).isInstanceOf(MulticastJoined.class);
+            assertThat(target.next(TIMEOUT)).isInstanceOf(MulticastJoined.class);
         }
     }
 

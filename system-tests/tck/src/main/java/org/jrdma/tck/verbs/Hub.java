@@ -19,12 +19,15 @@ import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Queue pairs with a shared receive queue, each connected to a sender. */
+/**
+ * Receiving queue pairs that share one receive queue. Each of them is connected to its own sending
+ * queue pair. Closing the hub closes the device.
+ */
 final class Hub implements AutoCloseable {
 
     static final int RECEIVES = 16;
 
-    /** The distance between slots for messages. */
+    /** The distance in bytes between the slots for messages. */
     private static final int PLACE_BYTES = 4096;
 
     private static final int PLACES = 64;
@@ -55,7 +58,7 @@ final class Hub implements AutoCloseable {
         outgoing = sendersDomain.newArena(Pair.ALL).region(PLACES * PLACE_BYTES);
     }
 
-    /** Makes a hub with a number of reliable connections. */
+    /** Creates a hub with a number of reliable connections. */
     static Hub of(int connections) throws VerbsException {
         return of(connections, RECEIVES, 1, new DirectConnectOptions());
     }
@@ -78,7 +81,7 @@ final class Hub implements AutoCloseable {
         return hub;
     }
 
-    /** Adds a connection. */
+    /** Creates a sender and a receiver, and connects them. */
     void connect(
             QueuePairOptions<PolledQueuePair> sender,
             QueuePairOptions<PolledQueuePair> receiver,
@@ -112,7 +115,7 @@ final class Hub implements AutoCloseable {
         return cursor;
     }
 
-    /** The completion queue of the senders. */
+    /** Returns the completion queue of the senders. */
     CompletionQueue sentQueue() {
         return sent;
     }
@@ -144,22 +147,22 @@ final class Hub implements AutoCloseable {
         return outgoing;
     }
 
-    /** Returns the index of the connection whose receiver has a queue pair number. */
+    /** Returns the index of the connection whose receiver has the queue pair number. */
     int connectionOf(int number) {
         for (var connection = 0; connection < receivers.size(); connection++) {
             if (receivers.get(connection).number() == number) {
                 return connection;
             }
         }
-        throw new AssertionError("no receiver has the number " + number);
+        throw new AssertionError("No receiver has the queue pair number " + number);
     }
 
-    /** Prepares a receive into a slot, whose index is its ID. */
+    /** Prepares a receive into a slot. The ID of the receive is the index of the slot. */
     PreparedReceive prepareReceive(int place) {
         return shared.prepareReceive(in(place, PLACE_BYTES)).id(place);
     }
 
-    /** Posts receives into the first slots. */
+    /** Posts a receive into each of the first {@code count} slots. */
     void receive(int count) throws VerbsException {
         for (var place = 0; place < count; place++) {
             post(prepareReceive(place));
@@ -175,19 +178,23 @@ final class Hub implements AutoCloseable {
         return in(place, bytes).segment().toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Sends a message of one repeated byte, and does not wait. */
+    /**
+     * Posts a message of one repeated byte, and does not wait for its completion.
+     *
+     * @param value the byte, and the ID of the request
+     */
     void send(int connection, int bytes, int value) throws VerbsException {
         var slice = out(value % PLACES, bytes);
         slice.segment().fill((byte) value);
         post(senders.get(connection).prepareSend(slice).id(value));
     }
 
-    /** Returns the completions of the next received messages. */
+    /** Waits for the next received messages, and returns their completions. */
     List<Side.Numbered> arrived(int count) {
         return Side.take(cursor, count);
     }
 
-    /** Returns the completions of the next sent messages. */
+    /** Waits for the next sent messages, and returns their completions. */
     List<Side.Numbered> sent(int count) {
         return Side.take(sentCursor, count);
     }

@@ -25,10 +25,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests peers that are killed during a handshake. Their kernel notifies the other side. */
+/**
+ * Tests handshakes during which the process of the peer is killed. The kernel notifies this side in
+ * place of the killed process.
+ */
 class KilledProcessTest {
 
-    /** Far longer than the kernel takes, so that a wait until the deadline is detected. */
+    /**
+     * A timeout much longer than SOON_SECONDS, so that the tests detect a call that ends only
+     * because of its timeout.
+     */
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private static final long SOON_SECONDS = 20;
@@ -61,7 +67,7 @@ class KilledProcessTest {
         }
     }
 
-    private void start(String what, int port) throws IOException {
+    private void start(String command, int port) throws IOException {
         peer =
                 new ProcessBuilder(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -72,7 +78,7 @@ class KilledProcessTest {
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 DyingPeer.class.getName(),
-                                what,
+                                command,
                                 device.name(),
                                 address.getHostAddress(),
                                 "" + port)
@@ -81,8 +87,10 @@ class KilledProcessTest {
         output = peer.inputReader();
     }
 
-    /** Returns the rest of the next line from the peer. */
-    private String said(String beginning) throws IOException {
+    /**
+     * Reads the next output line of the peer, asserts how the line begins, and returns the rest.
+     */
+    private String readLine(String beginning) throws IOException {
         var line = output.readLine();
         assertThat(line)
                 .as(() -> output.lines().collect(Collectors.joining("\n")))
@@ -90,7 +98,7 @@ class KilledProcessTest {
         return line.substring(beginning.length());
     }
 
-    /** Kills the peer by SIGKILL. */
+    /** Kills the process of the peer with SIGKILL, and waits until it has ended. */
     private void kill() throws InterruptedException {
         peer.destroyForcibly();
         assertThat(peer.waitFor(20, TimeUnit.SECONDS)).isTrue();
@@ -103,19 +111,19 @@ class KilledProcessTest {
 
     private static void needsConfirmation(Fabric fabric) {
         if (fabric.profile() == Profile.SIW) {
-            throw new Fabric.Listed("iWARP has no confirmation");
+            throw new Fabric.Listed("on iWARP the peer does not confirm the response");
         }
     }
 
     @Test
-    void shouldReportThatThePeerEndedBeforeItAccepted() throws Exception {
+    void shouldReportThatThePeerDiedBeforeItAccepted() throws Exception {
         start("listen", 0);
-        var port = Integer.parseInt(said("at "));
+        var port = Integer.parseInt(readLine("at "));
         var before = connections.openIdentifiers().size();
         var connecting =
                 connections.connectAsync(
                         new InetSocketAddress(address, port), domain, options(), TIMEOUT);
-        said("asked");
+        readLine("requested");
 
         kill();
 
@@ -128,14 +136,14 @@ class KilledProcessTest {
     }
 
     @Test
-    void shouldReportThatThePeerEndedBeforeItsRequestWasAccepted() throws Exception {
+    void shouldReportThatThePeerDiedBeforeItsRequestWasAccepted() throws Exception {
         needsConfirmation(fabric);
         try (var listener = connections.listen(new InetSocketAddress(address, 0))) {
             start("connect", listener.localAddress().getPort());
-            said("asking");
+            readLine("connecting");
             try (var request = listener.next(TIMEOUT)) {
                 kill();
-                Thread.sleep(500); // until the kernel's notification has arrived
+                Thread.sleep(500); // time for the kernel's notification to arrive
                 var deadline = Deadline.after(Duration.ofSeconds(SOON_SECONDS));
 
                 assertThatThrownBy(() -> request.accept(domain, options(), TIMEOUT))
@@ -149,14 +157,14 @@ class KilledProcessTest {
     }
 
     @Test
-    void shouldReportThatThePeerEndedBeforeItConfirmed() throws Exception {
+    void shouldReportThatThePeerDiedBeforeItConfirmed() throws Exception {
         needsConfirmation(fabric);
         try (var listener = connections.listen(new InetSocketAddress(address, 0))) {
             start("connect", listener.localAddress().getPort());
             var before = connections.openIdentifiers().size();
             var accepting = listener.acceptAsync(domain, options(), TIMEOUT);
-            said("asking");
-            said("answered");
+            readLine("connecting");
+            readLine("accepted");
 
             kill();
 

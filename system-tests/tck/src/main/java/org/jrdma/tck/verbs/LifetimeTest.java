@@ -20,7 +20,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests every object: closed with its owner, closed twice, used after close, in use by children.
+ * Tests the lifetime of native objects: close by the owner, repeated close, use after close, and
+ * use by a wrong thread.
  */
 class LifetimeTest {
 
@@ -54,15 +55,17 @@ class LifetimeTest {
     @Test
     void shouldCloseQueuePairsWithTheirCompletionQueueAndKeepTheDomain() throws VerbsException {
         var domain = device.newProtectionDomain();
-        var ofSends = device.newCompletionQueue(16);
-        var ofReceives = device.newCompletionQueue(16);
-        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(ofSends, ofReceives));
+        var sendCompletions = device.newCompletionQueue(16);
+        var receiveCompletions = device.newCompletionQueue(16);
+        var queuePair =
+                domain.newQueuePair(
+                        QueuePairOptions.reliable(sendCompletions, receiveCompletions));
 
-        ofReceives.close();
+        receiveCompletions.close();
 
         assertThat(queuePair.isOpen()).isFalse();
-        assertThat(ofSends.isOpen()).isTrue();
-        assertThat(ofSends.remainingCapacity()).isEqualTo(16);
+        assertThat(sendCompletions.isOpen()).isTrue();
+        assertThat(sendCompletions.remainingCapacity()).isEqualTo(16);
         assertThat(domain.isOpen()).isTrue();
     }
 
@@ -211,7 +214,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldPassOverCompletionsOfAQueuePairThatIsClosed() throws VerbsException {
+    void shouldSkipCompletionsOfAClosedQueuePair() throws VerbsException {
         try (var pair = Pair.connected()) {
             var side = pair.left();
             side.post(
@@ -227,7 +230,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldKeepPreparedRequestsAndCursorsToTheirThread() throws Exception {
+    void shouldConfinePreparedRequestsAndCursorsToTheirThread() throws Exception {
         try (var pair = Pair.unconnected()) {
             var side = pair.left();
             var send = side.queuePair().prepareSend(side.region().slice(0, 8));
@@ -246,7 +249,7 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldLetAnotherThreadPrepareWhenTheFirstHasEnded() throws Exception {
+    void shouldLetAnotherThreadPrepareRequestsAfterTheFirstThreadEnded() throws Exception {
         try (var pair = Pair.unconnected()) {
             var side = pair.left();
             var first =
@@ -283,7 +286,7 @@ class LifetimeTest {
                 .start(() -> {
                     try {
                         call.call();
-                        failure.complete(new AssertionError("allowed"));
+                        failure.complete(new AssertionError("The call did not throw."));
                     } catch (Throwable e) {
                         failure.complete(e);
                     }

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the limits of locked memory and huge pages. Changing them needs privileges. */
+/**
+ * Tests registration at the limits of locked memory and huge pages. The tests change these limits
+ * and therefore need root privileges.
+ */
 @Tag("machine")
 class LimitsTest {
 
@@ -45,7 +48,7 @@ class LimitsTest {
     @Test
     void shouldRegisterMemoryInHugePages() throws Exception {
         if (!Files.exists(HUGE_PAGES)) {
-            throw new Fabric.Listed("this kernel was built without huge pages");
+            throw new Fabric.Listed("the kernel was built without huge pages");
         }
         reserveHugePages("4");
         try (var device = fabric.open();
@@ -88,7 +91,7 @@ class LimitsTest {
                                 "prlimit",
                                 "--memlock=131072:131072",
                                 "setpriv",
-                                "--bounding-set=-ipc_lock", // which would lift the limit
+                                "--bounding-set=-ipc_lock", // CAP_IPC_LOCK would lift the limit
                                 "--inh-caps=-ipc_lock",
                                 ProcessHandle.current().info().command().orElseThrow(),
                                 "-XX:+UseSerialGC",
@@ -119,7 +122,9 @@ class LimitsTest {
                 .contains("--ulimit memlock=-1");
     }
 
-    /** Registers more memory than allowed, without the privilege to exceed the limit. */
+    /**
+     * A program that registers more memory than its RLIMIT_MEMLOCK allows, and prints the error.
+     */
     static final class Unprivileged {
 
         private Unprivileged() {}
@@ -129,7 +134,7 @@ class LimitsTest {
                     var domain = device.newProtectionDomain();
                     var memory = domain.newArena(LOCAL_WRITE)) {
                 memory.region(16 << 20);
-                throw new AssertionError("16 MiB could be registered");
+                throw new AssertionError("16 MiB were registered in spite of RLIMIT_MEMLOCK");
             } catch (VerbsException e) {
                 System.out.println(e.getMessage());
             }

@@ -33,7 +33,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests address lookup by name, for each type of connection. */
+/**
+ * Tests the lookup of addresses by host and service, and connections of each type to the results.
+ */
 class LookUpTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -61,15 +63,15 @@ class LookUpTest {
         }
     }
 
-    private AddressInfo lookUp(AddressQuery wanted) throws IOException {
-        return connections.lookUp(wanted, TIMEOUT).getFirst();
+    private AddressInfo lookUp(AddressQuery query) throws IOException {
+        return connections.lookUp(query, TIMEOUT).getFirst();
     }
 
-    /** Returns the address information for a listener. */
+    /** Looks up the address of a listener, with the type and port space of a query. */
     private AddressInfo to(Listener listener, AddressQuery kind) throws IOException {
-        var there = listener.localAddress();
+        var local = listener.localAddress();
         return lookUp(
-                AddressQuery.to(there.getAddress().getHostAddress(), "" + there.getPort())
+                AddressQuery.to(local.getAddress().getHostAddress(), "" + local.getPort())
                         .withType(kind.type())
                         .withPortSpace(kind.portSpace()));
     }
@@ -129,7 +131,7 @@ class LookUpTest {
     }
 
     @Test
-    void shouldResolveAddressesBesideOtherEvents() throws Exception {
+    void shouldResolveAddressInfoAsynchronously() throws Exception {
         fabric.needs(Feature.USER_DEFINED_EVENTS);
         var host = address.getHostAddress();
         try (var channel = connections.newEventChannel()) {
@@ -165,13 +167,15 @@ class LookUpTest {
             identifier.resolveAddressInfo(AddressQuery.to("localhost", "7472"));
             assertThat(channel.next(TIMEOUT))
                     .isEqualTo(
-                            new ConnectionEvent.AddressInfoResolved(identifier)); // never accepted
+                            // the channel is closed although addressInfo() has not returned this
+                            // result
+                            new ConnectionEvent.AddressInfoResolved(identifier));
         }
     }
 
     @Test
     void shouldConnectReliablyInThePortSpaceOfInfiniBand() throws Exception {
-        shouldConnect(
+        connectAndSend(
                 AddressQuery.at(address.getHostAddress(), "0")
                         .withPortSpace(isIwarp() ? PortSpace.TCP : PortSpace.IB));
     }
@@ -179,14 +183,14 @@ class LookUpTest {
     @Test
     void shouldConnectUnreliably() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
-        shouldConnect(
+        connectAndSend(
                 AddressQuery.at(address.getHostAddress(), "0")
                         .withType(QueuePairType.UNRELIABLE_CONNECTION));
     }
 
-    /** The kernel rejects this for every device. */
+    /** The kernel rejects an acknowledge timeout for unreliable connections on every device. */
     @Test
-    void shouldRefuseAnAcknowledgeTimeoutWhereNothingIsAcknowledged() throws Exception {
+    void shouldRejectAnAcknowledgeTimeoutForUnreliableConnections() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         var at =
                 AddressQuery.at(address.getHostAddress(), "0")
@@ -214,7 +218,7 @@ class LookUpTest {
     }
 
     @Test
-    void shouldRefuseAQueuePairOfAnotherTypeAndTheOtherSideOfAConnection() throws Exception {
+    void shouldRejectAQueuePairOfAnotherTypeAndAnAddressOfTheOtherSide() throws Exception {
         var at = AddressQuery.at(address.getHostAddress(), "0");
         try (var listener = connections.listen(lookUp(at), 4);
                 var route = connections.resolve(to(listener, at), TIMEOUT)) {
@@ -243,7 +247,10 @@ class LookUpTest {
         }
     }
 
-    /** A listener for another type of connection counts as no listener. */
+    /**
+     * A connect request is rejected if only a listener for another type of connection has the
+     * address.
+     */
     @Test
     void shouldRefuseAPeerOfAnotherType() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
@@ -261,7 +268,7 @@ class LookUpTest {
         }
     }
 
-    private void shouldConnect(AddressQuery at) throws Exception {
+    private void connectAndSend(AddressQuery at) throws Exception {
         var received = new AtomicReference<Transfer>();
         var memory = domain.newArena(Pair.ALL).region(256);
         try (var listener = connections.listen(lookUp(at), 4);

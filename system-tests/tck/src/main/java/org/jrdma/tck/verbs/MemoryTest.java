@@ -53,7 +53,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldGiveRegionsThatAreAlignedToPagesAndZeroed() throws VerbsException {
+    void shouldAllocateZeroedRegionsThatAreAlignedToPages() throws VerbsException {
         try (var memory = domain.newArena(LOCAL_WRITE)) {
             for (var length : new long[] {1, 100, 4096, 4097, 1 << 20}) {
                 var region = memory.region(length);
@@ -78,7 +78,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldGiveEachRegionKeysOfItsOwn() throws VerbsException {
+    void shouldAssignDifferentKeysToRegions() throws VerbsException {
         try (var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE)) {
             var first = memory.region(64);
             var second = memory.region(64);
@@ -89,7 +89,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldRefuseARegionOfNoBytes() throws VerbsException {
+    void shouldRejectAnEmptyRegion() throws VerbsException {
         try (var memory = domain.newArena(LOCAL_WRITE)) {
             assertThatThrownBy(() -> memory.region(0)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> memory.region(-1))
@@ -100,7 +100,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldShareARegistrationAmongSmallPieces() throws VerbsException {
+    void shouldShareARegistrationAmongSmallAllocations() throws VerbsException {
         try (var memory = domain.newArena(LOCAL_WRITE)) {
             var first = memory.allocate(100, 8);
             var second = memory.allocate(100, 64);
@@ -116,7 +116,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldAlignPiecesBeyondAPage() throws VerbsException {
+    void shouldAlignAllocationsToMoreThanAPage() throws VerbsException {
         try (var memory = domain.newArena(LOCAL_WRITE)) {
             memory.allocate(1);
             var piece = memory.allocate(1 << 16, 1 << 16);
@@ -197,7 +197,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldRefuseBuffersThatMoveOrMustNotBeWritten() {
+    void shouldRejectHeapAndReadOnlyBuffers() {
         assertThatThrownBy(() -> domain.register(ByteBuffer.allocate(64), LOCAL_WRITE))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("direct");
@@ -223,7 +223,10 @@ class MemoryTest {
         }
     }
 
-    /** The stack trace shows the caller although the call is made on another thread. */
+    /**
+     * Only the virtual thread may access its confined memory, but the registration may run on
+     * another thread.
+     */
     @Test
     void shouldRegisterConfinedMemoryOfAVirtualThread() throws Exception {
         var registering =
@@ -240,10 +243,10 @@ class MemoryTest {
     }
 
     @Test
-    void shouldRefuseMemoryThatIsNotThere() {
-        var nowhere = MemorySegment.ofAddress(4096).reinterpret(4096);
+    void shouldRejectMemoryThatIsNotMapped() {
+        var unmapped = MemorySegment.ofAddress(4096).reinterpret(4096);
 
-        assertThatThrownBy(() -> domain.registerUnguarded(nowhere, LOCAL_WRITE))
+        assertThatThrownBy(() -> domain.registerUnguarded(unmapped, LOCAL_WRITE))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("ibv_reg_mr")
                 .hasMessageContaining("EFAULT")
@@ -254,7 +257,7 @@ class MemoryTest {
     @EnumSource(
             value = Access.class,
             names = {"LOCAL_WRITE", "REMOTE_READ", "MEMORY_WINDOW_BIND", "RELAXED_ORDERING"})
-    void shouldGrantEachRightByItself(Access right) throws VerbsException {
+    void shouldGrantASingleRight(Access right) throws VerbsException {
         try (var memory = domain.newArena(right)) {
             assertThat(memory.region(4096).access()).isEqualTo(Set.of(right));
         }
@@ -282,22 +285,24 @@ class MemoryTest {
     @EnumSource(
             value = Access.class,
             names = {"ZERO_BASED", "HUGE_PAGES", "FLUSH_GLOBAL", "FLUSH_PERSISTENT"})
-    void shouldGrantRarerRightsOrNameThemWhenRefused(Access right) {
+    void shouldGrantOptionalRightsOrNameThemInTheError(Access right) {
         var lacks = fabric.profile().lacksRight(right);
 
         try (var memory = domain.newArena(LOCAL_WRITE, right)) {
             var region = memory.region(4096);
-            assertThat(lacks).as("the profile says that %s is lacking", right).isFalse();
+            assertThat(lacks).as("the profile lists %s as missing", right).isFalse();
             assertThat(region.access()).contains(right);
         } catch (VerbsException e) {
-            assertThat(lacks).as("the profile says that %s is there: %s", right, e).isTrue();
+            assertThat(lacks).as("the profile lists %s as missing: %s", right, e).isTrue();
             assertThat(e.function()).isEqualTo("ibv_reg_mr");
             assertThat(e.code()).isNotZero();
             assertThat(e).hasMessageContaining(right.name());
         }
     }
 
-    /** rxe supports this from Linux 6.15 on, and reports it as a capability. */
+    /**
+     * For example, rxe supports on-demand paging since Linux 6.15, and reports it as a capability.
+     */
     @Test
     void shouldRegisterOnDemandOnlyIfTheDeviceSupportsIt() throws VerbsException {
         fabric.needs(Feature.EXTENDED_ATTRIBUTES);
@@ -314,7 +319,7 @@ class MemoryTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTakeAdviceOnPagesAndChangeNothingInThem(PageAdvice advice) throws VerbsException {
+    void shouldAcceptAdviceOnPagesWithoutChangingThem(PageAdvice advice) throws VerbsException {
         fabric.needs(Feature.ADVICE);
         try (var memory = domain.newArena(LOCAL_WRITE, Access.ON_DEMAND)) {
             var region = memory.region(1 << 20);
@@ -329,7 +334,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldRefuseAdviceOnPagesThatAreThereAnyway() throws VerbsException {
+    void shouldRejectAdviceForPinnedMemory() throws VerbsException {
         var pinned = domain.newArena(LOCAL_WRITE).region(4096);
 
         assertThatThrownBy(() -> domain.advise(PageAdvice.PREFETCH, pinned.slice()))
@@ -370,7 +375,7 @@ class MemoryTest {
         }
     }
 
-    /** A mapped file without any page in memory until it is written. */
+    /** Maps a sparse file, whose pages use no memory until they are written. */
     @Test
     void shouldRegisterASegmentOfMoreThanTwoGibibytesAndWriteToItsEnd(@TempDir Path folder)
             throws Exception {

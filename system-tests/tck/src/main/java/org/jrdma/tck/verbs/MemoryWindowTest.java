@@ -34,7 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests windows of the right side on memory without remote access rights. The left side uses them.
+ * Tests memory windows. The right side binds windows to memory that has no remote access rights,
+ * and the left side accesses the memory through these windows.
  */
 class MemoryWindowTest {
 
@@ -86,7 +87,7 @@ class MemoryWindowTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldLetThePeerWriteReadAndCountInMemoryThatIsClosedToIt(Type type)
+    void shouldGrantThePeerWritesReadsAndAtomics(Type type)
             throws VerbsException {
         var window = newWindow(type);
         var bind = bind(window, ALL).range(4096, 64);
@@ -125,7 +126,7 @@ class MemoryWindowTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldOpenMemoryToAnUnreliablePeer(Type type) throws VerbsException {
+    void shouldGrantWritesToAPeerOfAnUnreliableConnection(Type type) throws VerbsException {
         pair.close();
         use(Pair.unreliable());
         var window = newWindow(type);
@@ -143,7 +144,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldCountAddressesFromZero() throws VerbsException {
+    void shouldStartItsAddressesAtZeroIfItIsZeroBased() throws VerbsException {
         var window = right.domain().newType2Window();
         var bind = bind(window, REMOTE_WRITE, ZERO_BASED).range(4096, 128);
         assertThat(right.complete(bind).isSuccess()).isTrue();
@@ -157,7 +158,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldBeUsableByThePeerAfterAMessageThatFollowsTheBind() throws VerbsException {
+    void shouldGrantAccessToAPeerThatReceivesAMessageAfterTheBind() throws VerbsException {
         var window = right.domain().newType2Window();
         left.post(left.queuePair().prepareReceive(left.region().slice(100, RemoteMemory.BYTES)));
 
@@ -169,16 +170,16 @@ class MemoryWindowTest {
                         .signaled(false));
 
         assertThat(left.next().kind()).isEqualTo(CompletionKind.RECEIVE);
-        var told = RemoteMemory.from(left.region().segment().asByteBuffer().position(100));
-        assertThat(told).isEqualTo(window.remote());
-        assertThat(left.complete(write(told)).isSuccess()).isTrue();
+        var description = RemoteMemory.from(left.region().segment().asByteBuffer().position(100));
+        assertThat(description).isEqualTo(window.remote());
+        assertThat(left.complete(write(description)).isSuccess()).isTrue();
         assertThat(bytes(0, 64)).containsOnly(OWN);
     }
 
     // ---- invalidation
 
     @Test
-    void shouldGiveAWindowOfTypeOneAnotherKeyWithEachBindAndRefuseTheFormer()
+    void shouldChangeTheKeyOfATypeOneWindowWithEachBindAndRejectTheFormerKey()
             throws VerbsException {
         var window = right.domain().newType1Window();
         var bind = bind(window, REMOTE_WRITE);
@@ -194,7 +195,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldShowNothingAfterABindOfNoBytes() throws VerbsException {
+    void shouldRevokeAccessByABindOfZeroBytes() throws VerbsException {
         var window = right.domain().newType1Window();
         var bind = bind(window, REMOTE_WRITE);
         assertThat(right.complete(bind).isSuccess()).isTrue();
@@ -211,21 +212,21 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldShowNothingWhenThisSideHasTakenItAway() throws VerbsException {
+    void shouldRevokeAccessByALocalInvalidation() throws VerbsException {
         var window = right.domain().newType2Window();
         assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
         var former = window.remote();
 
-        var taken = right.complete(right.queuePair().prepareInvalidate(window));
+        var invalidated = right.complete(right.queuePair().prepareInvalidate(window));
 
-        assertThat(taken.isSuccess()).isTrue();
-        assertThat(taken.kind()).isEqualTo(CompletionKind.INVALIDATE);
+        assertThat(invalidated.isSuccess()).isTrue();
+        assertThat(invalidated.kind()).isEqualTo(CompletionKind.INVALIDATE);
         assertThatThrownBy(window::remote).isInstanceOf(IllegalStateException.class);
         assertRefused(FailureCase.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
     }
 
     @Test
-    void shouldShowNothingWhenAMessageHasTakenItAway() throws VerbsException {
+    void shouldRevokeAccessByAnInvalidatingMessage() throws VerbsException {
         var window = right.domain().newType2Window();
         assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
         var former = window.remote();
@@ -267,7 +268,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldTakeItAwayWithALongMessageToo() throws VerbsException {
+    void shouldRevokeAccessByALongInvalidatingMessage() throws VerbsException {
         var window = right.domain().newType2Window();
         assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
         var bytes = 20_000;
@@ -286,12 +287,12 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldBeBoundAgainAndAgainWithAnotherKeyEachTime() throws VerbsException {
+    void shouldChangeTheKeyOfATypeTwoWindowWithEachBind() throws VerbsException {
         var window = right.domain().newType2Window();
         var bind = bind(window, REMOTE_WRITE).signaled(false);
         var invalidate = right.queuePair().prepareInvalidate(window);
         var former = window.key();
-        for (var i = 0; i < 300; i++) { // more than the number of keys
+        for (var i = 0; i < 300; i++) { // more binds than the window has different keys
             right.post(bind.range(i, 64));
             assertThat(window.key()).isNotEqualTo(former);
             former = window.key();
@@ -306,7 +307,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldBeBoundAndTakenAwayInOneChain() throws VerbsException {
+    void shouldBindAndInvalidateInOneChain() throws VerbsException {
         var window = right.domain().newType2Window();
         var chain =
                 right.queuePair()
@@ -325,7 +326,7 @@ class MemoryWindowTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldShowNothingWhenItIsClosed(Type type) throws VerbsException {
+    void shouldRevokeAccessWhenTheWindowIsClosed(Type type) throws VerbsException {
         var window = newWindow(type);
         var bind = bind(window, REMOTE_WRITE);
         assertThat(right.complete(bind).isSuccess()).isTrue();
@@ -341,7 +342,7 @@ class MemoryWindowTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldBeClosedBeforeARegionThatItShows(Type type) throws VerbsException {
+    void shouldCloseBeforeTheRegionThatItIsBoundTo(Type type) throws VerbsException {
         var window = newWindow(type);
         assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
         var former = window.remote();
@@ -352,33 +353,33 @@ class MemoryWindowTest {
         assertRefused(FailureCase.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
         arena.close();
         assertThat(region.segment().scope().isAlive())
-                .as("the memory, which stays pinned forever if the system does not release it")
+                .as("the scope of the memory, which remains alive if a window uses the region")
                 .isFalse();
     }
 
     @Test
-    void shouldBeClosedBeforeTheQueuePairThatBoundIt() throws VerbsException {
-        var ofQueuePair = right.domain().newType2Window();
-        var ofDomain = right.domain().newType1Window();
-        assertThat(right.complete(bind(ofQueuePair, REMOTE_WRITE)).isSuccess()).isTrue();
-        assertThat(right.complete(bind(ofDomain, REMOTE_WRITE)).isSuccess()).isTrue();
+    void shouldCloseWithTheQueuePairThatBoundItIfItIsOfTypeTwo() throws VerbsException {
+        var typeTwo = right.domain().newType2Window();
+        var typeOne = right.domain().newType1Window();
+        assertThat(right.complete(bind(typeTwo, REMOTE_WRITE)).isSuccess()).isTrue();
+        assertThat(right.complete(bind(typeOne, REMOTE_WRITE)).isSuccess()).isTrue();
 
         right.queuePair().close();
 
-        assertThat(ofQueuePair.isOpen()).isFalse();
-        assertThat(ofDomain.isOpen()).isTrue();
+        assertThat(typeTwo.isOpen()).isFalse();
+        assertThat(typeOne.isOpen()).isTrue();
     }
 
     // ---- access beyond a window
 
     @Test
-    void shouldNotOpenMemoryBeyondItsRange() throws VerbsException {
+    void shouldRejectAccessBeyondItsRange() throws VerbsException {
         var window = right.domain().newType2Window();
         assertThat(right.complete(bind(window, REMOTE_WRITE).range(4096, 64)).isSuccess()).isTrue();
-        var shown = window.remote();
+        var target = window.remote();
 
         var completion =
-                left.complete(write(new RemoteMemory(shown.address() + 16, shown.key(), 64)));
+                left.complete(write(new RemoteMemory(target.address() + 16, target.key(), 64)));
 
         assertStatus(FailureCase.WRITE_BEYOND_WINDOW, completion);
         if (!completion.isSuccess()) {
@@ -387,7 +388,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldNotGiveTheRightsThatItWasNotBoundWith() throws VerbsException {
+    void shouldRejectAccessWithoutTheRight() throws VerbsException {
         var window = right.domain().newType2Window();
         assertThat(right.complete(bind(window, REMOTE_READ)).isSuccess()).isTrue();
 
@@ -395,20 +396,20 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldOpenMemoryToThePeerOfItsQueuePairOnly() throws VerbsException {
+    void shouldGrantAccessOnlyToThePeerOfItsQueuePairIfItIsOfTypeTwo() throws VerbsException {
         var window = right.domain().newType2Window();
-        var other = connectedToItself();
-        right.post(other.prepareBind(window, region, REMOTE_WRITE));
+        var selfConnected = connectedToItself();
+        right.post(selfConnected.prepareBind(window, region, REMOTE_WRITE));
         assertThat(right.next().isSuccess()).isTrue();
 
         assertRefused(FailureCase.WRITE_THROUGH_WINDOW_OF_ANOTHER_QUEUE_PAIR, window.remote());
     }
 
     @Test
-    void shouldOpenMemoryToAllPeersOfItsDomainIfItIsOfTypeOne() throws VerbsException {
+    void shouldGrantAccessToAllPeersOfItsDomainIfItIsOfTypeOne() throws VerbsException {
         var window = right.domain().newType1Window();
-        var other = connectedToItself();
-        right.post(other.prepareBind(window, region, REMOTE_WRITE));
+        var selfConnected = connectedToItself();
+        right.post(selfConnected.prepareBind(window, region, REMOTE_WRITE));
         assertThat(right.next().isSuccess()).isTrue();
 
         assertThat(left.complete(write(window.remote())).isSuccess()).isTrue();
@@ -420,12 +421,12 @@ class MemoryWindowTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldRefuseToShowARegionThatDoesNotAllowIt(Type type) throws VerbsException {
-        var closed = right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE).region(64);
+    void shouldRejectABindToARegionWithoutTheBindRight(Type type) throws VerbsException {
+        var withoutBind = right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE).region(64);
 
         assertBindFails(
                 FailureCase.BIND_TO_REGION_WITHOUT_RIGHT,
-                right.queuePair().prepareBind(newWindow(type), closed, REMOTE_WRITE));
+                right.queuePair().prepareBind(newWindow(type), withoutBind, REMOTE_WRITE));
     }
 
     @Test
@@ -459,7 +460,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldFailTheReceiverOfAMessageThatTakesAwayARegion() throws VerbsException {
+    void shouldFailTheReceiverOfAMessageThatInvalidatesARegion() throws VerbsException {
         assertInvalidationFails(right.region().remote());
     }
 
@@ -481,10 +482,10 @@ class MemoryWindowTest {
 
     @Test
     void shouldRefuseToBindAcrossDomains() throws VerbsException {
-        var elsewhere = left.domain().newType2Window();
+        var foreignWindow = left.domain().newType2Window();
         var window = right.domain().newType2Window();
 
-        assertThatThrownBy(() -> right.queuePair().prepareBind(elsewhere, region, REMOTE_READ))
+        assertThatThrownBy(() -> right.queuePair().prepareBind(foreignWindow, region, REMOTE_READ))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(left.domain().toString());
         assertThatThrownBy(() -> left.queuePair().prepareBind(window, region, REMOTE_READ))
@@ -526,7 +527,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldRefuseChainsOfBindsThatCannotBe() throws VerbsException {
+    void shouldRejectInvalidChainsOfBinds() throws VerbsException {
         var window = right.domain().newType2Window();
         var send = right.queuePair().prepareSend(right.region().slice(0, 8));
 
@@ -545,7 +546,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldRefuseToTakeAwayOverAnUnreliableConnection() throws VerbsException {
+    void shouldRejectInvalidationOverAnUnreliableConnection() throws VerbsException {
         pair.close();
         use(Pair.unreliable());
         var window = right.domain().newType2Window();
@@ -558,7 +559,7 @@ class MemoryWindowTest {
     }
 
     @Test
-    void shouldRefuseToChangeARegionThatIsShown() throws VerbsException {
+    void shouldRejectReregistrationOfARegionWithABoundWindow() throws VerbsException {
         underTest().needs(Feature.REREGISTRATION);
         assertThat(right.complete(bind(right.domain().newType2Window(), REMOTE_WRITE)).isSuccess())
                 .isTrue();
@@ -574,54 +575,54 @@ class MemoryWindowTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldBeBoundByAnAwaitedRequest(Type type) throws Exception {
-        try (var awaited = AsyncPair.connected()) {
-            var shown = awaited.domain().newArena(LOCAL_WRITE, MEMORY_WINDOW_BIND).region(BYTES);
+    void shouldBindByAnAsyncOperation(Type type) throws Exception {
+        try (var asyncPair = AsyncPair.connected()) {
+            var target = asyncPair.domain().newArena(LOCAL_WRITE, MEMORY_WINDOW_BIND).region(BYTES);
             var window =
                     type == Type.ONE
-                            ? awaited.domain().newType1Window()
-                            : awaited.domain().newType2Window();
-            awaited.here().segment().fill((byte) OWN);
+                            ? asyncPair.domain().newType1Window()
+                            : asyncPair.domain().newType2Window();
+            asyncPair.here().segment().fill((byte) OWN);
 
             var bound =
-                    awaited.right()
-                            .bind(window, shown, 4096, 64, REMOTE_WRITE)
+                    asyncPair.right()
+                            .bind(window, target, 4096, 64, REMOTE_WRITE)
                             .await(AsyncPair.TIMEOUT);
 
             assertThat(bound.kind()).isEqualTo(CompletionKind.BIND);
-            awaited.left()
-                    .write(awaited.here().slice(0, 64), window.remote())
+            asyncPair.left()
+                    .write(asyncPair.here().slice(0, 64), window.remote())
                     .await(AsyncPair.TIMEOUT);
-            assertThat(shown.segment().asSlice(4096, 64).toArray(ValueLayout.JAVA_BYTE))
+            assertThat(target.segment().asSlice(4096, 64).toArray(ValueLayout.JAVA_BYTE))
                     .containsOnly(OWN);
         }
     }
 
     @Test
-    void shouldBeTakenAwayByAwaitedRequests() throws Exception {
-        try (var awaited = AsyncPair.connected()) {
-            var shown = awaited.domain().newArena(LOCAL_WRITE, MEMORY_WINDOW_BIND).region(BYTES);
-            var window = awaited.domain().newType2Window();
-            awaited.right().bind(window, shown, REMOTE_WRITE).await(AsyncPair.TIMEOUT);
+    void shouldInvalidateByAsyncOperations() throws Exception {
+        try (var asyncPair = AsyncPair.connected()) {
+            var target = asyncPair.domain().newArena(LOCAL_WRITE, MEMORY_WINDOW_BIND).region(BYTES);
+            var window = asyncPair.domain().newType2Window();
+            asyncPair.right().bind(window, target, REMOTE_WRITE).await(AsyncPair.TIMEOUT);
 
-            var taken = awaited.right().invalidate(window).await(AsyncPair.TIMEOUT);
+            var invalidated = asyncPair.right().invalidate(window).await(AsyncPair.TIMEOUT);
 
-            assertThat(taken.kind()).isEqualTo(CompletionKind.INVALIDATE);
-            assertThatThrownBy(() -> awaited.right().invalidate(window))
+            assertThat(invalidated.kind()).isEqualTo(CompletionKind.INVALIDATE);
+            assertThatThrownBy(() -> asyncPair.right().invalidate(window))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("not bound");
-            var received = awaited.right().receive(awaited.there().slice());
-            // The immediate data must not remain in the bind request.
-            awaited.right().sendWithImmediate(awaited.there().slice(0, 8), 7);
-            awaited.left().receive(awaited.here().slice()).await(AsyncPair.TIMEOUT);
-            awaited.right().bind(window, shown, REMOTE_WRITE).await(AsyncPair.TIMEOUT);
-            awaited.left()
-                    .sendInvalidating(awaited.here().slice(0, 8), window.remote())
+            var received = asyncPair.right().receive(asyncPair.there().slice());
+            // The bind after this send must not contain the immediate data of the send.
+            asyncPair.right().sendWithImmediate(asyncPair.there().slice(0, 8), 7);
+            asyncPair.left().receive(asyncPair.here().slice()).await(AsyncPair.TIMEOUT);
+            asyncPair.right().bind(window, target, REMOTE_WRITE).await(AsyncPair.TIMEOUT);
+            asyncPair.left()
+                    .sendInvalidating(asyncPair.here().slice(0, 8), window.remote())
                     .await(AsyncPair.TIMEOUT);
             received.await(AsyncPair.TIMEOUT);
             assertThat(
-                            awaited.left()
-                                    .write(awaited.here().slice(0, 8), window.remote())
+                            asyncPair.left()
+                                    .write(asyncPair.here().slice(0, 8), window.remote())
                                     .awaitCompletion(AsyncPair.TIMEOUT)
                                     .status())
                     .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
@@ -638,13 +639,15 @@ class MemoryWindowTest {
         return right.queuePair().prepareBind(window, region, rights);
     }
 
-    /** Returns a second queue pair on the right side, which is not connected to the left side. */
+    /**
+     * Creates a queue pair on the right side that is connected to itself, not to the left side.
+     */
     private PolledQueuePair connectedToItself() throws VerbsException {
-        var other =
+        var selfConnected =
                 right.domain()
                         .newQueuePair(QueuePairOptions.reliable(right.completions()).sends(4));
-        other.connect(other.endpoint());
-        return other;
+        selfConnected.connect(selfConnected.endpoint());
+        return selfConnected;
     }
 
     private PreparedRequest<?> write(RemoteMemory remote) {
@@ -655,19 +658,19 @@ class MemoryWindowTest {
         return region.segment().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    private void assertRefused(FailureCase flow, RemoteMemory remote) throws VerbsException {
-        assertStatus(flow, left.complete(write(remote)));
+    private void assertRefused(FailureCase failure, RemoteMemory remote) throws VerbsException {
+        assertStatus(failure, left.complete(write(remote)));
         assertThat(bytes(0, BYTES)).containsOnly(CANARY);
     }
 
-    private void assertBindFails(FailureCase flow, PreparedBind bind) throws VerbsException {
-        assertStatus(flow, right.complete(bind));
+    private void assertBindFails(FailureCase failure, PreparedBind bind) throws VerbsException {
+        assertStatus(failure, right.complete(bind));
         assertThat(right.queuePair().query().state()).isEqualTo(QueuePairState.ERROR);
     }
 
-    private void assertStatus(FailureCase flow, Completion completion) {
+    private void assertStatus(FailureCase failure, Completion completion) {
         assertThat(completion.status())
-                .as("%s, %s", flow, profile)
-                .isEqualTo(profile.statusOf(flow));
+                .as("%s, %s", failure, profile)
+                .isEqualTo(profile.statusOf(failure));
     }
 }

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests datagrams to all members of a group, including those on this host. */
+/**
+ * Tests multicast datagrams. They must reach all members of a group, including members on the host
+ * of the sender.
+ */
 class MulticastTest {
 
     private Device device;
@@ -41,25 +44,25 @@ class MulticastTest {
     }
 
     @Test
-    void shouldReachAllInAGroupOfEachFamilyThatThePortHas() throws Exception {
+    void shouldReachAllMembersOfAGroupForEachAddressFamilyOfThePort() throws Exception {
         var reached = new HashSet<Boolean>();
         for (var from : device.gids(1)) {
             if (reached.add(from.gid().isIpv4())) {
-                shouldReachAllInAGroup(from.gid().isIpv4() ? "239.1.2.3" : "ff15::1234", from);
+                assertReachesAllMembers(from.gid().isIpv4() ? "239.1.2.3" : "ff15::1234", from);
             }
         }
         assertThat(reached).isNotEmpty();
     }
 
-    private void shouldReachAllInAGroup(String address, GidEntry from) throws Exception {
+    private void assertReachesAllMembers(String address, GidEntry from) throws Exception {
         var group = Gid.of(InetAddress.getByName(address));
         var sender = sideAt(from);
         var first = sideAt(from);
         var second = sideAt(from);
-        var outside = sideAt(from);
+        var nonMember = sideAt(from);
         first.queuePair().attachMulticast(group, 0);
         second.queuePair().attachMulticast(group, 0);
-        for (var side : List.of(first, second, outside)) {
+        for (var side : List.of(first, second, nonMember)) {
             side.receive(0, 64);
             side.receive(1, 64);
         }
@@ -88,7 +91,7 @@ class MulticastTest {
                 assertThat(header.destination()).isEqualTo(group);
                 assertThat(header.source()).isEqualTo(from.gid());
                 assertThatThrownBy(() -> side.queuePair().addressOf(received, side.place(0, 64)))
-                        .as("an answer from the address of a group")
+                        .as("a reply whose source would be the address of the group")
                         .isInstanceOf(VerbsException.class)
                         .hasMessageContaining("ibv_init_ah_from_wc");
             }
@@ -97,21 +100,21 @@ class MulticastTest {
             assertThat(first.next().immediate()).hasValue(2);
         }
         assertThat(second.cursor().poll()).isZero();
-        assertThat(outside.cursor().poll()).isZero();
+        assertThat(nonMember.cursor().poll()).isZero();
     }
 
     @Test
     void shouldLeaveItsGroupsWhenItIsClosed() throws Exception {
         var group = Gid.of(InetAddress.getByName("239.1.2.4"));
-        var answers = new ConcurrentLinkedQueue<Integer>();
-        try (var noting = ErringLibrary.notingDestroyed(answers)) {
-            var side = DatagramSide.active(noting);
+        var results = new ConcurrentLinkedQueue<Integer>();
+        try (var recordingDevice = ErringLibrary.notingDestroyed(results)) {
+            var side = DatagramSide.active(recordingDevice);
             side.queuePair().attachMulticast(group, 0);
             side.queuePair().attachMulticast(group, 0);
 
             side.queuePair().close();
 
-            assertThat(answers).as("what ibv_destroy_qp answered").containsExactly(0);
+            assertThat(results).as("results of ibv_destroy_qp").containsExactly(0);
             assertThatThrownBy(() -> side.queuePair().attachMulticast(group, 0))
                     .isInstanceOf(IllegalStateException.class);
         }
@@ -130,10 +133,13 @@ class MulticastTest {
     }
 
     private DatagramSide sideAt(GidEntry entry) throws VerbsException {
-        return DatagramSide.active(device, asked -> asked.gidIndex(entry.index()));
+        return DatagramSide.active(device, options -> options.gidIndex(entry.index()));
     }
 
-    /** Makes the network interface receive the group's packets, which the device does not do. */
+    /**
+     * Joins the group with a socket, so that the network interface receives the packets of the
+     * group. Attaching a queue pair to the group does not make the interface receive them.
+     */
     private static MulticastSocket joined(String group, GidEntry entry) throws Exception {
         var member = new MulticastSocket(0);
         member.joinGroup(

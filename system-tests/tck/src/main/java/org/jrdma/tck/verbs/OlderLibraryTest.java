@@ -10,7 +10,10 @@ import org.jrdma.verbs.model.ForkStatus;
 import org.jrdma.verbs.model.GidEntry;
 import org.junit.jupiter.api.Test;
 
-/** Tests older libraries, which support everything that they have functions for. */
+/**
+ * Tests the SDK with older versions of the library, which lack some functions. Everything that does
+ * not need these functions must work.
+ */
 class OlderLibraryTest {
 
     private final String deviceName = Fabric.underTest().deviceName();
@@ -18,15 +21,15 @@ class OlderLibraryTest {
     @Test
     void shouldReadTheGidTableEntryByEntryFromAnOlderLibrary() throws Exception {
         var older = AlteredLibrary.without("_ibv_query_gid_table", "_ibv_query_gid_ex").verbs();
-        // The types and interfaces are in the kernel's file system, or unknown.
-        var untold =
+        // Without these functions, the types and interfaces of GIDs are known only from sysfs.
+        var unknownFields =
                 Fabric.underTest().profile().has(Feature.SYSFS)
                         ? new String[0]
                         : new String[] {"type", "netDevice"};
         try (var whole = Fabric.underTest().open();
                 var rowByRow = older.open(deviceName)) {
             assertThat(rowByRow.gids(1))
-                    .usingRecursiveFieldByFieldElementComparatorIgnoringFields(untold)
+                    .usingRecursiveFieldByFieldElementComparatorIgnoringFields(unknownFields)
                     .isEqualTo(whole.gids(1))
                     .isNotEmpty();
             assertThat(rowByRow.chooseGid(1).best().map(GidEntry::index))
@@ -35,7 +38,7 @@ class OlderLibraryTest {
     }
 
     @Test
-    void shouldRegisterMemoryWhereTheLibraryKnowsNoOptionalRights() throws Exception {
+    void shouldRegisterMemoryIfTheLibraryDoesNotSupportOptionalRights() throws Exception {
         var older = AlteredLibrary.without("ibv_reg_mr_iova2").verbs();
         try (var device = older.open(deviceName);
                 var domain = device.newProtectionDomain();
@@ -52,7 +55,7 @@ class OlderLibraryTest {
     }
 
     @Test
-    void shouldNameAFunctionThatEveryVersionHasWhereItIsMissing() {
+    void shouldNameAMissingFunctionThatEveryVersionHas() {
         var broken = AlteredLibrary.without("ibv_alloc_pd");
 
         assertThatThrownBy(broken::verbs)
@@ -61,7 +64,7 @@ class OlderLibraryTest {
     }
 
     @Test
-    void shouldRefuseCriticalCallsIntoALibraryThatMayBeJava() throws Exception {
+    void shouldRejectCriticalCallsIntoALibraryThatMayCallJava() throws Exception {
         var provided = AlteredLibrary.without().verbs();
 
         assertThatThrownBy(() -> provided.open(deviceName, DeviceOption.CRITICAL_CALLS))

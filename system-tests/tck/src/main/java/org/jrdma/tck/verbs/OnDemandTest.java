@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests transfers through regions with on-demand paging. The target pages have not been touched, so
- * they do not exist before the transfer.
+ * Tests transfers through regions with on-demand paging. No program has accessed the target pages,
+ * so they are not in memory before the transfer.
  */
 class OnDemandTest {
 
@@ -31,23 +31,26 @@ class OnDemandTest {
     private final Fabric fabric = Fabric.underTest();
 
     private Pair pair() throws VerbsException {
-        return asked(Pair.connected());
+        return requireOnDemand(Pair.connected());
     }
 
-    /** rxe supports this from Linux 6.15 on, and reports it as a capability. */
-    private Pair asked(Pair pair) throws VerbsException {
+    /**
+     * Skips the test if the device does not support on-demand paging. For example, rxe supports it
+     * since Linux 6.15, and reports it as a capability.
+     */
+    private Pair requireOnDemand(Pair pair) throws VerbsException {
         fabric.needs(Feature.EXTENDED_ATTRIBUTES);
         if (!pair.device().extendedAttributes().onDemand()) {
             pair.close();
-            throw new Fabric.Listed("the device says that it cannot page on demand");
+            throw new Fabric.Listed("the device does not support on-demand paging");
         }
         return pair;
     }
 
-    private static MemoryRegion region(Side side, Access... besides) throws VerbsException {
-        var access = Arrays.copyOf(Pair.ALL, Pair.ALL.length + 1 + besides.length);
+    private static MemoryRegion region(Side side, Access... additional) throws VerbsException {
+        var access = Arrays.copyOf(Pair.ALL, Pair.ALL.length + 1 + additional.length);
         access[Pair.ALL.length] = Access.ON_DEMAND;
-        System.arraycopy(besides, 0, access, Pair.ALL.length + 1, besides.length);
+        System.arraycopy(additional, 0, access, Pair.ALL.length + 1, additional.length);
         return side.domain().newArena(access).region(BYTES);
     }
 
@@ -71,13 +74,14 @@ class OnDemandTest {
         return region.segment().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    private static void succeed(Side side, PreparedSendRequest<?> request) throws VerbsException {
+    private static void assertSucceeds(Side side, PreparedSendRequest<?> request)
+            throws VerbsException {
         assertThat(side.complete(request).status()).isEqualTo(CompletionStatus.SUCCESS);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldSendFromAndReceiveInto(boolean receiverIsPinned) throws VerbsException {
+    void shouldSendFromAndReceiveIntoRegions(boolean receiverIsPinned) throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var right = pair.right();
@@ -87,7 +91,7 @@ class OnDemandTest {
                             : region(right);
             right.post(right.queuePair().prepareReceive(target.slice(FIRST, MESSAGE)));
 
-            succeed(left, left.queuePair().prepareSend(filled(left).slice(FIRST, MESSAGE)));
+            assertSucceeds(left, left.queuePair().prepareSend(filled(left).slice(FIRST, MESSAGE)));
 
             assertThat(right.next().bytes()).isEqualTo(MESSAGE);
             assertHasMessage(target);
@@ -100,7 +104,7 @@ class OnDemandTest {
             var left = pair.left();
             var target = region(pair.right());
 
-            succeed(
+            assertSucceeds(
                     left,
                     left.queuePair()
                             .prepareWrite(
@@ -118,7 +122,7 @@ class OnDemandTest {
             var target = region(left);
             var source = filled(pair.right());
 
-            succeed(
+            assertSucceeds(
                     left,
                     left.queuePair()
                             .prepareRead(
@@ -143,12 +147,12 @@ class OnDemandTest {
             var read = region(right);
             right.post(right.queuePair().prepareReceive(received.slice(first, length)));
 
-            succeed(left, left.queuePair().prepareSend(source));
-            succeed(
+            assertSucceeds(left, left.queuePair().prepareSend(source));
+            assertSucceeds(
                     left,
                     left.queuePair().prepareWrite(source, written.remote().slice(first, length)));
             assertThat(right.next().isSuccess()).isTrue();
-            succeed(
+            assertSucceeds(
                     right,
                     right.queuePair().prepareRead(read.slice(first, length), source.remote()));
 
@@ -159,19 +163,19 @@ class OnDemandTest {
     }
 
     @Test
-    void shouldBeSwappedAndAddedTo() throws VerbsException {
+    void shouldRunAtomics() throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var result = region(left);
             var target = region(pair.right());
             var remote = target.remote();
 
-            succeed(
+            assertSucceeds(
                     left,
                     left.queuePair()
                             .prepareCompareAndSwap(result.slice(8, 8), remote.slice(4096, 8))
                             .values(0, 5));
-            succeed(
+            assertSucceeds(
                     left,
                     left.queuePair()
                             .prepareFetchAndAdd(result.slice(4096, 8), remote.slice(4096, 8))
@@ -186,11 +190,11 @@ class OnDemandTest {
     @Test
     void shouldBeWrittenAtomically() throws VerbsException {
         fabric.needs(Feature.ATOMIC_WRITES);
-        try (var pair = asked(Pair.connected(options -> options.atomicWrites()))) {
+        try (var pair = requireOnDemand(Pair.connected(options -> options.atomicWrites()))) {
             var left = pair.left();
             var target = region(pair.right());
 
-            succeed(
+            assertSucceeds(
                     left,
                     left.queuePair()
                             .prepareAtomicWrite(target.remote())
@@ -206,7 +210,7 @@ class OnDemandTest {
         fabric.needs(Feature.FLUSHES);
         var rights = new Access[] {Access.REMOTE_WRITE, Access.FLUSH_GLOBAL};
         try (var pair =
-                asked(
+                requireOnDemand(
                         Pair.connected(
                                 new DirectConnectOptions().access(rights),
                                 options -> options.flushes()))) {
@@ -217,7 +221,7 @@ class OnDemandTest {
             left.post(left.queuePair().prepareWrite(filled(left).slice(0, MESSAGE), remote));
             left.post(left.queuePair().prepareFlush(remote, FlushPlacement.GLOBAL));
 
-            assertThat(left.take(2)).allMatch(done -> done.completion().isSuccess());
+            assertThat(left.take(2)).allMatch(completed -> completed.completion().isSuccess());
             assertHasMessage(target);
         }
     }
@@ -226,17 +230,18 @@ class OnDemandTest {
     void shouldSendDatagrams() throws VerbsException {
         fabric.needs(Feature.DATAGRAMS);
         try (var pair = pair()) {
-            var one = DatagramSide.active(pair.device());
-            var other = DatagramSide.active(pair.device());
-            var source = one.domain().newArena(Access.LOCAL_WRITE, Access.ON_DEMAND).region(8192);
+            var sender = DatagramSide.active(pair.device());
+            var receiver = DatagramSide.active(pair.device());
+            var source =
+                    sender.domain().newArena(Access.LOCAL_WRITE, Access.ON_DEMAND).region(8192);
             source.segment().fill((byte) 7);
-            other.receive(0, 500);
+            receiver.receive(0, 500);
 
-            var send = one.queuePair().prepareSend(source.slice(4096, 500), one.to(other));
+            var send = sender.queuePair().prepareSend(source.slice(4096, 500), sender.to(receiver));
 
-            assertThat(one.complete(send).isSuccess()).isTrue();
-            assertThat(other.next().bytes()).isEqualTo(HEADER + 500);
-            assertThat(other.message(0, 500).toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
+            assertThat(sender.complete(send).isSuccess()).isTrue();
+            assertThat(receiver.next().bytes()).isEqualTo(HEADER + 500);
+            assertThat(receiver.message(0, 500).toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
         }
     }
 
@@ -257,7 +262,7 @@ class OnDemandTest {
                     right.domain().advise(advice, place);
                 }
 
-                succeed(
+                assertSucceeds(
                         left,
                         left.queuePair().prepareWrite(source.slice(0, MESSAGE), place.remote()));
 

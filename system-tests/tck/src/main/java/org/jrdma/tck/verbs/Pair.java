@@ -11,7 +11,10 @@ import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 
-/** Two connected polled queue pairs. */
+/**
+ * Two polled queue pairs of one device, which are connected unless {@link #unconnected} creates
+ * them. Closing the pair closes the device.
+ */
 final class Pair implements AutoCloseable {
 
     static final Access[] ALL = {
@@ -35,7 +38,7 @@ final class Pair implements AutoCloseable {
     }
 
     static Pair connected(DirectConnectOptions options) throws VerbsException {
-        return connected(options, asked -> asked);
+        return connected(options, unchanged -> unchanged);
     }
 
     static Pair connected(UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
@@ -50,7 +53,7 @@ final class Pair implements AutoCloseable {
         return connected(Fabric.underTest().open(), options, change);
     }
 
-    /** Makes a reliable pair with other completion queues. */
+    /** Creates a reliable pair whose completion queues have changed options. */
     static Pair completing(UnaryOperator<CompletionQueueOptions> change) throws VerbsException {
         Fabric.underTest().needs(Feature.MOVING_DATA);
         var device = Fabric.underTest().open();
@@ -62,7 +65,7 @@ final class Pair implements AutoCloseable {
                 new DirectConnectOptions());
     }
 
-    /** Makes an unreliable pair. */
+    /** Creates a pair with unreliable connections. */
     static Pair unreliable() throws VerbsException {
         Fabric.underTest().needs(Feature.UNRELIABLE_CONNECTIONS);
         Fabric.underTest().needs(Feature.MOVING_DATA);
@@ -72,7 +75,7 @@ final class Pair implements AutoCloseable {
                 new DirectConnectOptions());
     }
 
-    /** Makes a pair on an open device, which is closed with the pair. */
+    /** Creates a reliable pair on an open device. Closing the pair closes the device. */
     static Pair connected(
             Device device,
             DirectConnectOptions options,
@@ -89,7 +92,7 @@ final class Pair implements AutoCloseable {
     }
 
     static Pair unconnected() throws VerbsException {
-        return unconnected(Fabric.underTest().open(), asked -> asked);
+        return unconnected(Fabric.underTest().open(), unchanged -> unchanged);
     }
 
     private static Pair unconnected(
@@ -101,7 +104,8 @@ final class Pair implements AutoCloseable {
     private static Side reliableSide(
             Device device, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws VerbsException {
-        return side(device, asked -> asked, completions -> change.apply(reliable(completions)));
+        return side(
+                device, unchanged -> unchanged, completions -> change.apply(reliable(completions)));
     }
 
     private static QueuePairOptions<PolledQueuePair> reliable(CompletionQueue completions) {
@@ -111,7 +115,7 @@ final class Pair implements AutoCloseable {
     private static Side unreliableSide(Device device) throws VerbsException {
         return side(
                 device,
-                asked -> asked,
+                unchanged -> unchanged,
                 completions ->
                         QueuePairOptions.unreliable(completions)
                                 .sends(REQUESTS)
@@ -142,12 +146,12 @@ final class Pair implements AutoCloseable {
         return device;
     }
 
-    /** The side that sends first. */
+    /** Returns the side that sends first in most tests. */
     Side left() {
         return left;
     }
 
-    /** The side that replies. */
+    /** Returns the side that receives first in most tests. */
     Side right() {
         return right;
     }

@@ -9,22 +9,28 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 
-/** Commands that need root and change the machine. In a guest the changes end with it. */
+/**
+ * Runs commands that need root privileges and change the configuration of the machine. In a guest,
+ * the changes disappear when the guest ends.
+ */
 final class PrivilegedCommands {
 
-    /** The output of a command on both streams, and its exit code. */
+    /** The exit code of a command, and its output on both standard streams. */
     record Result(int exitCode, String output) {}
 
     private PrivilegedCommands() {}
 
-    /** Skips the test without privileges. */
+    /**
+     * Skips the test unless the process is root and the system property jrdma.tck.privileged is
+     * set.
+     */
     static void need() {
         Assumptions.assumeTrue(
                 isRoot() && System.getProperty("jrdma.tck.privileged") != null,
-                "changes the machine: only as root, and with jrdma.tck.privileged set");
+                "The test changes this machine. Run it as root and set jrdma.tck.privileged.");
     }
 
-    /** Runs a command, which must succeed. */
+    /** Runs a command, asserts that it succeeds, and returns its output. */
     static String run(String... command) throws IOException, InterruptedException {
         var result = tryRun(List.of(command));
         assertThat(result.exitCode()).as("%s", result.output()).isZero();

@@ -6,7 +6,10 @@ import java.util.Map;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.CompletionStatus;
 
-/** The deviations and missing features of a provider, each with a reason. */
+/**
+ * The missing features of a provider and its deviations from the specification, each with the
+ * reason.
+ */
 @SuppressWarnings("ImmutableEnumChecker") // the maps are immutable
 public enum Profile {
     /** The specification: all features, no deviations. */
@@ -17,30 +20,30 @@ public enum Profile {
             Map.ofEntries(
                     entry(
                             Feature.LARGE_REGIONS,
-                            "it locks every page; 2 GiB of them take a guest half a minute"),
-                    entry(Feature.ZERO_BASED_REGIONS, "not in the driver"),
-                    entry(Feature.NULL_REGIONS, "not in the driver"),
-                    entry(Feature.DEVICE_MEMORY, "it has no device"),
-                    entry(Feature.REREGISTRATION, "not in the provider"),
-                    entry(Feature.ADVICE, "not in the provider of rdma-core 44"),
-                    entry(Feature.ADAPTERS_OFFERS, "it is not an adapter"),
+                            "registration locks every page: 30 s for 2 GiB in the guest"),
+                    entry(Feature.ZERO_BASED_REGIONS, "not implemented in the driver"),
+                    entry(Feature.NULL_REGIONS, "not implemented in the driver"),
+                    entry(Feature.DEVICE_MEMORY, "a software device has no memory of its own"),
+                    entry(Feature.REREGISTRATION, "not implemented in the provider"),
+                    entry(Feature.ADVICE, "not implemented in the provider of rdma-core 44"),
+                    entry(Feature.ADAPTERS_OFFERS, "only hardware adapters have these features"),
                     entry(
                             Feature.ON_DEMAND_WITHIN_PAGES,
-                            "its copy begins at each page's beginning, wherever the bytes are (Linux 7.3)"),
-                    entry(Feature.FLUSHES, "not in the provider of rdma-core 44"),
-                    entry(Feature.USER_DEFINED_EVENTS, "not in rdma-core 44"),
-                    entry(Feature.MODERATION, "not in the provider"),
-                    entry(Feature.THREAD_DOMAINS, "not in the provider"),
-                    entry(Feature.XRC, "not in the driver"),
+                            "it copies from the start of each page (Linux 7.3)"),
+                    entry(Feature.FLUSHES, "not implemented in the provider of rdma-core 44"),
+                    entry(Feature.USER_DEFINED_EVENTS, "not implemented in rdma-core 44"),
+                    entry(Feature.MODERATION, "not implemented in the provider"),
+                    entry(Feature.THREAD_DOMAINS, "not implemented in the provider"),
+                    entry(Feature.XRC, "not implemented in the driver"),
                     entry(
                             Feature.REPORTING_INVALIDATION,
-                            "its completion has the kernel's flag, which is another for libibverbs"),
-                    entry(Feature.COMPLETION_TIMESTAMPS, "not in the provider"),
-                    entry(Feature.OVERRUNNING_COMPLETION_QUEUES, "not in the driver")),
+                            "it sets a bit with another meaning in libibverbs"),
+                    entry(Feature.COMPLETION_TIMESTAMPS, "not implemented in the provider"),
+                    entry(Feature.OVERRUNNING_COMPLETION_QUEUES, "not implemented in the driver")),
             Map.of(
-                    Access.ZERO_BASED, "not in the driver",
-                    Access.HUGE_PAGES, "not in the driver",
-                    Access.FLUSH_PERSISTENT, "for persistent memory only"),
+                    Access.ZERO_BASED, "not implemented in the driver",
+                    Access.HUGE_PAGES, "not implemented in the driver",
+                    Access.FLUSH_PERSISTENT, "works only with persistent memory"),
             Map.ofEntries(
                     entry(FailureCase.WRITE_WITH_WRONG_LOCAL_KEY, Deviation.FLUSHED_AT_ONCE),
                     entry(FailureCase.WRITE_FROM_ANOTHER_DOMAIN, Deviation.FLUSHED_AT_ONCE),
@@ -55,72 +58,74 @@ public enum Profile {
                             FailureCase.RECEIVE_WITHOUT_LOCAL_WRITE_AT_RECEIVER,
                             new Deviation(
                                     CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
-                                    "its responder has one status for all that it cannot place")),
+                                    "its status for all failures to place data")),
                     entry(
                             FailureCase.RECEIVE_TOO_SMALL_AT_SENDER,
                             new Deviation(
                                     CompletionStatus.REMOTE_OPERATION_ERROR,
-                                    "its responder answers as if it had failed itself")),
+                                    "its responder sends the NAK of an operation error")),
                     entry(
                             FailureCase.RECEIVE_TOO_SMALL_AT_RECEIVER,
                             new Deviation(
                                     CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
-                                    "its responder has one status for all that it cannot place")),
+                                    "its status for all failures to place data")),
                     entry(
                             FailureCase.WRITE_BEYOND_WINDOW,
                             new Deviation(
                                     CompletionStatus.SUCCESS,
-                                    "its responder knows the bounds of the region only")))),
+                                    "its responder checks only the bounds of the region")))),
 
     /** The kernel's software iWARP, {@code siw}. */
     SIW(
             Map.ofEntries(
                     entry(
                             Feature.CONNECTING_BY_MODIFY,
-                            "iWARP connects by TCP, through rdma_cm only"),
+                            "iWARP connects only over TCP, with rdma_cm"),
                     entry(
                             Feature.ENHANCED_OPTIONS_OF_CONNECTIONS,
-                            "iWARP's messages have no room for them"),
-                    entry(Feature.USER_DEFINED_EVENTS, "not in rdma-core 44"),
-                    entry(Feature.UNRELIABLE_CONNECTIONS, "iWARP has reliable ones only"),
-                    entry(Feature.DATAGRAMS, "iWARP has connections only"),
+                            "the connect messages of iWARP have no field for them"),
+                    entry(Feature.USER_DEFINED_EVENTS, "not implemented in rdma-core 44"),
+                    entry(Feature.UNRELIABLE_CONNECTIONS, "iWARP has only reliable connections"),
+                    entry(Feature.DATAGRAMS, "iWARP has only reliable connections"),
                     entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
                     entry(Feature.EXTENDED_COMPLETION_QUEUES, "the provider has no create_cq_ex"),
                     entry(Feature.COMPLETION_TIMESTAMPS, "the provider has no create_cq_ex"),
-                    entry(Feature.MODERATION, "not in the provider"),
-                    entry(Feature.THREAD_DOMAINS, "not in the provider"),
+                    entry(Feature.MODERATION, "not implemented in the provider"),
+                    entry(Feature.THREAD_DOMAINS, "not implemented in the provider"),
                     entry(Feature.EXTENDED_POSTS, "the provider has no create_qp_ex"),
-                    entry(Feature.XRC, "iWARP has none"),
+                    entry(Feature.XRC, "iWARP does not define XRC"),
                     entry(Feature.ATOMIC_WRITES, "the provider has no create_qp_ex"),
                     entry(Feature.FLUSHES, "the provider has no create_qp_ex"),
                     entry(
                             Feature.OVERRUNNING_COMPLETION_QUEUES,
                             "the provider has no create_cq_ex"),
                     entry(Feature.QUERYING_SHARED_RECEIVE_QUEUES, "the provider has no query_srq"),
-                    entry(Feature.RESIZING_SHARED_RECEIVE_QUEUES, "not in the driver"),
-                    entry(Feature.REPORTING_RESET, "its idle state is reported as INIT"),
-                    entry(Feature.REPORTING_GREATEST_MTU, "the driver leaves it out"),
-                    entry(Feature.PARTITION_KEYS, "iWARP has none"),
-                    entry(Feature.ADVICE, "not in the provider"),
-                    entry(Feature.ADAPTERS_OFFERS, "it is not an adapter"),
-                    entry(Feature.MEMORY_WINDOWS, "not in the driver"),
-                    entry(Feature.DEVICE_MEMORY, "it has no device"),
-                    entry(Feature.LARGE_REGIONS, "as for rxe")),
+                    entry(Feature.RESIZING_SHARED_RECEIVE_QUEUES, "not implemented in the driver"),
+                    entry(Feature.REPORTING_RESET, "the driver reports a new queue pair as INIT"),
+                    entry(Feature.REPORTING_GREATEST_MTU, "the driver does not report it"),
+                    entry(Feature.PARTITION_KEYS, "iWARP does not define partition keys"),
+                    entry(Feature.ADVICE, "not implemented in the provider"),
+                    entry(Feature.ADAPTERS_OFFERS, "only hardware adapters have these features"),
+                    entry(Feature.MEMORY_WINDOWS, "not implemented in the driver"),
+                    entry(Feature.DEVICE_MEMORY, "a software device has no memory of its own"),
+                    entry(
+                            Feature.LARGE_REGIONS,
+                            "registration locks every page: 30 s for 2 GiB in the guest")),
             Map.of(
-                    Access.FLUSH_GLOBAL, "not in the driver",
-                    Access.FLUSH_PERSISTENT, "not in the driver"),
+                    Access.FLUSH_GLOBAL, "not implemented in the driver",
+                    Access.FLUSH_PERSISTENT, "not implemented in the driver"),
             Map.of()),
 
     /** The software fabric, {@code roce-soft}: no deviations. */
     SOFTWARE(
             Map.of(
-                    Feature.SYSFS, "the kernel knows nothing of it",
-                    Feature.CLEANING_UP_PROCESSES, "it ends with its process",
+                    Feature.SYSFS, "the kernel does not know the device",
+                    Feature.CLEANING_UP_PROCESSES, "it runs in the process and ends with it",
                     Feature.ALLOCATING_NOTHING,
-                            "it is in Java, where a segment is an object unless the JIT sees otherwise",
-                    Feature.ADAPTERS_OFFERS, "it is not an adapter",
-                    Feature.LOCKING_MEMORY, "it pins nothing"),
-            Map.of(Access.FLUSH_PERSISTENT, "for persistent memory only"),
+                            "it is Java code, which creates MemorySegment objects",
+                    Feature.ADAPTERS_OFFERS, "only hardware adapters have these features",
+                    Feature.LOCKING_MEMORY, "the fabric does not pin memory"),
+            Map.of(Access.FLUSH_PERSISTENT, "works only with persistent memory"),
             Map.of()),
 
     /**
@@ -129,23 +134,25 @@ public enum Profile {
     NULL(
             Map.ofEntries(
                     entry(Feature.CONNECTION_MANAGER, "it has no peers"),
-                    entry(Feature.MOVING_DATA, "it completes what is posted, and does nothing"),
-                    entry(Feature.COMPLETION_EVENTS, "it has no kernel to send them"),
-                    entry(Feature.MODERATION, "it has no events"),
+                    entry(Feature.MOVING_DATA, "it completes requests without transferring data"),
+                    entry(Feature.COMPLETION_EVENTS, "it has no kernel driver that sends events"),
+                    entry(Feature.MODERATION, "it has no completion events"),
                     entry(Feature.THREAD_DOMAINS, "it locks nothing"),
                     entry(Feature.XRC, "it has no peers"),
                     entry(Feature.COMPLETION_TIMESTAMPS, "it has no clock"),
-                    entry(Feature.OVERRUNNING_COMPLETION_QUEUES, "it takes it for a misuse"),
+                    entry(
+                            Feature.OVERRUNNING_COMPLETION_QUEUES,
+                            "it aborts the process when a completion queue overruns"),
                     entry(
                             Feature.SHARED_RECEIVE_QUEUES,
-                            "its last queue pair takes every receive at once"),
-                    entry(Feature.ADVICE, "it has no pages"),
-                    entry(Feature.ADAPTERS_OFFERS, "it is not an adapter"),
-                    entry(Feature.DEVICE_MEMORY, "it has no device"),
-                    entry(Feature.ATOMIC_WRITES, "it writes nothing"),
-                    entry(Feature.FLUSHES, "it writes nothing"),
-                    entry(Feature.MEMORY_WINDOWS, "it has no peers to open them to"),
-                    entry(Feature.LARGE_REGIONS, "it takes any, without asking")),
+                            "it completes each receive immediately, on a single queue pair"),
+                    entry(Feature.ADVICE, "it does not manage pages"),
+                    entry(Feature.ADAPTERS_OFFERS, "only hardware adapters have these features"),
+                    entry(Feature.DEVICE_MEMORY, "a software device has no memory of its own"),
+                    entry(Feature.ATOMIC_WRITES, "it does not write data"),
+                    entry(Feature.FLUSHES, "it does not write data"),
+                    entry(Feature.MEMORY_WINDOWS, "it has no peers that could use them"),
+                    entry(Feature.LARGE_REGIONS, "it accepts any length without a check")),
             Map.of(),
             Map.of());
 
@@ -162,16 +169,18 @@ public enum Profile {
         this.deviations = deviations;
     }
 
-    /** A status other than the one that the specification requires. */
+    /**
+     * A status that the provider reports instead of the status that the specification requires.
+     */
     record Deviation(CompletionStatus status, String reason) {
 
         private static final Deviation FLUSHED_AT_ONCE =
                 new Deviation(
                         CompletionStatus.FLUSHED,
-                        "its requester goes to the error state before it completes the request");
+                        "its requester enters the error state before it completes the request");
     }
 
-    /** Returns the profile for a device's name. */
+    /** Returns the profile for a device, selected by the prefix of its name. */
     static Profile ofDevice(String name) {
         if (name.startsWith("rxe")) {
             return RXE;
@@ -189,7 +198,7 @@ public enum Profile {
         return lacks;
     }
 
-    /** Returns true if tests that need the feature run. */
+    /** Returns true if the provider has the feature. Otherwise, tests that need it are skipped. */
     public boolean has(Feature feature) {
         return !lacks.containsKey(feature);
     }
@@ -198,9 +207,9 @@ public enum Profile {
         return lackingRights.containsKey(right);
     }
 
-    /** Returns the status of this provider for a failure. */
-    CompletionStatus statusOf(FailureCase flow) {
-        var deviation = deviations.get(flow);
-        return deviation == null ? flow.demanded() : deviation.status();
+    /** Returns the status that this provider reports for a failure. */
+    CompletionStatus statusOf(FailureCase failure) {
+        var deviation = deviations.get(failure);
+        return deviation == null ? failure.demanded() : deviation.status();
     }
 }

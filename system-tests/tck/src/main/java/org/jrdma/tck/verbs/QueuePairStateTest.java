@@ -34,7 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests the state machine of a queue pair: each transition, each rejection, and connecting at once.
+ * Tests the state machine of a queue pair: single transitions, rejected transitions, and {@code
+ * connect}, which makes all transitions in one call.
  */
 class QueuePairStateTest {
 
@@ -57,7 +58,7 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldGoStepByStepAndBack() throws VerbsException {
+    void shouldPassThroughTheStatesAndReturnToInit() throws VerbsException {
         Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
         assertState(RESET);
         queuePair.modify(toInit());
@@ -79,7 +80,7 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldDrainTheSendQueueAndGoOn() throws Exception {
+    void shouldDrainTheSendQueueAndContinue() throws Exception {
         connect();
 
         queuePair.modify(QueuePairChange.to(SEND_QUEUE_DRAINED).drainNotification(true));
@@ -153,7 +154,7 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldStayInItsStateWhenTheDeviceRefusesAStep() throws VerbsException {
+    void shouldStayInItsStateWhenTheDeviceRejectsATransition() throws VerbsException {
         var absent = pair.device().attributes().ports() + 1;
 
         assertRefused(
@@ -164,12 +165,12 @@ class QueuePairStateTest {
                 "PORT=" + absent,
                 "EINVAL");
 
-        var tellsReset = Fabric.underTest().profile().has(Feature.REPORTING_RESET);
-        assertThat(queuePair.state()).isEqualTo(tellsReset ? RESET : INIT);
+        var reportsReset = Fabric.underTest().profile().has(Feature.REPORTING_RESET);
+        assertThat(queuePair.state()).isEqualTo(reportsReset ? RESET : INIT);
     }
 
     @Test
-    void shouldConnectInOneCallFromThePeersEndpointAsItTravels() throws VerbsException {
+    void shouldConnectToAnEndpointThatWasParsedFromText() throws VerbsException {
         Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
         var endpoint = Endpoint.parse(peer.endpoint().toString());
 
@@ -218,13 +219,13 @@ class QueuePairStateTest {
                 .contains(Access.REMOTE_READ)
                 .doesNotContain(Access.REMOTE_WRITE);
         var route = attributes.address().route().orElseThrow();
-        // the hop limit is not compared: for RoCE v2 the kernel takes that of the IP route
+        // not compared: the hop limit, because for RoCE v2 the kernel uses that of the IP route
         assertThat(route.trafficClass()).isEqualTo(32);
         assertThat(route.destination()).isEqualTo(peer.localGid().orElseThrow().gid());
     }
 
     @Test
-    void shouldHaveAsManyPendingReadsAsTheDeviceSupportsAndNoMore() throws VerbsException {
+    void shouldAllowAsManyPendingReadsAsTheDeviceSupportsAndNoMore() throws VerbsException {
         Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
         var limits = pair.device().attributes();
         queuePair.modify(toInit());
@@ -256,18 +257,18 @@ class QueuePairStateTest {
     void shouldReportThatRoceNeedsThePeersGid() throws VerbsException {
         Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
         if (pair.device().port(1).linkLayer() != LinkLayer.ETHERNET) {
-            throw new Fabric.Listed("not Ethernet");
+            throw new Fabric.Listed("the port is not an Ethernet port");
         }
-        var without = new Endpoint(0, peer.number(), peer.endpoint().packetSequence(), Gid.NONE);
+        var withoutGid = new Endpoint(0, peer.number(), peer.endpoint().packetSequence(), Gid.NONE);
 
-        assertThatThrownBy(() -> queuePair.connect(without))
+        assertThatThrownBy(() -> queuePair.connect(withoutGid))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("GID");
         assertState(RESET);
     }
 
     @Test
-    void shouldRefuseAGidThatIsNotThereAndListTheTable() throws VerbsException {
+    void shouldRejectAMissingGidIndexAndListTheTable() throws VerbsException {
         var left = pair.left();
         var last = pair.device().port(1).gidTableLength() + 10;
 
@@ -284,18 +285,18 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldSendFromTheGidThatWasAskedFor() throws VerbsException {
+    void shouldUseTheConfiguredGid() throws VerbsException {
         var left = pair.left();
         for (var row : pair.device().gids(1)) {
-            try (var other =
+            try (var withGid =
                     left.domain()
                             .newQueuePair(
                                     QueuePairOptions.reliable(left.completions())
                                             .sends(1)
                                             .receives(1)
                                             .gidIndex(row.index()))) {
-                assertThat(other.localGid()).contains(row);
-                assertThat(other.endpoint().gid()).isEqualTo(row.gid());
+                assertThat(withGid.localGid()).contains(row);
+                assertThat(withGid.endpoint().gid()).isEqualTo(row.gid());
             }
         }
     }
@@ -340,7 +341,7 @@ class QueuePairStateTest {
                         .prepareWrite(left.region().slice(0, 8), pair.right().region().remote())
                         .signaled(false);
         while (write.tryPost()) {
-            // until it is full
+            // fills the send queue
         }
 
         queuePair.drain(left.cursor(), LONG, cursor -> {});
@@ -349,7 +350,7 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldRefuseToDrainThroughAnotherQueue() throws VerbsException {
+    void shouldRejectADrainWithACursorOfAnotherQueue() throws VerbsException {
         assertThatThrownBy(() -> queuePair.drain(pair.right().cursor(), LONG, cursor -> {}))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("cursor");
@@ -357,7 +358,7 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldGiveUpDrainingAtItsDeadlineAndFinishLater() throws Exception {
+    void shouldTimeOutWhileDrainingAndFinishLater() throws Exception {
         connect();
         var left = pair.left();
         var right = pair.right();
@@ -365,7 +366,7 @@ class QueuePairStateTest {
         right.complete(peer.prepareSend(right.region().slice(0, 8)));
         try (var slow = left.completions().newCursor(1)) {
             while (slow.poll() == 0) {
-                Thread.onSpinWait(); // until it has taken the receive's completion, and keeps it
+                Thread.onSpinWait(); // until the cursor has polled the receive, which it keeps
             }
 
             assertThatThrownBy(() ->
@@ -402,7 +403,7 @@ class QueuePairStateTest {
     }
 
     @Test
-    void shouldRefuseMoreThanTheDeviceHasRoomFor() throws VerbsException {
+    void shouldRejectSizesAboveTheLimitsOfTheDevice() throws VerbsException {
         var attributes = pair.device().attributes();
         try (var completions = pair.device().newCompletionQueue(64);
                 var domain = pair.device().newProtectionDomain()) {
@@ -428,7 +429,7 @@ class QueuePairStateTest {
     void shouldGrantAtLeastTheRequestedSizes() throws VerbsException {
         try (var completions = pair.device().newCompletionQueue(64);
                 var domain = pair.device().newProtectionDomain();
-                var made =
+                var created =
                         domain.newQueuePair(
                                 QueuePairOptions.reliable(completions)
                                         .sends(10)
@@ -436,15 +437,15 @@ class QueuePairStateTest {
                                         .sendElements(3)
                                         .receiveElements(2)
                                         .inlineBytes(40))) {
-            var attributes = made.query();
-            assertThat(made.inlineBytes()).isGreaterThanOrEqualTo(40);
+            var attributes = created.query();
+            assertThat(created.inlineBytes()).isGreaterThanOrEqualTo(40);
             assertThat(attributes.sends()).isGreaterThanOrEqualTo(10);
             assertThat(attributes.receives()).isGreaterThanOrEqualTo(12);
             assertThat(attributes.sendElements()).isGreaterThanOrEqualTo(3);
             assertThat(attributes.receiveElements()).isGreaterThanOrEqualTo(2);
-            assertThat(made.freeSends()).isEqualTo(10);
-            assertThat(made.freeReceives()).isEqualTo(12);
-            assertThat(made.number()).isPositive().isNotEqualTo(queuePair.number());
+            assertThat(created.freeSends()).isEqualTo(10);
+            assertThat(created.freeReceives()).isEqualTo(12);
+            assertThat(created.number()).isPositive().isNotEqualTo(queuePair.number());
         }
     }
 

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Repeats tests of queues over connections by address, for devices that support no other
- * connections.
+ * Tests queue pairs that the connection manager connects by IP address. Most other tests connect
+ * them with {@code ibv_modify_qp}, which iWARP devices do not support.
  */
 class QueuesByAddressTest {
 
@@ -64,13 +64,15 @@ class QueuesByAddressTest {
         shared = domain.newPolledSharedReceiveQueue(RECEIVES, PIECES);
         var received = device.newCompletionQueue(64);
         arrived = received.newCursor(RECEIVES);
-        var done = device.newCompletionQueue(64);
-        sent = done.newCursor(RECEIVES);
+        var completed = device.newCompletionQueue(64);
+        sent = completed.newCursor(RECEIVES);
         try (var listener = connections.listen(new InetSocketAddress(Fabric.address(device), 0))) {
             var accepting =
                     BackgroundCalls.call(
                             Thread.ofVirtual(), () -> accept(listener, domain, received));
-            sender = connections.connect(listener.localAddress(), domain, sends(done), TIMEOUT);
+            sender =
+                    connections.connect(
+                            listener.localAddress(), domain, sends(completed), TIMEOUT);
             receiver = accepting.get(60, TimeUnit.SECONDS);
         }
     }
@@ -132,13 +134,13 @@ class QueuesByAddressTest {
     }
 
     private void assertSent(int count) {
-        for (var done : Side.take(sent, count)) {
-            assertThat(done.completion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        for (var completed : Side.take(sent, count)) {
+            assertThat(completed.completion().status()).isEqualTo(CompletionStatus.SUCCESS);
         }
     }
 
     @Test
-    void shouldTakeSharedReceivesInTheirOrder() throws Exception {
+    void shouldUseSharedReceivesInOrder() throws Exception {
         receive(RECEIVES);
 
         for (var number = 0; number < RECEIVES; number++) {
@@ -156,7 +158,7 @@ class QueuesByAddressTest {
     }
 
     @Test
-    void shouldReportThatFewerSharedReceivesAreLeftThanTheLimit() throws Exception {
+    void shouldReportThatFewerSharedReceivesRemainThanTheLimit() throws Exception {
         receive(3);
         shared.limit(2);
 
@@ -172,7 +174,7 @@ class QueuesByAddressTest {
     }
 
     @Test
-    void shouldGatherPiecesAndScatterThem() throws Exception {
+    void shouldGatherAndScatterSlices() throws Exception {
         for (var number = 0; number < PIECES; number++) {
             place(outgoing, number, 10).segment().fill((byte) (number + 1));
         }

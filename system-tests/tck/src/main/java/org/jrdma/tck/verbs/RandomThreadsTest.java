@@ -35,11 +35,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Threads post, poll, wait and close at random on shared objects. In any order, the JVM survives,
- * no thread hangs, and only documented exceptions are thrown.
+ * Runs threads that post, poll, wait and close on shared objects in random order. The JVM must not
+ * crash, no thread may hang, and calls may throw only documented exceptions.
  *
- * <p>{@code jrdma.tck.soak.seconds} (default 5) sets the duration, {@code jrdma.tck.soak.seed}
- * repeats the choices of a run, but not its interleaving.
+ * <p>The system property {@code jrdma.tck.soak.seconds} (default 5) sets the duration. {@code
+ * jrdma.tck.soak.seed} repeats the random choices of an earlier run, but not the interleaving of
+ * its threads.
  */
 class RandomThreadsTest {
 
@@ -49,18 +50,20 @@ class RandomThreadsTest {
     private static final int REQUESTS = 16;
     private static final List<String> NEEDED =
             !Fabric.underTest().profile().has(Feature.CONNECTING_BY_MODIFY)
-                    ? List.of("made", "poll", "close")
-                    : List.of("made", "post", "poll", "close");
+                    ? List.of("create", "poll", "close")
+                    : List.of("create", "post", "poll", "close");
     private static final int REGION_BYTES = 4096;
 
     private final boolean connects = Fabric.underTest().profile().has(Feature.CONNECTING_BY_MODIFY);
     private final boolean events = Fabric.underTest().profile().has(Feature.COMPLETION_EVENTS);
     private final AtomicReferenceArray<@Nullable Shared> sets = new AtomicReferenceArray<>(SETS);
-    private final ReentrantLock making = new ReentrantLock();
+    private final ReentrantLock creating = new ReentrantLock();
     private final ConcurrentLinkedQueue<Throwable> undocumented = new ConcurrentLinkedQueue<>();
     private final Map<String, LongAdder> outcomes = new ConcurrentHashMap<>();
 
-    /** A device with its objects, used by all threads until one of them closes it. */
+    /**
+     * A device and its objects. All threads use them until one of the threads closes the device.
+     */
     private record Shared(
             Device device,
             ProtectionDomain domain,
@@ -82,7 +85,7 @@ class RandomThreadsTest {
         var threads = new ArrayList<Thread>();
         for (var number = 0; number < THREADS; number++) {
             var random = new Random(seed + number);
-            var own = number / 2; // two threads share each queue pair, and the SDK keeps one out
+            var own = number / 2; // two threads share a queue pair, and the SDK rejects one
             threads.add(
                     Thread.ofPlatform()
                             .daemon()
@@ -113,12 +116,12 @@ class RandomThreadsTest {
             try {
                 if (shared != null && shared.device.isOpen()) {
                     act(random, own, shared);
-                } else if (making.tryLock()) {
+                } else if (creating.tryLock()) {
                     try {
-                        sets.set(index, make());
-                        count("made");
+                        sets.set(index, create());
+                        count("create");
                     } finally {
-                        making.unlock();
+                        creating.unlock();
                     }
                 }
             } catch (IllegalStateException
@@ -132,7 +135,10 @@ class RandomThreadsTest {
         }
     }
 
-    /** Waits longer on a slow machine, until each operation has happened. */
+    /**
+     * Returns true if the time is over and each needed operation has succeeded once. On a slow
+     * machine, the threads get up to 30 seconds more for that.
+     */
     private boolean isOver(long end) {
         var beyond = System.nanoTime() - end;
         return beyond > 0
@@ -140,7 +146,7 @@ class RandomThreadsTest {
                         || beyond > Duration.ofSeconds(30).toNanos());
     }
 
-    private Shared make() throws Exception {
+    private Shared create() throws Exception {
         var device = Fabric.underTest().open();
         try {
             var domain = device.newProtectionDomain();
@@ -194,10 +200,10 @@ class RandomThreadsTest {
         }
     }
 
-    private void connect(ConnectedQueuePair one, ConnectedQueuePair other) throws Exception {
+    private void connect(ConnectedQueuePair left, ConnectedQueuePair right) throws Exception {
         if (connects) {
-            one.connect(other.endpoint());
-            other.connect(one.endpoint());
+            left.connect(right.endpoint());
+            right.connect(left.endpoint());
         }
     }
 
@@ -209,11 +215,11 @@ class RandomThreadsTest {
             case 6 -> waitForCompletions(shared);
             case 7 -> waitForEvents(shared);
             case 8 -> registerAndClose(shared, own);
-            case 9 -> ask(random, shared, own);
+            case 9 -> query(random, shared, own);
             case 10 -> breakOrDrain(random, shared, own);
             default -> {
                 if (random.nextInt(4) == 0) {
-                    closeSomething(random, shared, own);
+                    closeOneObject(random, shared, own);
                 }
             }
         }
@@ -290,7 +296,7 @@ class RandomThreadsTest {
         }
     }
 
-    private void ask(Random random, Shared shared, int own) throws Exception {
+    private void query(Random random, Shared shared, int own) throws Exception {
         switch (random.nextInt(3)) {
             case 0 -> count("state " + shared.lefts.get(own).query().state());
             case 1 -> count("state " + shared.device.port(1).state());
@@ -315,7 +321,7 @@ class RandomThreadsTest {
         }
     }
 
-    private void closeSomething(Random random, Shared shared, int own) {
+    private void closeOneObject(Random random, Shared shared, int own) {
         var closed =
                 switch (random.nextInt(8)) {
                     case 0 -> shared.region;

@@ -44,18 +44,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests messages over a connection. */
+/** Tests {@code RdmaChannel}, which exchanges messages over a connection. */
 class RdmaChannelTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final Duration SHORT = Duration.ofMillis(20);
 
-    /** In 200 rounds: less than a byte each, and what a thread needs to ask how much it is. */
+    /** The limit of bytes that 200 rounds may allocate: less than one byte for each round. */
     private static final long ALLOCATED_BELOW = 200;
 
     private static final RdmaChannel.Handler NOTHING =
             (_, length) -> {
-                throw new AssertionError("a message of %d bytes".formatted(length));
+                throw new AssertionError("unexpected message of %d bytes".formatted(length));
             };
 
     private final Fabric fabric = Fabric.underTest();
@@ -87,7 +87,7 @@ class RdmaChannelTest {
         void run(RdmaChannel channel) throws Exception;
     }
 
-    /** A peer on its own thread. */
+    /** Starts a peer on a new thread. The peer accepts one connection and runs the script. */
     private CompletableFuture<?> peer(RdmaChannelOptions options, Script script) {
         return BackgroundCalls.call(
                 Thread.ofPlatform().daemon(),
@@ -128,7 +128,7 @@ class RdmaChannelTest {
         return messages;
     }
 
-    /** Sends all messages back until the other side ends the channel. */
+    /** Sends each received message back until the peer closes the channel. */
     private static void echo(RdmaChannel channel) throws IOException {
         try {
             while (true) {
@@ -136,10 +136,10 @@ class RdmaChannelTest {
                         (buffer, length) -> {
                             try {
                                 if (!channel.trySend(buffer.asSlice(0, length))) {
-                                    throw new AssertionError("no room to answer one by one");
+                                    throw new AssertionError("no free slot for the reply");
                                 }
                             } catch (VerbsException _) {
-                                // the other side has ended the channel
+                                // the peer has closed the channel
                             }
                         },
                         TIMEOUT);
@@ -169,16 +169,16 @@ class RdmaChannelTest {
                         Thread.ofPlatform().daemon(),
                         () -> {
                             var request = listener.next(TIMEOUT);
-                            var told = RdmaChannel.privateData(request).orElseThrow().bytes();
+                            var received = RdmaChannel.privateData(request).orElseThrow().bytes();
                             try (var channel =
                                     RdmaChannel.accept(
                                             request,
                                             domain,
                                             new RdmaChannelOptions().privateData(welcome),
                                             TIMEOUT)) {
-                                assertThat(channel.privateData().bytes()).isEqualTo(told);
+                                assertThat(channel.privateData().bytes()).isEqualTo(received);
                                 echo(channel);
-                                return told;
+                                return received;
                             }
                         });
         try (var channel = connect(new RdmaChannelOptions().privateData(hello))) {
@@ -191,11 +191,11 @@ class RdmaChannelTest {
     void shouldReportTheMaximumSizeOfPrivateData() throws Exception {
         var isIwarp = fabric.profile() == Profile.SIW;
         var request = isIwarp ? 236 : 44;
-        assertThatThrownBy(() -> connect(telling(request + 1)))
+        assertThatThrownBy(() -> connect(withPrivateData(request + 1)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("has %d bytes; the maximum is %d", request + 1, request);
         var answer = isIwarp ? 236 : 184;
-        var peer = peer(telling(answer + 1), _ -> {});
+        var peer = peer(withPrivateData(answer + 1), _ -> {});
 
         assertThatThrownBy(() -> connect(new RdmaChannelOptions())).isInstanceOf(CmException.class);
 
@@ -205,13 +205,15 @@ class RdmaChannelTest {
                 .hasMessageContaining("has %d bytes; the maximum is %d", answer + 1, answer);
     }
 
-    private static RdmaChannelOptions telling(int bytes) {
+    private static RdmaChannelOptions withPrivateData(int bytes) {
         return new RdmaChannelOptions().privateData(new byte[bytes]);
     }
 
-    /** The exception of a handler reaches the program, even if the channel has ended. */
+    /**
+     * The caller of {@code await} gets the exception of the handler, even if the channel is closed.
+     */
     @Test
-    void shouldNotTakeAnExceptionOfAHandlerForTheEndOfTheChannel() throws Exception {
+    void shouldThrowTheExceptionOfAHandlerThatHasClosedTheChannel() throws Exception {
         var peer =
                 peer(
                         new RdmaChannelOptions(),
@@ -229,20 +231,20 @@ class RdmaChannelTest {
                                 channel.await(
                                         (_, _) -> {
                                             channel.close();
-                                            throw new IllegalStateException("the program's own");
+                                            throw new IllegalStateException("of the handler");
                                         },
                                         TIMEOUT);
                             }
                         })
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("the program's own");
+                .hasMessage("of the handler");
         get(peer);
     }
 
     @Test
-    void shouldGiveItsQueuePairTheTimeoutAndTheRetriesThatItIsTold() throws Exception {
+    void shouldApplyTheTimeoutAndTheRetriesToItsQueuePair() throws Exception {
         if (fabric.profile() == Profile.SIW) {
-            throw new Fabric.Listed("iWARP has TCP's time-outs");
+            throw new Fabric.Listed("on iWARP the timeouts of TCP apply");
         }
         var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
         try (var channel =
@@ -257,12 +259,15 @@ class RdmaChannelTest {
         get(peer);
     }
 
-    /** Otherwise neither a message nor the end of the connection would be reported. */
+    /**
+     * The close must wake up the waiting thread, because after the close the queue pair reports
+     * neither messages nor the end of the connection.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void shouldEndAWaitWhenTheDomainOrTheDeviceIsClosed(boolean ofTheDomain) throws Exception {
-        var other = fabric.open();
-        var itsDomain = other.newProtectionDomain();
+    void shouldEndAWaitWhenTheDomainOrTheDeviceIsClosed(boolean closeDomain) throws Exception {
+        var otherDevice = fabric.open();
+        var otherDomain = otherDevice.newProtectionDomain();
         var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
         var failure = new CompletableFuture<Throwable>();
         var connected = new CompletableFuture<RdmaChannel>();
@@ -274,7 +279,7 @@ class RdmaChannelTest {
                                     RdmaChannel.connect(
                                             connections,
                                             listener.localAddress(),
-                                            itsDomain,
+                                            otherDomain,
                                             new RdmaChannelOptions(),
                                             TIMEOUT)) {
                                 connected.complete(channel);
@@ -296,20 +301,20 @@ class RdmaChannelTest {
                         });
         var channel = connected.get(20, TimeUnit.SECONDS);
         Thread.sleep(20);
-        (ofTheDomain ? itsDomain : other).close();
+        (closeDomain ? otherDomain : otherDevice).close();
 
         assertThat(failure.get(10, TimeUnit.SECONDS))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage(
                         "%s is closed because %s was closed"
-                                .formatted(channel, ofTheDomain ? itsDomain : other));
-        get(peer); // which is reported
+                                .formatted(channel, closeDomain ? otherDomain : otherDevice));
+        get(peer); // the peer is notified that the connection has ended
         thread.join();
-        other.close();
+        otherDevice.close();
     }
 
     @Test
-    void shouldCarryMessagesOfAnyLengthThereAndBack() throws Exception {
+    void shouldEchoMessagesOfAnyLength() throws Exception {
         var options = new RdmaChannelOptions().messageBytes(10_000).window(8);
         var peer = peer(options, RdmaChannelTest::echo);
         try (var channel = connect(options)) {
@@ -318,9 +323,9 @@ class RdmaChannelTest {
                 for (var number = 0; number < 4; number++) {
                     send(channel, MemorySegment.ofArray(message(number, length)), NOTHING);
                 }
-                var answers = take(channel, 4);
+                var replies = take(channel, 4);
                 for (var number = 0; number < 4; number++) {
-                    assertThat(answers.get(number)).isEqualTo(message(number, length));
+                    assertThat(replies.get(number)).isEqualTo(message(number, length));
                 }
             }
         }
@@ -328,7 +333,7 @@ class RdmaChannelTest {
     }
 
     @Test
-    void shouldAgreeOnTheShorterOfTwoLengths() throws Exception {
+    void shouldUseTheSmallerMessageLengthOfTheTwoSides() throws Exception {
         var peer = peer(new RdmaChannelOptions().messageBytes(100), RdmaChannelTest::echo);
         try (var channel = connect(new RdmaChannelOptions().messageBytes(5000))) {
             assertThat(channel.maxMessageBytes()).isEqualTo(100);
@@ -372,7 +377,7 @@ class RdmaChannelTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 64})
-    void shouldMakeProgressIfMessagesGoInOneDirectionOnly(int window) throws Exception {
+    void shouldMakeProgressWithMessagesInOnlyOneDirection(int window) throws Exception {
         var options = new RdmaChannelOptions().window(window).messageBytes(64);
         var count = 2000;
         var peer =
@@ -402,10 +407,12 @@ class RdmaChannelTest {
         }
     }
 
-    /** Also while this side has to send credits to the peer. */
+    /**
+     * With a small window, this side must also send credits to the peer while a message is claimed.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
-    void shouldSendAClaimedMessageDespiteMessagesReceivedMeanwhile(int window) throws Exception {
+    void shouldSendAClaimedMessageAfterItHasReceivedOthers(int window) throws Exception {
         var options = new RdmaChannelOptions().window(window).messageBytes(64);
         var rounds = 100;
         var peer =
@@ -444,8 +451,9 @@ class RdmaChannelTest {
     }
 
     /**
-     * Messages that are too short, of an unknown kind, a longer header only, with more credits than
-     * messages sent, with negative credits.
+     * The invalid messages are, in this order: shorter than a header; of an unknown kind; without
+     * data but longer than a header; with more credits than messages were sent; with a negative
+     * number of credits.
      */
     @ParameterizedTest
     @ValueSource(
@@ -462,20 +470,22 @@ class RdmaChannelTest {
                 var memory = domain.newArena(Access.LOCAL_WRITE)) {
             var message = memory.region(bytes.length);
             var firstWords = memory.region(64);
-            var heard = new AtomicReference<Transfer>();
+            var firstReceive = new AtomicReference<Transfer>();
             message.segment().copyFrom(MemorySegment.ofArray(bytes));
-            var greeting = HexFormat.of().parseHex("6a726301" + "00001000" + "00000040");
-            var asked =
+            var parameters = HexFormat.of().parseHex("6a726301" + "00001000" + "00000040");
+            var connectionOptions =
                     ConnectionOptions.of(QueuePairOptions.reliable(completions).receives(4))
-                            .privateData(greeting)
+                            .privateData(parameters)
                             .prepared(
-                                    queuePair -> heard.set(queuePair.receive(firstWords.slice())));
+                                    queuePair ->
+                                            firstReceive.set(
+                                                    queuePair.receive(firstWords.slice())));
             var peer =
-                    supplied(() -> {
-                        var connection = listener.accept(domain, asked, TIMEOUT);
+                    startCall(() -> {
+                        var connection = listener.accept(domain, connectionOptions, TIMEOUT);
                         if (fabric.profile() == Profile.SIW) {
                             // On iWARP the connecting side must send first.
-                            heard.get().await(TIMEOUT);
+                            firstReceive.get().await(TIMEOUT);
                         }
                         connection.queuePair().send(message.slice());
                         return connection;
@@ -495,63 +505,64 @@ class RdmaChannelTest {
         }
     }
 
-    private static <T> CompletableFuture<T> supplied(Callable<T> call) {
+    private static <T> CompletableFuture<T> startCall(Callable<T> call) {
         return BackgroundCalls.call(Thread.ofVirtual(), call);
     }
 
     @Test
-    void shouldWriteAndReadTheMemoryThatThePeerHasToldOf() throws Exception {
+    void shouldWriteAndReadMemoryOfThePeer() throws Exception {
         var options = new RdmaChannelOptions().operations(2);
-        try (var shown = domain.newArena(Pair.ALL);
-                var own = domain.newArena(Access.LOCAL_WRITE)) {
-            var theirs = shown.region(8192);
+        try (var peerArena = domain.newArena(Pair.ALL);
+                var ownArena = domain.newArena(Access.LOCAL_WRITE)) {
+            var peerRegion = peerArena.region(8192);
             var peer =
                     peer(
                             options,
                             channel -> {
                                 send(
                                         channel,
-                                        MemorySegment.ofArray(theirs.remote().toBytes()),
+                                        MemorySegment.ofArray(peerRegion.remote().toBytes()),
                                         NOTHING);
                                 take(channel, 1);
                                 assertThat(
-                                                theirs.segment()
+                                                peerRegion.segment()
                                                         .asSlice(100, 4000)
                                                         .toArray(ValueLayout.JAVA_BYTE))
                                         .containsOnly(7);
-                                assertThat(theirs.segment().get(ValueLayout.JAVA_BYTE, 99))
+                                assertThat(peerRegion.segment().get(ValueLayout.JAVA_BYTE, 99))
                                         .isZero();
                             });
             try (var channel = connect(options)) {
                 var remote = RemoteMemory.from(ByteBuffer.wrap(take(channel, 1).getFirst()));
-                var mine = own.region(8192);
-                mine.segment().asSlice(0, 4000).fill((byte) 7);
+                var ownRegion = ownArena.region(8192);
+                ownRegion.segment().asSlice(0, 4000).fill((byte) 7);
 
-                var done = new ArrayList<Long>();
+                var completedIds = new ArrayList<Long>();
                 var handler =
                         new RdmaChannel.Handler() {
                             @Override
                             public void message(MemorySegment buffer, long length) {
-                                throw new AssertionError("a message");
+                                throw new AssertionError("unexpected message");
                             }
 
                             @Override
                             public void done(long id) {
-                                done.add(id);
+                                completedIds.add(id);
                             }
                         };
                 var target = remote.slice(100, 4000);
-                assertThat(channel.tryWriteRemote(mine.slice(0, 4000), target, 41)).isTrue();
-                assertThat(channel.tryReadRemote(mine.slice(4000, 4000), target, 42)).isTrue();
-                assertThat(channel.tryReadRemote(mine.slice(4000, 4000), target, 43)).isFalse();
-                while (done.size() < 2) {
+                assertThat(channel.tryWriteRemote(ownRegion.slice(0, 4000), target, 41)).isTrue();
+                assertThat(channel.tryReadRemote(ownRegion.slice(4000, 4000), target, 42)).isTrue();
+                assertThat(channel.tryReadRemote(ownRegion.slice(4000, 4000), target, 43))
+                        .isFalse();
+                while (completedIds.size() < 2) {
                     channel.await(handler, TIMEOUT);
                 }
 
-                assertThat(done).containsExactly(41L, 42L);
-                assertThat(mine.segment().asSlice(4000, 4000).toArray(ValueLayout.JAVA_BYTE))
+                assertThat(completedIds).containsExactly(41L, 42L);
+                assertThat(ownRegion.segment().asSlice(4000, 4000).toArray(ValueLayout.JAVA_BYTE))
                         .containsOnly(7);
-                assertThatThrownBy(() -> channel.tryWriteRemote(mine.slice(), target, 1))
+                assertThatThrownBy(() -> channel.tryWriteRemote(ownRegion.slice(), target, 1))
                         .isInstanceOf(IndexOutOfBoundsException.class);
                 send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
                 get(peer);
@@ -560,14 +571,14 @@ class RdmaChannelTest {
     }
 
     @Test
-    void shouldAllocateNothingOnceWarm() throws Exception {
+    void shouldAllocateNoJavaObjectsAfterWarmUp() throws Exception {
         fabric.needs(Feature.ALLOCATING_NOTHING);
         var options = new RdmaChannelOptions().window(8).messageBytes(256);
-        var peer = peer(options, RdmaChannelTest::answerWithoutAllocating);
+        var peer = peer(options, RdmaChannelTest::replyWithoutAllocating);
         try (var channel = connect(options)) {
             var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-            var answers = new int[1];
-            RdmaChannel.Handler count = (_, _) -> answers[0]++;
+            var replies = new int[1];
+            RdmaChannel.Handler count = (_, _) -> replies[0]++;
             var least = Long.MAX_VALUE;
             for (var round = 0; round < 20 && least > ALLOCATED_BELOW; round++) {
                 var before = threads.getCurrentThreadAllocatedBytes();
@@ -575,11 +586,11 @@ class RdmaChannelTest {
                     var buffer = channel.tryClaim();
                     buffer.set(ValueLayout.JAVA_INT, 0, number);
                     channel.send(64);
-                    while (answers[0] <= number) {
+                    while (replies[0] <= number) {
                         pollOrPause(channel, count);
                     }
                 }
-                answers[0] = 0;
+                replies[0] = 0;
                 least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
             }
 
@@ -588,14 +599,14 @@ class RdmaChannelTest {
         get(peer);
     }
 
-    private static void answerWithoutAllocating(RdmaChannel channel) throws IOException {
+    private static void replyWithoutAllocating(RdmaChannel channel) throws IOException {
         RdmaChannel.Handler answer =
                 (_, _) -> {
                     try {
                         channel.tryClaim();
                         channel.send(64);
                     } catch (VerbsException _) {
-                        // the other side has ended the channel
+                        // the peer has closed the channel
                     }
                 };
         try {
@@ -607,7 +618,7 @@ class RdmaChannelTest {
         }
     }
 
-    /** Both sides may share one processor. */
+    /** Polls, and parks if there was no message, because both sides may share one processor. */
     private static void pollOrPause(RdmaChannel channel, RdmaChannel.Handler handler)
             throws VerbsException {
         if (channel.poll(handler) == 0) {
@@ -625,7 +636,7 @@ class RdmaChannelTest {
                             for (var number = 0; number < 3; number++) {
                                 send(channel, MemorySegment.ofArray(new byte[10]), NOTHING);
                             }
-                            take(channel, 1); // until all three have arrived
+                            take(channel, 1); // waits for the message that confirms all three
                         });
         try (var channel = connect(options)) {
             assertThat(take(channel, 3)).hasSize(3);
@@ -649,11 +660,11 @@ class RdmaChannelTest {
         }
     }
 
-    /** One batch contains a message and all flushed receives. */
+    /** In this test, a single poll returns the last message and all flushed receives. */
     @Test
-    void shouldNotWaitOnceItKnowsThatNothingMoreWillCome() throws Exception {
+    void shouldReportTheDisconnectAtOnceAfterTheLastMessage() throws Exception {
         if (fabric.profile() == Profile.SIW) {
-            throw new Fabric.Listed("on iWARP the side that has accepted cannot send first");
+            throw new Fabric.Listed("on iWARP the accepting side cannot send first");
         }
         var options = new RdmaChannelOptions().window(4);
         var peer =
@@ -675,7 +686,7 @@ class RdmaChannelTest {
         }
     }
 
-    /** The peer does not have to wait for its deadline. */
+    /** The rejection ends the connection attempt of the peer before the timeout of the attempt. */
     @Test
     void shouldRejectAPeerIfThereIsNoMemoryForItsRings() throws Exception {
         var peer = peer(new RdmaChannelOptions().window(5_000_000), _ -> {});
@@ -688,13 +699,17 @@ class RdmaChannelTest {
     }
 
     @Test
-    void shouldRejectAPeerThatRequestsAnotherTest() throws Exception {
+    void shouldRejectAPeerThatDoesNotUseRdmaChannel() throws Exception {
         var peer = peer(new RdmaChannelOptions(), _ -> {});
         try (var completions = device.newCompletionDispatcher(64)) {
-            var asked = ConnectionOptions.of(QueuePairOptions.reliable(completions));
+            var connectionOptions = ConnectionOptions.of(QueuePairOptions.reliable(completions));
 
             assertThatThrownBy(() ->
-                            connections.connect(listener.localAddress(), domain, asked, TIMEOUT))
+                            connections.connect(
+                                    listener.localAddress(),
+                                    domain,
+                                    connectionOptions,
+                                    TIMEOUT))
                     .isInstanceOf(CmException.class);
             assertThatThrownBy(() -> get(peer))
                     .isInstanceOf(ExecutionException.class)
@@ -707,8 +722,8 @@ class RdmaChannelTest {
     @Test
     void shouldRejectAnAcceptorThatDoesNotUseRdmaChannel() throws Exception {
         try (var completions = device.newCompletionDispatcher(64)) {
-            var asked = ConnectionOptions.of(QueuePairOptions.reliable(completions));
-            var accepting = supplied(() -> listener.accept(domain, asked, TIMEOUT));
+            var connectionOptions = ConnectionOptions.of(QueuePairOptions.reliable(completions));
+            var accepting = startCall(() -> listener.accept(domain, connectionOptions, TIMEOUT));
 
             assertThatThrownBy(() -> connect(new RdmaChannelOptions()))
                     .isInstanceOf(VerbsException.class)
@@ -718,7 +733,7 @@ class RdmaChannelTest {
     }
 
     @Test
-    void shouldRefuseOtherThreadsAndHandlersThatPollAndMessagesThatWereNotClaimed()
+    void shouldRejectOtherThreadsPollingHandlersAndUnclaimedMessages()
             throws Exception {
         var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
         try (var channel = connect(new RdmaChannelOptions())) {
@@ -727,13 +742,13 @@ class RdmaChannelTest {
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("claimed");
             channel.tryClaim().set(ValueLayout.JAVA_BYTE, 0, (byte) 42);
-            for (var elsewhere :
+            for (var callOfAnotherThread :
                     List.of(
-                            supplied(() -> channel.trySend(message)),
-                            supplied(channel::tryClaim),
-                            supplied(channel::freeMessages),
-                            supplied(() -> channel.poll(NOTHING)))) {
-                assertThatThrownBy(() -> elsewhere.get(20, TimeUnit.SECONDS))
+                            startCall(() -> channel.trySend(message)),
+                            startCall(channel::tryClaim),
+                            startCall(channel::freeMessages),
+                            startCall(() -> channel.poll(NOTHING)))) {
+                assertThatThrownBy(() -> callOfAnotherThread.get(20, TimeUnit.SECONDS))
                         .hasCauseInstanceOf(WrongThreadException.class);
             }
             channel.send(1);
@@ -784,7 +799,7 @@ class RdmaChannelTest {
     }
 
     @Test
-    void shouldEndHereWhenItsConnectionIsDisconnectedHere() throws Exception {
+    void shouldEndWithCauseClosedHereWhenThisSideDisconnects() throws Exception {
         var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
         try (var channel = connect(new RdmaChannelOptions())) {
             channel.connection().disconnect(TIMEOUT);
@@ -797,7 +812,10 @@ class RdmaChannelTest {
         get(peer);
     }
 
-    /** An echo client that mistakes free send slots for a timeout would fail here. */
+    /**
+     * The result of {@code await} shows the program whether it returned because of a message,
+     * because messages can be sent again, or because of a timeout.
+     */
     @Test
     void shouldDistinguishRoomToSendFromMessagesAndTimeouts() throws Exception {
         var options = new RdmaChannelOptions().window(4);
@@ -816,7 +834,7 @@ class RdmaChannelTest {
         try (var channel = connect(options)) {
             var message = MemorySegment.ofArray(new byte[10]);
             for (var number = 0; number < 4; number++) {
-                while (!channel.trySend(message)) { // on iWARP the first message is a header
+                while (!channel.trySend(message)) { // on iWARP, the first message is only a header
                     channel.await(NOTHING, TIMEOUT);
                 }
             }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  */
 class RegistrationTest {
 
-    private static final long ELSEWHERE = 0x10_0000_0000L;
+    private static final long VIRTUAL_ADDRESS = 0x10_0000_0000L;
     private static final int BYTES = 8192;
 
     private Pair pair;
@@ -60,17 +60,17 @@ class RegistrationTest {
     }
 
     @Test
-    void shouldNameMemoryByTheAddressThatItWasGiven() throws VerbsException {
+    void shouldUseTheChosenAddress() throws VerbsException {
         fabric().needs(Feature.CHOSEN_ADDRESSES);
-        var region = right.domain().newArena(Pair.ALL).regionAt(ELSEWHERE, BYTES);
-        assertThat(region.startAddress()).isEqualTo(ELSEWHERE);
-        assertThat(region.remote().address()).isEqualTo(ELSEWHERE);
+        var region = right.domain().newArena(Pair.ALL).regionAt(VIRTUAL_ADDRESS, BYTES);
+        assertThat(region.startAddress()).isEqualTo(VIRTUAL_ADDRESS);
+        assertThat(region.remote().address()).isEqualTo(VIRTUAL_ADDRESS);
 
         assertThat(write(region.remote().slice(5000, 100))).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(bytes(region, 5000, 100)).containsOnly(1);
         assertThat(bytes(region, 0, 5000)).containsOnly(0);
 
-        // The requests of this side as well.
+        // requests of the side that registered the region use the chosen address, too
         var read =
                 right.queuePair()
                         .prepareRead(region.slice(0, 100), left.region().remote().slice(0, 100));
@@ -78,35 +78,38 @@ class RegistrationTest {
         assertThat(bytes(region, 0, 100)).containsOnly(1);
     }
 
-    /** The provider would read at the address of the request, not at the address of the memory. */
+    /**
+     * The provider would copy inline data from the chosen address, where this process has no
+     * memory.
+     */
     @Test
-    void shouldNotSendInlineFromAnAddressOtherThanTheMemorys() throws VerbsException {
+    void shouldRejectInlineDataFromARegionWithAChosenAddress() throws VerbsException {
         fabric().needs(Feature.CHOSEN_ADDRESSES);
-        var elsewhere = left.domain().newArena(Pair.ALL).regionAt(ELSEWHERE, BYTES);
+        var region = left.domain().newArena(Pair.ALL).regionAt(VIRTUAL_ADDRESS, BYTES);
         var remote = right.region().remote();
-        var write = left.queuePair().prepareWrite(elsewhere.slice(0, 8), remote.slice(0, 8));
+        var write = left.queuePair().prepareWrite(region.slice(0, 8), remote.slice(0, 8));
 
         assertThatThrownBy(() -> write.inline(true))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("is its virtual address");
         write.local(left.region().slice(0, 8)).inline(true);
-        assertThatThrownBy(() -> write.local(elsewhere.slice(0, 8)))
+        assertThatThrownBy(() -> write.local(region.slice(0, 8)))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThat(left.complete(write).status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(bytes(right.region(), 0, 8)).containsOnly(1);
     }
 
     @Test
-    void shouldRefuseAnAddressAtAnotherPlaceOfAPage() throws VerbsException {
+    void shouldRejectAnAddressWithADifferentPageOffset() throws VerbsException {
         fabric().needs(Feature.CHOSEN_ADDRESSES);
         var arena = right.domain().newArena(Pair.ALL);
-        assertThatThrownBy(() -> arena.regionAt(ELSEWHERE + 8, BYTES))
+        assertThatThrownBy(() -> arena.regionAt(VIRTUAL_ADDRESS + 8, BYTES))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("EINVAL");
     }
 
     @Test
-    void shouldCountFromZeroWhereThatIsWanted() throws VerbsException {
+    void shouldStartItsAddressesAtZeroIfItIsZeroBased() throws VerbsException {
         fabric().needs(Feature.ZERO_BASED_REGIONS);
         var region =
                 right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE, Access.ZERO_BASED).region(BYTES);
@@ -126,12 +129,12 @@ class RegistrationTest {
     @Test
     void shouldDiscardDataWrittenToANullRegion() throws VerbsException {
         fabric().needs(Feature.NULL_REGIONS);
-        var nothing = right.domain().newNullRegion();
+        var nullRegion = right.domain().newNullRegion();
         right.fill(2);
         right.post(
                 right.queuePair()
                         .prepareReceive(
-                                List.of(nothing.slice(0, 60), right.region().slice(0, 40))));
+                                List.of(nullRegion.slice(0, 60), right.region().slice(0, 40))));
 
         var sent = left.complete(left.queuePair().prepareSend(left.region().slice(0, 100)));
 
@@ -144,11 +147,11 @@ class RegistrationTest {
     @Test
     void shouldSendZerosFromANullRegion() throws VerbsException {
         fabric().needs(Feature.NULL_REGIONS);
-        var nothing = left.domain().newNullRegion();
+        var nullRegion = left.domain().newNullRegion();
         right.fill(2);
         right.post(right.queuePair().prepareReceive(right.region().slice(0, 100)));
 
-        var sent = left.complete(left.queuePair().prepareSend(nothing.slice(1L << 40, 100)));
+        var sent = left.complete(left.queuePair().prepareSend(nullRegion.slice(1L << 40, 100)));
 
         assertThat(sent.status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(right.next().bytes()).isEqualTo(100);
@@ -167,17 +170,17 @@ class RegistrationTest {
     }
 
     @Test
-    void shouldShowPeersNothingOfANullRegion() throws VerbsException {
+    void shouldNotGrantPeersAccessToANullRegion() throws VerbsException {
         fabric().needs(Feature.NULL_REGIONS);
-        var nothing = right.domain().newNullRegion();
+        var nullRegion = right.domain().newNullRegion();
 
-        assertThat(nothing.segment().byteSize()).isZero();
-        assertThat(nothing.remoteKey()).isZero();
-        assertThatThrownBy(nothing::remote).isInstanceOf(IllegalStateException.class);
+        assertThat(nullRegion.segment().byteSize()).isZero();
+        assertThat(nullRegion.remoteKey()).isZero();
+        assertThatThrownBy(nullRegion::remote).isInstanceOf(IllegalStateException.class);
     }
 
     @Test
-    void shouldGiveARegionOtherRights() throws VerbsException {
+    void shouldAddARightToARegion() throws VerbsException {
         fabric().needs(Feature.REREGISTRATION);
         var region = right.domain().newArena(LOCAL_WRITE).region(BYTES);
 
@@ -210,7 +213,7 @@ class RegistrationTest {
     }
 
     @Test
-    void shouldTakeRightsFromARegion() throws VerbsException {
+    void shouldRemoveARightFromARegion() throws VerbsException {
         fabric().needs(Feature.REREGISTRATION);
         var region = right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);
 
@@ -224,13 +227,13 @@ class RegistrationTest {
     @Test
     void shouldMoveARegionToAnotherDomain() throws VerbsException {
         fabric().needs(Feature.REREGISTRATION);
-        var elsewhere = pair.device().newProtectionDomain();
-        var region = elsewhere.newArena(Pair.ALL).region(BYTES);
+        var otherDomain = pair.device().newProtectionDomain();
+        var region = otherDomain.newArena(Pair.ALL).region(BYTES);
 
         var moved = right.domain().reregister(region);
 
         assertThat(write(moved.remote().slice(0, 100))).isEqualTo(CompletionStatus.SUCCESS);
-        elsewhere.close(); // the arena and its region
+        otherDomain.close(); // closes the arena and its region
         assertThat(moved.isOpen()).isFalse();
     }
 
@@ -251,7 +254,7 @@ class RegistrationTest {
     }
 
     @Test
-    void shouldNoLongerAnswerToTheKeyOfBeforeAChange() throws VerbsException {
+    void shouldRejectTheFormerKeyAfterAReregistration() throws VerbsException {
         fabric().needs(Feature.REREGISTRATION);
         var region = right.domain().newArena(Pair.ALL).region(BYTES);
         var before = region.remote();
@@ -263,9 +266,9 @@ class RegistrationTest {
         assertThat(bytes(changed, 0, 100)).containsOnly(0);
     }
 
-    /** Rejected by all providers, with and without support for reregistration. */
+    /** All providers reject this change, even those that support reregistration. */
     @Test
-    void shouldLeaveARegionAsItWasWhereAChangeIsRefused() throws VerbsException {
+    void shouldLeaveARegionUnchangedWhenAChangeIsRejected() throws VerbsException {
         var region = right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);
 
         assertThatThrownBy(() -> region.reregister(REMOTE_WRITE))

@@ -13,17 +13,18 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** Runs the test classes in one JVM, and prints each result at once. */
+/** Runs the test classes in one JVM, and prints the result of each test when it ends. */
 public final class Run {
 
     private Run() {}
 
     /**
-     * Exits with 0 if at least one test ran and none failed. If the environment variable CI is
-     * true, a skip that the profile does not list counts as a failure.
+     * Runs the tests, and exits with 0 if at least one test passed and none failed. If the
+     * environment variable CI is true, a skip for a reason that the profile does not list counts as
+     * a failure.
      *
-     * @param arguments a regular expression found in the simple names of the classes to run; all by
-     *     default
+     * @param arguments optionally, a regular expression that selects test classes by a part of
+     *     their simple name; by default, all classes run
      */
     public static void main(String... arguments) {
         var filter = arguments.length == 0 ? "" : arguments[0];
@@ -35,7 +36,7 @@ public final class Run {
                         .build();
         var launcher = LauncherFactory.create();
         if (!launcher.discover(request).containsTests()) {
-            System.err.printf("No class of tests has a name that matches '%s'.%n", filter);
+            System.err.printf("No test class has a name that matches '%s'.%n", filter);
             System.exit(1);
         }
         launcher.execute(request, report);
@@ -91,7 +92,9 @@ public final class Run {
             }
         }
 
-        /** Removes the frames of JUnit and of reflection. */
+        /**
+         * Prints an exception and its causes with the stack frames of this project's classes only.
+         */
         private void printFailure(Throwable failure) {
             out.println("    " + failure);
             for (var frame : failure.getStackTrace()) {
@@ -111,7 +114,7 @@ public final class Run {
                 print("skipped", test, ": " + reason);
             } else {
                 failed++;
-                print("FAILED", test, ": skipped for no reason that the profile lists: " + reason);
+                print("FAILED", test, ": skipped for an unlisted reason: " + reason);
             }
         }
 

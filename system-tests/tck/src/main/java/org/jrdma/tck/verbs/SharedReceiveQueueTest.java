@@ -35,7 +35,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests receives that several queue pairs share. */
+/** Tests shared receive queues of polled queue pairs. */
 class SharedReceiveQueueTest {
 
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -51,8 +51,8 @@ class SharedReceiveQueueTest {
         }
     }
 
-    private void use(Hub made) {
-        hub = made;
+    private void use(Hub created) {
+        hub = created;
     }
 
     // ---- messages
@@ -73,26 +73,26 @@ class SharedReceiveQueueTest {
             for (var connection = 0; connection < connections; connection++) {
                 hub.send(connection, 1000 + connection, round * connections + connection);
             }
-            var heard = new HashSet<Integer>();
+            var connectionsSeen = new HashSet<Integer>();
             for (var arrival : hub.arrived(connections)) {
                 var completion = arrival.completion();
                 assertThat(completion.status()).isEqualTo(CompletionStatus.SUCCESS);
                 assertThat(completion.kind()).isEqualTo(CompletionKind.RECEIVE);
                 assertThat(completion.source()).isEmpty();
                 var connection = hub.connectionOf(completion.queuePairNumber());
-                heard.add(connection);
+                connectionsSeen.add(connection);
                 assertThat(completion.bytes()).isEqualTo(1000 + connection);
                 assertThat(hub.received((int) arrival.id(), completion.bytes()))
                         .isEqualTo(times(completion.bytes(), round * connections + connection));
                 hub.post(receives[(int) arrival.id()]);
             }
-            assertThat(heard).hasSize(connections);
+            assertThat(connectionsSeen).hasSize(connections);
             hub.sent(connections);
         }
     }
 
     @Test
-    void shouldTakeReceivesInTheirOrderWhicheverQueuePairTheMessageComesTo() throws VerbsException {
+    void shouldUseReceivesInOrderForMessagesToAnyQueuePair() throws VerbsException {
         use(Hub.of(3));
         hub.receive(6);
 
@@ -163,7 +163,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldScatterAMessageToPieces() throws VerbsException {
+    void shouldScatterAMessageToSeveralSlices() throws VerbsException {
         use(Hub.of(1, 4, 3, new DirectConnectOptions()));
         hub.post(hub.shared().prepareReceive(List.of(hub.in(0, 10), hub.in(1, 20), hub.in(2, 30))));
 
@@ -250,7 +250,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldCompleteWhereTheQueuePairThatTookItCompletes() throws VerbsException {
+    void shouldCompleteInTheCompletionQueueOfTheReceivingQueuePair() throws VerbsException {
         use(Hub.of(1));
         var other = hub.device().newCompletionQueue(64);
         var otherCursor = other.newCursor(4);
@@ -270,7 +270,7 @@ class SharedReceiveQueueTest {
     // ---- capacity
 
     @Test
-    void shouldTakeNoMoreReceivesThanThereIsRoomForAndAgainAsManyAsCompleted()
+    void shouldRejectReceivesWhileItIsFullAndAcceptOneForEachCompletion()
             throws VerbsException {
         use(Hub.of(2));
         hub.receive(Hub.RECEIVES);
@@ -288,7 +288,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldNeedRoomInACompletionQueueOnceHoweverManyQueuePairsThereAre() throws VerbsException {
+    void shouldReserveCapacityOnceForAllQueuePairsOfACompletionQueue() throws VerbsException {
         use(Hub.of(0));
         var completions = hub.device().newCompletionQueue(Hub.RECEIVES + 3);
         var options = QueuePairOptions.reliable(completions).sends(1).sharedReceives(hub.shared());
@@ -375,7 +375,7 @@ class SharedReceiveQueueTest {
 
         hub.send(0, 8, 1);
         hub.arrived(1);
-        assertNoEventOfTheQueue(); // three are left
+        assertNoEventOfTheQueue(); // three receives are left, as many as the limit
 
         hub.send(1, 8, 2);
         var event = await(AsyncEventType.SHARED_RECEIVE_QUEUE_LIMIT_REACHED);
@@ -384,7 +384,7 @@ class SharedReceiveQueueTest {
 
         hub.send(0, 8, 3);
         hub.arrived(2);
-        assertNoEventOfTheQueue(); // the event has been reported
+        assertNoEventOfTheQueue(); // the event has removed the limit
 
         hub.shared().limit(1);
         hub.send(1, 8, 4);
@@ -405,7 +405,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldRefuseALimitThatCannotBeReached() throws VerbsException {
+    void shouldRejectALimitOutOfRange() throws VerbsException {
         use(Hub.of(0));
 
         for (var limit : new int[] {-1, Hub.RECEIVES + 1}) {
@@ -497,9 +497,9 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldRefuseSizesThatCannotBe() throws VerbsException {
+    void shouldRejectInvalidSizes() throws VerbsException {
         use(Hub.of(0));
-        var most = hub.device().attributes();
+        var limits = hub.device().attributes();
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> hub.domain().newPolledSharedReceiveQueue(0))
@@ -512,7 +512,7 @@ class SharedReceiveQueueTest {
                 .isThrownBy(() ->
                         hub.domain()
                                 .newPolledSharedReceiveQueue(
-                                        1, most.maxSharedReceiveElements() + 1))
+                                        1, limits.maxSharedReceiveElements() + 1))
                 .withMessageStartingWith("ibv_create_srq failed for 1 receives with ")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
     }
@@ -520,7 +520,7 @@ class SharedReceiveQueueTest {
     // ---- closing a queue pair, closing the queue
 
     @Test
-    void shouldReportThatAQueuePairInErrorTakesNoMoreReceivesAndLeaveThemToOthers()
+    void shouldReportTheLastReceiveOfAQueuePairInErrorAndLeaveTheOthers()
             throws Exception {
         use(Hub.of(2));
         hub.receive(4);
@@ -627,7 +627,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldFailTheQueuePairThatTookAReceiveIntoAnotherDomainsMemory() throws VerbsException {
+    void shouldFailAQueuePairThatReceivesIntoMemoryOfAnotherDomain() throws VerbsException {
         use(Hub.of(1));
         var other = hub.device().newProtectionDomain().newArena(Access.LOCAL_WRITE).region(64);
         hub.post(hub.shared().prepareReceive(other.slice()).id(5));
@@ -661,22 +661,22 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldBePostedToByOneThreadOnly() throws Exception {
+    void shouldAllowOnlyOneThreadToPrepareReceives() throws Exception {
         use(Hub.of(0));
         hub.prepareReceive(0);
-        var answer = new Throwable[1];
+        var failure = new Throwable[1];
         var other =
                 Thread.ofPlatform()
                         .start(() -> {
                             try {
                                 hub.prepareReceive(1);
                             } catch (WrongThreadException e) {
-                                answer[0] = e;
+                                failure[0] = e;
                             }
                         });
         other.join();
 
-        assertThat(answer[0]).hasMessageContaining("The receives of " + hub.shared());
+        assertThat(failure[0]).hasMessageContaining("The receives of " + hub.shared());
     }
 
     // ---- events
@@ -701,7 +701,7 @@ class SharedReceiveQueueTest {
                                         AsyncEventType.SHARED_RECEIVE_QUEUE_ERROR));
             }
         } catch (FabricTimeoutException e) {
-            assertThat(e).as("nothing more came").isNotNull();
+            assertThat(e).as("the timeout, because no further event arrived").isNotNull();
         }
     }
 }

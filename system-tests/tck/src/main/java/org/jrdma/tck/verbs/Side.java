@@ -16,7 +16,10 @@ import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.VerbsException;
 
-/** One of two connected queue pairs with its objects. The sides share only the device. */
+/**
+ * One side of a {@link Pair}: a queue pair with its own protection domain, completion queue and
+ * memory region. The two sides share only the device.
+ */
 record Side(
         ProtectionDomain domain,
         CompletionQueue completions,
@@ -45,7 +48,9 @@ record Side(
         return take(1).getFirst().completion();
     }
 
-    /** Waits for the next completions. */
+    /**
+     * Waits for the next {@code count} completions. The test fails if they do not arrive in time.
+     */
     List<Numbered> take(int count) {
         return take(cursor, count);
     }
@@ -67,7 +72,7 @@ record Side(
         return taken;
     }
 
-    /** Fills the region. */
+    /** Fills the region with one repeated byte. */
     void fill(int value) {
         region.segment().fill((byte) value);
     }

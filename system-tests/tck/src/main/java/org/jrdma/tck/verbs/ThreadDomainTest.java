@@ -13,7 +13,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests objects of a thread domain, which work like all others and together with them. */
+/**
+ * Tests objects in a parent domain that has a thread domain. They must work like other objects, and
+ * together with objects of the underlying protection domain.
+ */
 class ThreadDomainTest {
 
     private final Fabric fabric = Fabric.underTest();
@@ -30,7 +33,7 @@ class ThreadDomainTest {
     }
 
     @Test
-    void shouldReachTheMemoryOfTheDomainThatItIsMadeOf() throws VerbsException {
+    void shouldAccessMemoryOfTheUnderlyingDomain() throws VerbsException {
         fabric.needs(Feature.THREAD_DOMAINS);
         fabric.needs(Feature.MOVING_DATA);
         var domain = device.newProtectionDomain();
@@ -58,24 +61,25 @@ class ThreadDomainTest {
     }
 
     @Test
-    void shouldUseAddressHandlesAndSharedReceivesOfTheDomainThatItIsMadeOf() throws VerbsException {
+    void shouldUseAddressHandlesAndSharedReceivesOfTheUnderlyingDomain() throws VerbsException {
         fabric.needs(Feature.THREAD_DOMAINS);
         fabric.needs(Feature.DATAGRAMS);
         var side = DatagramSide.active(device);
         var shared = side.domain().newPolledSharedReceiveQueue(4);
         var parent = side.domain().newParentDomainUnguarded(device.newThreadDomain());
-        var own =
+        var queuePair =
                 parent.newQueuePair(
                         QueuePairOptions.datagrams(side.completions())
                                 .sends(4)
                                 .sharedReceives(shared));
-        own.activate(DatagramSide.QUEUE_KEY);
-        var handle = side.domain().newAddressHandle(own.addressOf(own.endpoint()));
-        var to = new Destination(handle, own.number(), DatagramSide.QUEUE_KEY);
+        queuePair.activate(DatagramSide.QUEUE_KEY);
+        var handle = side.domain().newAddressHandle(queuePair.addressOf(queuePair.endpoint()));
+        var to = new Destination(handle, queuePair.number(), DatagramSide.QUEUE_KEY);
         assertThat(shared.prepareReceive(side.place(0, 32)).id(1).tryPost()).isTrue();
         side.region().segment().asSlice(32768, 32).fill((byte) 9);
 
-        assertThat(own.prepareSend(side.region().slice(32768, 32), to).id(2).tryPost()).isTrue();
+        assertThat(queuePair.prepareSend(side.region().slice(32768, 32), to).id(2).tryPost())
+                .isTrue();
 
         assertThat(Side.take(side.cursor(), 2))
                 .extracting(taken -> taken.id())
@@ -108,7 +112,7 @@ class ThreadDomainTest {
     }
 
     @Test
-    void shouldRefuseDomainsThatAreOfNoThread() throws VerbsException {
+    void shouldRejectADomainThatIsNotAParentDomain() throws VerbsException {
         var domain = device.newProtectionDomain();
         var options = CompletionQueueOptions.capacity(4);
 
@@ -133,7 +137,7 @@ class ThreadDomainTest {
     }
 
     @Test
-    void shouldReportThatTheyAreNotSupported() {
+    void shouldReportThatThreadDomainsAreNotSupported() {
         fabric.needsLackOf(Feature.THREAD_DOMAINS);
 
         assertThatThrownBy(() -> device.newThreadDomain())

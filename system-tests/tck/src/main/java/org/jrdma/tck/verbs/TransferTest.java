@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the success of every operation of a reliable connection, posted and polled. */
+/** Tests that each operation succeeds between two connected reliable queue pairs. */
 class TransferTest {
 
     private static final int ELEMENTS = 4;
@@ -53,11 +53,12 @@ class TransferTest {
     void shouldSendAMessageIntoAReceive() throws VerbsException {
         right.post(right.queuePair().prepareReceive(right.region().slice(10, 100)).id(9));
 
-        assertDone(left.complete(left.queuePair().prepareSend(left.region().slice(0, 60))), SEND);
+        assertSuccess(
+                left.complete(left.queuePair().prepareSend(left.region().slice(0, 60))), SEND);
 
         var received = right.take(1).getFirst();
         assertThat(received.id()).isEqualTo(9);
-        assertDone(received.completion(), RECEIVE);
+        assertSuccess(received.completion(), RECEIVE);
         assertThat(received.completion().bytes()).isEqualTo(60);
         assertThat(received.completion().immediate()).isEmpty();
         assertThat(right.bytes(10, 60)).containsOnly(1);
@@ -65,7 +66,11 @@ class TransferTest {
         assertThat(right.bytes(70, 60)).containsOnly(2);
     }
 
-    /** A child process that shares pages with this one could take them away from the adapter. */
+    /**
+     * Starting a program forks this process. If the child shared the registered pages, a later
+     * store of this process would copy a page, and the adapter would continue to use the original
+     * page.
+     */
     @Test
     void shouldReachTheSameMemoryWhileProgramsAreStarted() throws Exception {
         var write =
@@ -74,14 +79,14 @@ class TransferTest {
         for (var value = 3; value < 20; value++) {
             var program = new ProcessBuilder("true").start();
             left.fill(value);
-            assertDone(left.complete(write), WRITE);
+            assertSuccess(left.complete(write), WRITE);
             assertThat(right.bytes(0, 4096)).containsOnly(value);
             assertThat(program.waitFor()).isZero();
         }
     }
 
     @Test
-    void shouldSendImmediateDataAlong() throws VerbsException {
+    void shouldSendImmediateData() throws VerbsException {
         right.post(right.queuePair().prepareReceive(right.region().slice(0, 100)));
 
         var sent =
@@ -90,13 +95,13 @@ class TransferTest {
                                 .prepareSend(left.region().slice(0, 8))
                                 .immediate(0x80_01_02_03));
 
-        assertDone(sent, SEND);
+        assertSuccess(sent, SEND);
         assertThat(sent.immediate()).isEmpty();
         assertThat(right.next().immediate()).hasValue(0x80_01_02_03);
     }
 
     @Test
-    void shouldGiveMessagesToReceivesInTheirOrder() throws VerbsException {
+    void shouldMatchMessagesToReceivesInOrder() throws VerbsException {
         for (var number = 0; number < 8; number++) {
             right.post(
                     right.queuePair()
@@ -121,7 +126,7 @@ class TransferTest {
     }
 
     @Test
-    void shouldWriteOnlyThePeersMemory() throws VerbsException {
+    void shouldWriteOnlyToTheGivenRange() throws VerbsException {
         var remote = right.region().remote().slice(1000, 500);
 
         var written =
@@ -130,7 +135,7 @@ class TransferTest {
                                 .prepareWrite(left.region().slice(0, 100), remote)
                                 .remoteOffset(50));
 
-        assertDone(written, WRITE);
+        assertSuccess(written, WRITE);
         assertThat(right.bytes(1050, 100)).containsOnly(1);
         assertThat(right.bytes(0, 1050)).containsOnly(2);
         assertThat(right.bytes(1150, 1000)).containsOnly(2);
@@ -143,7 +148,7 @@ class TransferTest {
                         left.queuePair()
                                 .prepareWrite(left.region().slice(), right.region().remote()));
 
-        assertDone(written, WRITE);
+        assertSuccess(written, WRITE);
         assertThat(right.bytes(0, Pair.REGION_BYTES)).containsOnly(1);
     }
 
@@ -151,17 +156,17 @@ class TransferTest {
     void shouldWriteAndNotifyThePeerByImmediateData() throws VerbsException {
         right.post(right.queuePair().prepareReceive(List.of()));
 
-        assertDone(
+        assertSuccess(
                 left.complete(
                         left.queuePair()
                                 .prepareWrite(left.region().slice(0, 33), right.region().remote())
                                 .immediate(-7)),
                 WRITE);
 
-        var told = right.next();
-        assertDone(told, RECEIVE_WRITE_WITH_IMMEDIATE);
-        assertThat(told.immediate()).hasValue(-7);
-        assertThat(told.bytes()).isEqualTo(33);
+        var received = right.next();
+        assertSuccess(received, RECEIVE_WRITE_WITH_IMMEDIATE);
+        assertThat(received.immediate()).hasValue(-7);
+        assertThat(received.bytes()).isEqualTo(33);
         assertThat(right.bytes(0, 33)).containsOnly(1);
         assertThat(right.bytes(33, 10)).containsOnly(2);
     }
@@ -176,7 +181,7 @@ class TransferTest {
                                         right.region().remote().at(64))
                                 .remoteOffset(64));
 
-        assertDone(read, READ);
+        assertSuccess(read, READ);
         assertThat(left.bytes(100, 5000)).containsOnly(2);
         assertThat(left.bytes(0, 100)).containsOnly(1);
         assertThat(left.bytes(5100, 100)).containsOnly(1);
@@ -191,11 +196,11 @@ class TransferTest {
                         .prepareCompareAndSwap(left.region().slice(8, 8), right.region().remote())
                         .remoteOffset(64);
 
-        assertDone(left.complete(swap.values(5, -1)), COMPARE_AND_SWAP);
+        assertSuccess(left.complete(swap.values(5, -1)), COMPARE_AND_SWAP);
         assertThat(left.region().segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(5);
         assertThat(right.region().readLongAcquire(64)).isEqualTo(-1);
 
-        assertDone(left.complete(swap.values(5, 77)), COMPARE_AND_SWAP);
+        assertSuccess(left.complete(swap.values(5, 77)), COMPARE_AND_SWAP);
         assertThat(left.region().segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(-1);
         assertThat(right.region().readLongAcquire(64)).isEqualTo(-1);
     }
@@ -207,15 +212,15 @@ class TransferTest {
                 left.queuePair()
                         .prepareFetchAndAdd(left.region().slice(0, 8), right.region().remote());
 
-        assertDone(left.complete(add.delta(1)), FETCH_AND_ADD);
+        assertSuccess(left.complete(add.delta(1)), FETCH_AND_ADD);
         assertThat(left.region().readLongAcquire(0)).isEqualTo(Long.MAX_VALUE);
-        assertDone(left.complete(add.delta(-1)), FETCH_AND_ADD);
+        assertSuccess(left.complete(add.delta(-1)), FETCH_AND_ADD);
         assertThat(left.region().readLongAcquire(0)).isEqualTo(Long.MIN_VALUE);
         assertThat(right.region().readLongAcquire(0)).isEqualTo(Long.MAX_VALUE);
     }
 
     @Test
-    void shouldGatherPiecesAndScatterThem() throws VerbsException {
+    void shouldGatherAndScatterSlices() throws VerbsException {
         for (var piece = 0; piece < ELEMENTS; piece++) {
             left.region().segment().asSlice(piece * 1000L, 10).fill((byte) (10 + piece));
         }
@@ -251,12 +256,12 @@ class TransferTest {
         var pieces = List.of(left.region().slice(10, 5), left.region().slice(100, 50));
         right.region().segment().asSlice(0, 5).fill((byte) 3);
 
-        assertDone(
+        assertSuccess(
                 left.complete(left.queuePair().prepareRead(pieces, right.region().remote())), READ);
         assertThat(left.bytes(10, 5)).containsOnly(3);
         assertThat(left.bytes(100, 50)).containsOnly(2);
 
-        assertDone(
+        assertSuccess(
                 left.complete(
                         left.queuePair().prepareWrite(pieces, right.region().remote().at(2000))),
                 WRITE);
@@ -274,26 +279,26 @@ class TransferTest {
         left.post(write);
         left.fill(9);
 
-        assertDone(left.next(), WRITE);
+        assertSuccess(left.next(), WRITE);
         assertThat(right.bytes(0, INLINE)).containsOnly(1);
         assertThat(right.bytes(INLINE, INLINE)).containsOnly(2);
     }
 
     @Test
-    void shouldCompleteOnlySignaledRequestsVisibly() throws VerbsException {
-        var quiet =
+    void shouldReturnCompletionsOnlyOfSignaledRequests() throws VerbsException {
+        var unsignaledWrite =
                 left.queuePair()
                         .prepareWrite(left.region().slice(0, 8), right.region().remote())
                         .id(1)
                         .signaled(false);
-        var loud =
+        var signaledWrite =
                 left.queuePair()
                         .prepareWrite(left.region().slice(8, 8), right.region().remote().at(8))
                         .id(2);
 
-        left.post(quiet);
-        left.post(quiet);
-        left.post(loud);
+        left.post(unsignaledWrite);
+        left.post(unsignaledWrite);
+        left.post(signaledWrite);
 
         assertThat(left.take(1).getFirst().id()).isEqualTo(2);
         assertThat(left.queuePair().freeSends()).isEqualTo(Pair.REQUESTS);
@@ -323,20 +328,20 @@ class TransferTest {
     }
 
     @Test
-    void shouldMoveMessagesOfNoBytes() throws VerbsException {
+    void shouldTransferMessagesWithoutData() throws VerbsException {
         right.post(right.queuePair().prepareReceive(right.region().slice(0, 10)));
         right.post(right.queuePair().prepareReceive(List.of()));
 
-        assertDone(left.complete(left.queuePair().prepareSend(List.of())), SEND);
-        assertDone(
+        assertSuccess(left.complete(left.queuePair().prepareSend(List.of())), SEND);
+        assertSuccess(
                 left.complete(left.queuePair().prepareSend(left.region().slice(0, 0)).immediate(4)),
                 SEND);
-        assertDone(
+        assertSuccess(
                 left.complete(
                         left.queuePair()
                                 .prepareWrite(left.region().slice(5, 0), right.region().remote())),
                 WRITE);
-        assertDone(
+        assertSuccess(
                 left.complete(
                         left.queuePair()
                                 .prepareRead(left.region().slice(5, 0), right.region().remote())),
@@ -350,7 +355,7 @@ class TransferTest {
     }
 
     @Test
-    void shouldPostAChainInItsOrder() throws VerbsException {
+    void shouldPostAChainInOrder() throws VerbsException {
         var chain =
                 left.queuePair()
                         .prepareChain(
@@ -414,7 +419,7 @@ class TransferTest {
     }
 
     @Test
-    void shouldAnswerThatTheQueueIsFullUntilASignaledCompletionFreesIt() throws VerbsException {
+    void shouldReportThatTheQueueIsFullUntilASignaledCompletionFreesSlots() throws VerbsException {
         var write =
                 left.queuePair().prepareWrite(left.region().slice(0, 8), right.region().remote());
         var posted = 0;
@@ -430,7 +435,7 @@ class TransferTest {
     }
 
     @Test
-    void shouldRefuseAChainForWhichThereAreNotEnoughSlots() throws VerbsException {
+    void shouldRejectAChainWithoutEnoughFreeSlots() throws VerbsException {
         var write =
                 left.queuePair().prepareWrite(left.region().slice(0, 8), right.region().remote());
         var chain =
@@ -455,7 +460,7 @@ class TransferTest {
     }
 
     @Test
-    void shouldCountReceiveSlotsLikewise() throws VerbsException {
+    void shouldCountFreeReceiveSlots() throws VerbsException {
         var receive = right.queuePair().prepareReceive(right.region().slice(0, 8));
         var posted = new ArrayList<Integer>();
         while (receive.tryPost()) {
@@ -469,7 +474,7 @@ class TransferTest {
         assertThat(right.queuePair().freeReceives()).isEqualTo(1);
     }
 
-    private static void assertDone(Completion completion, CompletionKind kind) {
+    private static void assertSuccess(Completion completion, CompletionKind kind) {
         assertThat(completion.isSuccess()).as("%s", completion).isTrue();
         assertThat(completion.kind()).isEqualTo(kind);
     }

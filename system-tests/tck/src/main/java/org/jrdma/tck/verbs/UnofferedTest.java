@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests features that only adapters have. Other libraries, providers and kernels of any version
- * reject them with a message.
+ * Tests features that only hardware adapters have. Other devices must reject each feature with an
+ * exception that names the C function.
  */
 class UnofferedTest {
 
@@ -47,7 +47,7 @@ class UnofferedTest {
         }
     }
 
-    private Map<String, ThrowingCallable> offers() {
+    private Map<String, ThrowingCallable> callsByFunction() {
         return Map.ofEntries(
                 entry("ibv_query_port_speed", () -> device.portSpeed(1)),
                 entry("ibv_modify_qp_rate_limit", () -> queuePair.limitRate(RateLimit.NONE)),
@@ -85,9 +85,9 @@ class UnofferedTest {
                 "ibv_import_mr",
                 "ibv_import_dm"
             })
-    void shouldBeRefusedByItsName(String function) {
+    void shouldNameTheFunctionOfAnUnsupportedFeature(String function) {
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(offers().get(function))
+                .isThrownBy(callsByFunction().get(function))
                 .satisfies(e -> {
                     assertThat(e.function()).isEqualTo(function);
                     assertThat(e.code()).isIn(Errno.EOPNOTSUPP, Errno.EINVAL);

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests unreliable connections: data that arrives is correct, and lost data causes no error. */
+/**
+ * Tests queue pairs of unreliable connections. Data that arrives must be correct, and lost data
+ * must not cause an error.
+ */
 class UnreliableConnectionTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -49,7 +52,7 @@ class UnreliableConnectionTest {
     }
 
     @Test
-    void shouldBeOfItsType() throws VerbsException {
+    void shouldReportItsTypeAndState() throws VerbsException {
         assertThat(left.queuePair().type()).isEqualTo(QueuePairType.UNRELIABLE_CONNECTION);
         assertThat(left.queuePair().query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
         assertThat(left.queuePair().query().destinationNumber())
@@ -119,7 +122,7 @@ class UnreliableConnectionTest {
 
         assertThat(left.complete(write.remoteOffset(100)).kind()).isEqualTo(CompletionKind.WRITE);
 
-        // a later message, because messages of one connection stay in order
+        // when this later message has arrived, the write has arrived, because both stay in order
         awaitMessage();
         assertThat(right.bytes(100, 5000)).isEqualTo(times(5000, 0x11));
         assertThat(right.bytes(0, 100)).isEqualTo(times(100, CANARY));
@@ -143,11 +146,11 @@ class UnreliableConnectionTest {
     }
 
     @Test
-    void shouldLoseAMessageWithoutAReceiveSilently() throws VerbsException {
+    void shouldDropAMessageWithoutAReceive() throws VerbsException {
         var lost = left.complete(left.queuePair().prepareSend(left.region().slice(0, 3000)));
 
         assertThat(lost.status()).isEqualTo(CompletionStatus.SUCCESS);
-        awaitWriteBehind();
+        awaitArrivalOfALaterWrite();
 
         left.fill(0x22);
         right.post(right.queuePair().prepareReceive(right.region().slice(0, 4096)).id(7));
@@ -161,7 +164,7 @@ class UnreliableConnectionTest {
     }
 
     @Test
-    void shouldLoseAWriteWithAWrongKeySilently() throws VerbsException {
+    void shouldDropAWriteWithAWrongKey() throws VerbsException {
         var remote = right.region().remote();
         var wrong = new RemoteMemory(remote.address(), ~remote.key(), remote.length());
 
@@ -169,7 +172,7 @@ class UnreliableConnectionTest {
                 left.complete(left.queuePair().prepareWrite(left.region().slice(0, 100), wrong));
 
         assertThat(written.status()).isEqualTo(CompletionStatus.SUCCESS);
-        awaitWriteBehind();
+        awaitArrivalOfALaterWrite();
         assertThat(right.bytes(0, 100)).isEqualTo(times(100, CANARY));
     }
 
@@ -227,56 +230,59 @@ class UnreliableConnectionTest {
     }
 
     @Test
-    void shouldBeAwaited() throws Exception {
+    void shouldCompleteAsynchronously() throws Exception {
         var device = pair.device();
         var domain = device.newProtectionDomain();
         var completions = device.newCompletionDispatcher(32);
         var memory = domain.newArena(Pair.ALL).region(8192);
-        try (var one =
+        try (var sender =
                         domain.newQueuePair(
                                 QueuePairOptions.unreliable(completions).sends(4).receives(4));
-                var other =
+                var receiver =
                         domain.newQueuePair(
                                 QueuePairOptions.unreliable(completions).sends(4).receives(4))) {
-            one.connect(other.endpoint(), new DirectConnectOptions());
-            other.connect(one.endpoint());
+            sender.connect(receiver.endpoint(), new DirectConnectOptions());
+            receiver.connect(sender.endpoint());
             memory.segment().setString(0, "Saluton, mondo");
 
-            var receive = other.receive(memory.slice(4096, 64));
-            one.send(memory.slice(0, 15)).await(LONG);
+            var receive = receiver.receive(memory.slice(4096, 64));
+            sender.send(memory.slice(0, 15)).await(LONG);
             assertThat(receive.await(LONG).bytes()).isEqualTo(15);
             assertThat(memory.segment().getString(4096)).isEqualTo("Saluton, mondo");
 
-            var told = other.receive(List.of());
-            one.writeWithImmediate(memory.slice(0, 15), memory.remote().slice(5000, 15), 9)
+            var notified = receiver.receive(List.of());
+            sender.writeWithImmediate(memory.slice(0, 15), memory.remote().slice(5000, 15), 9)
                     .await(LONG);
-            assertThat(told.await(LONG).immediate()).hasValue(9);
+            assertThat(notified.await(LONG).immediate()).hasValue(9);
             assertThat(memory.segment().getString(5000)).isEqualTo("Saluton, mondo");
 
-            assertThatThrownBy(() -> one.read(memory.slice(0, 8), memory.remote()))
+            assertThatThrownBy(() -> sender.read(memory.slice(0, 8), memory.remote()))
                     .isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("READ");
-            assertThatThrownBy(() -> one.fetchAndAdd(memory.slice(0, 8), memory.remote(), 1))
+            assertThatThrownBy(() -> sender.fetchAndAdd(memory.slice(0, 8), memory.remote(), 1))
                     .isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("FETCH_AND_ADD");
-            assertThatThrownBy(() -> one.compareAndSwap(memory.slice(0, 8), memory.remote(), 0, 1))
+            assertThatThrownBy(() ->
+                            sender.compareAndSwap(memory.slice(0, 8), memory.remote(), 0, 1))
                     .isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("COMPARE_AND_SWAP");
         }
     }
 
     /**
-     * Waits until a later message arrives, because the completion of a request does not mean
-     * arrival.
+     * Waits until a later write has arrived, because the completion of a request does not mean that
+     * its data has arrived.
      */
-    private void awaitWriteBehind() throws VerbsException {
+    private void awaitArrivalOfALaterWrite() throws VerbsException {
         var end = Pair.REGION_BYTES - Long.BYTES;
         var last =
                 left.queuePair().prepareWrite(left.region().slice(0, 8), right.region().remote());
         assertThat(left.complete(last.remoteOffset(end)).isSuccess()).isTrue();
         var deadline = System.nanoTime() + LONG.toNanos();
         while (right.region().readLongAcquire(end) != 0x1111_1111_1111_1111L) {
-            assertThat(System.nanoTime() - deadline).as("nanoseconds late").isNegative();
+            assertThat(System.nanoTime() - deadline)
+                    .as("nanoseconds beyond the deadline")
+                    .isNegative();
         }
     }
 

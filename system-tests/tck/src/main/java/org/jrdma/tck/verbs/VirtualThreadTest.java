@@ -21,8 +21,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Virtual threads wait on only two carrier threads. If every wait blocked its carrier, the third
- * waiter would never start. If a single one did, two others could not run at the same time.
+ * Tests that waiting virtual threads release their carrier threads. The scheduler has only two
+ * carriers. If each waiting thread occupied a carrier, a third thread would never start. If one
+ * waiting thread occupied a carrier, two other threads could not run at the same time.
  */
 class VirtualThreadTest {
 
@@ -35,11 +36,11 @@ class VirtualThreadTest {
         Assumptions.assumeTrue(
                 "2".equals(System.getProperty("jdk.virtualThreadScheduler.parallelism"))
                         && "2".equals(System.getProperty("jdk.virtualThreadScheduler.maxPoolSize")),
-                "needs -Djdk.virtualThreadScheduler.parallelism=2 and maxPoolSize=2");
+                "The test needs -Djdk.virtualThreadScheduler.parallelism=2 and maxPoolSize=2.");
     }
 
     @Test
-    void shouldLetThousandsWaitForCompletionsWhileOthersGoOn() throws Exception {
+    void shouldLetThousandsWaitForCompletionsWhileOtherThreadsRun() throws Exception {
         try (var pair = AsyncPair.connected(WAITERS)) {
             var waiting = new CountDownLatch(WAITERS);
             var received = new AtomicInteger();
@@ -59,7 +60,7 @@ class VirtualThreadTest {
                                 }));
             }
             assertThat(waiting.await(60, TimeUnit.SECONDS))
-                    .as("all wait; %d do not", waiting.getCount())
+                    .as("all threads wait; %d do not", waiting.getCount())
                     .isTrue();
             assertThat(received).hasValue(0);
 
@@ -74,11 +75,11 @@ class VirtualThreadTest {
         }
     }
 
-    /** Runs two threads that each keep a carrier until the other has one as well. */
+    /** Starts two virtual threads that spin until both of them run at the same time. */
     private static void assertBothCarriersAreFree() throws Exception {
         var running = new AtomicInteger();
         var gaveUp = new AtomicBoolean();
-        var met = new CountDownLatch(2);
+        var bothRan = new CountDownLatch(2);
         for (var number = 0; number < 2; number++) {
             Thread.ofVirtual()
                     .start(() -> {
@@ -86,16 +87,16 @@ class VirtualThreadTest {
                         while (running.get() < 2 && !gaveUp.get()) {
                             Thread.onSpinWait();
                         }
-                        met.countDown();
+                        bothRan.countDown();
                     });
         }
-        var together = met.await(30, TimeUnit.SECONDS);
+        var together = bothRan.await(30, TimeUnit.SECONDS);
         gaveUp.set(true);
         assertThat(together).as("two carriers are free").isTrue();
     }
 
     @Test
-    void shouldWaitForSlotsWithoutACarrier() throws Exception {
+    void shouldReleaseTheCarrierWhileWaitingForSlots() throws Exception {
         try (var pair = AsyncPair.connected(1, LONG)) {
             pair.right().receive(pair.there().slice(0, 8));
             var waiting = new CountDownLatch(4);
@@ -108,7 +109,7 @@ class VirtualThreadTest {
                                 pair.right().receive(pair.there().slice(0, 8)).await(LONG);
                                 received.countDown();
                             } catch (Exception e) {
-                                // not counted
+                                // a failed receive does not count as received
                             }
                         });
             }
@@ -135,7 +136,7 @@ class VirtualThreadTest {
     }
 
     @Test
-    void shouldWaitForEventsOfDevicesAndQueuesWithoutACarrier() throws Exception {
+    void shouldReleaseTheCarrierWhileWaitingForEventsOfDevicesAndQueues() throws Exception {
         Fabric.underTest().needs(Feature.COMPLETION_EVENTS);
         var device = Fabric.underTest().open();
         var ended = new CountDownLatch(8);
@@ -175,7 +176,7 @@ class VirtualThreadTest {
     }
 
     @Test
-    void shouldWaitForPeersWithoutACarrier() throws Exception {
+    void shouldReleaseTheCarrierWhileWaitingForPeers() throws Exception {
         var fabric = Fabric.underTest();
         var connections = fabric.connections();
         var device = fabric.open();
@@ -223,9 +224,12 @@ class VirtualThreadTest {
         }
     }
 
-    /** The threads of a program must not delay the response on which their own end depends. */
+    /**
+     * The SDK must answer a disconnect even if busy virtual threads of the program occupy all
+     * carriers.
+     */
     @Test
-    void shouldAnswerAPeerThatDisconnectsThoughNoCarrierIsFree() throws Exception {
+    void shouldAnswerADisconnectWhileNoCarrierIsFree() throws Exception {
         var fabric = Fabric.underTest();
         var connections = fabric.connections();
         var stop = new AtomicBoolean();
@@ -266,7 +270,7 @@ class VirtualThreadTest {
         }
     }
 
-    /** A call that waits. */
+    /** A blocking call. */
     @FunctionalInterface
     private interface Wait {
         void run() throws Exception;

@@ -36,8 +36,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests extended reliable connections by address: the connecting side sends, the accepting side
- * receives.
+ * Tests extended reliable connections (XRC) that the connection manager establishes. The connecting
+ * side sends, and the accepting side receives.
  */
 class XrcConnectionTest {
 
@@ -49,7 +49,7 @@ class XrcConnectionTest {
     private XrcDomain xrcDomain;
     private ProtectionDomain domain;
     private CompletionQueue sent;
-    private CompletionCursor done;
+    private CompletionCursor sentCursor;
     private MemoryRegion outgoing;
     private Listener listener;
 
@@ -61,7 +61,7 @@ class XrcConnectionTest {
         xrcDomain = XrcDomain.create(device);
         domain = device.newProtectionDomain();
         sent = device.newCompletionQueue(16);
-        done = sent.newCursor(4);
+        sentCursor = sent.newCursor(4);
         outgoing = domain.newArena(Pair.ALL).region(256);
         listener = connections.listen(lookUp(at(QueuePairType.XRC_RECEIVE)), 4);
     }
@@ -82,8 +82,8 @@ class XrcConnectionTest {
                 .withPortSpace(PortSpace.IB);
     }
 
-    private AddressInfo lookUp(AddressQuery wanted) throws IOException {
-        return connections.lookUp(wanted, TIMEOUT).getFirst();
+    private AddressInfo lookUp(AddressQuery query) throws IOException {
+        return connections.lookUp(query, TIMEOUT).getFirst();
     }
 
     private AddressInfo to(Listener peer, QueuePairType type) throws IOException {
@@ -94,11 +94,11 @@ class XrcConnectionTest {
                         .withPortSpace(PortSpace.IB));
     }
 
-    private ConnectionOptions<PolledQueuePair> sending() {
+    private ConnectionOptions<PolledQueuePair> sendOptions() {
         return ConnectionOptions.of(QueuePairOptions.xrcSend(sent).sends(4));
     }
 
-    private CompletableFuture<Connection<XrcReceiveQueuePair>> accepting(int receiveQueue) {
+    private CompletableFuture<Connection<XrcReceiveQueuePair>> startAccepting(int receiveQueue) {
         var number = ByteBuffer.allocate(Integer.BYTES).putInt(receiveQueue).array();
         return BackgroundCalls.call(
                 Thread.ofVirtual(),
@@ -113,9 +113,9 @@ class XrcConnectionTest {
     void shouldSendToTheReceiveQueueNumberInTheReply() throws Exception {
         var inbox = XrcHub.Inbox.in(xrcDomain, options -> options);
         inbox.receive(3);
-        var accepting = accepting(inbox.number());
+        var accepting = startAccepting(inbox.number());
         try (var route = connections.resolve(to(listener, QueuePairType.XRC_SEND), TIMEOUT);
-                var here = route.connect(domain, sending(), TIMEOUT);
+                var here = route.connect(domain, sendOptions(), TIMEOUT);
                 var there = accepting.get(60, TimeUnit.SECONDS)) {
             assertThat(here.peerParameters().queuePairNumber())
                     .isEqualTo(there.queuePair().number());
@@ -133,7 +133,7 @@ class XrcConnectionTest {
                                     .tryPost())
                     .isTrue();
 
-            assertThat(Side.take(done, 1).getFirst().completion().status())
+            assertThat(Side.take(sentCursor, 1).getFirst().completion().status())
                     .isEqualTo(CompletionStatus.SUCCESS);
             var message = inbox.arrived(1).getFirst();
             assertThat(message.completion().queuePairNumber())
@@ -145,7 +145,9 @@ class XrcConnectionTest {
         }
     }
 
-    /** Both sides agree on the number of concurrent reads. */
+    /**
+     * Reads memory of the inbox. This needs a connection that allows at least one pending read.
+     */
     private void read(Connection<PolledQueuePair> here, XrcHub.Inbox inbox) throws Exception {
         var attributes = here.queuePair().query();
         assertThat(attributes.maxReads()).isPositive();
@@ -157,13 +159,13 @@ class XrcConnectionTest {
                                 .receiveQueue(inbox.number())
                                 .tryPost())
                 .isTrue();
-        assertThat(Side.take(done, 1).getFirst().completion().status())
+        assertThat(Side.take(sentCursor, 1).getFirst().completion().status())
                 .isEqualTo(CompletionStatus.SUCCESS);
         assertThat(result.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(42);
     }
 
     @Test
-    void shouldRequireTheAttributesOfEachEndsTransitions() throws Exception {
+    void shouldProvideTheAttributesOfTheInitTransition() throws Exception {
         try (var channel = connections.newEventChannel()) {
             var identifier = channel.newIdentifier(to(listener, QueuePairType.XRC_SEND));
 
@@ -174,7 +176,10 @@ class XrcConnectionTest {
         }
     }
 
-    /** Rejects an XRC sender as a receiver, and a reliable queue pair that is not XRC. */
+    /**
+     * Neither a listener for XRC senders nor a listener for reliable connections accepts a
+     * connection from an XRC sender.
+     */
     @Test
     void shouldRefuseQueuePairsOfAnotherType() throws Exception {
         try (var route =
@@ -191,14 +196,14 @@ class XrcConnectionTest {
         }
         try (var sender = connections.listen(lookUp(at(QueuePairType.XRC_SEND)), 4);
                 var route = connections.resolve(to(sender, QueuePairType.XRC_SEND), TIMEOUT)) {
-            assertThatThrownBy(() -> route.connect(domain, sending(), TIMEOUT))
+            assertThatThrownBy(() -> route.connect(domain, sendOptions(), TIMEOUT))
                     .isInstanceOf(CmException.class)
                     .hasMessageContaining("the peer rejected the request");
         }
         var reliable = at(QueuePairType.RELIABLE_CONNECTION);
         try (var other = connections.listen(lookUp(reliable), 4);
                 var route = connections.resolve(to(other, QueuePairType.XRC_SEND), TIMEOUT)) {
-            assertThatThrownBy(() -> route.connect(domain, sending(), TIMEOUT))
+            assertThatThrownBy(() -> route.connect(domain, sendOptions(), TIMEOUT))
                     .isInstanceOf(CmException.class)
                     .hasMessageContaining("the peer rejected the request");
         }

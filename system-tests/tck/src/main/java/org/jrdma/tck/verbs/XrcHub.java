@@ -21,7 +21,10 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.xrc.XrcDomain;
 import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 
-/** An XRC domain with receivers, and senders that are connected to them. */
+/**
+ * An XRC domain with receiving queue pairs. Each of them is connected to its own sending queue
+ * pair. Closing the hub closes the device.
+ */
 final class XrcHub implements AutoCloseable {
 
     static final int RECEIVES = 16;
@@ -37,7 +40,7 @@ final class XrcHub implements AutoCloseable {
     private final List<PolledQueuePair> senders = new ArrayList<>();
     private final List<XrcReceiveQueuePair> receivers = new ArrayList<>();
 
-    /** A shared receive queue with its own memory and completion queue. */
+    /** A shared receive queue of an XRC domain, with its own memory and completion queue. */
     record Inbox(
             ProtectionDomain domain,
             CompletionQueue completions,
@@ -68,13 +71,16 @@ final class XrcHub implements AutoCloseable {
             return memory.slice((long) place * PLACE_BYTES, bytes);
         }
 
-        /** Posts a receive into a slot, whose index is its ID. */
+        /**
+         * Posts a receive into a slot of the memory. The ID of the receive is the index of the
+         * slot.
+         */
         void receive(int place) throws VerbsException {
             assertThat(queue.prepareReceive(place(place, PLACE_BYTES)).id(place).tryPost())
                     .isTrue();
         }
 
-        /** Returns the next received completions. */
+        /** Waits for the next received messages, and returns their completions. */
         List<Side.Numbered> arrived(int count) {
             return Side.take(cursor, count);
         }
@@ -159,7 +165,7 @@ final class XrcHub implements AutoCloseable {
         return outgoing.slice((long) place * PLACE_BYTES, bytes);
     }
 
-    /** Returns a slot for sent messages, filled with one byte. */
+    /** Returns a slot for sent messages, and fills it with one repeated byte. */
     MemorySlice out(int place, int bytes, int value) {
         var slice = out(place, bytes);
         slice.segment().fill((byte) value);
@@ -170,7 +176,7 @@ final class XrcHub implements AutoCloseable {
         assertThat(request.tryPost()).as("posted").isTrue();
     }
 
-    /** Returns the completions of the next send requests. */
+    /** Waits for the next send requests to complete, and returns their completions. */
     List<Side.Numbered> sent(int count) {
         return Side.take(sentCursor, count);
     }

@@ -34,7 +34,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests extended reliable connections: each send request names its receive queue. */
+/**
+ * Tests extended reliable connections (XRC), where each send request names the shared receive queue
+ * of the peer by its number.
+ */
 class XrcTest {
 
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -64,7 +67,7 @@ class XrcTest {
     // ---- traffic
 
     @Test
-    void shouldBringAMessageToTheQueueThatItNames() throws VerbsException {
+    void shouldDeliverAMessageToTheQueueThatTheRequestNames() throws VerbsException {
         open(1);
         var one = hub.newInbox();
         var two = hub.newInbox();
@@ -105,13 +108,13 @@ class XrcTest {
                                 .prepareSend(hub.out(connection, 100 + connection, round))
                                 .receiveQueue(inbox.number()));
             }
-            var heard = new HashSet<Integer>();
+            var queuePairs = new HashSet<Integer>();
             for (var arrival : inbox.arrived(3)) {
-                heard.add(arrival.completion().queuePairNumber());
+                queuePairs.add(arrival.completion().queuePairNumber());
                 var bytes = arrival.completion().bytes();
                 assertThat(inbox.bytes((int) arrival.id(), bytes)).isEqualTo(times(bytes, round));
             }
-            assertThat(heard).hasSize(3);
+            assertThat(queuePairs).hasSize(3);
             hub.sent(3);
         }
     }
@@ -132,7 +135,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldWriteAndReadTheMemoryOfTheQueuesDomain() throws VerbsException {
+    void shouldWriteAndReadMemoryInTheDomainOfTheQueue() throws VerbsException {
         open(1);
         var inbox = hub.newInbox();
         inbox.receive(5);
@@ -162,10 +165,11 @@ class XrcTest {
         assertThat(inbox.bytes(0, 2000)).isEqualTo(times(2000, 3));
         assertThat(hub.out(2, 2000).segment().toArray(ValueLayout.JAVA_BYTE))
                 .isEqualTo(times(2000, 4));
-        var told = inbox.arrived(1).getFirst();
-        assertThat(told.id()).isEqualTo(5);
-        assertThat(told.completion().kind()).isEqualTo(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
-        assertThat(told.completion().immediate()).hasValue(77);
+        var received = inbox.arrived(1).getFirst();
+        assertThat(received.id()).isEqualTo(5);
+        assertThat(received.completion().kind())
+                .isEqualTo(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
+        assertThat(received.completion().immediate()).hasValue(77);
         assertThat(inbox.bytes(2, 10)).isEqualTo(times(10, 9));
     }
 
@@ -211,7 +215,7 @@ class XrcTest {
     void shouldSendByExtendedPosts() throws VerbsException {
         Fabric.underTest().needs(Feature.EXTENDED_POSTS);
         hub = XrcHub.of(1, options -> options.extendedPosts().inlineBytes(64));
-        everyOperation();
+        assertEachOperationSucceeds();
         var inbox = hub.newInbox();
         inbox.receive(0);
         assertThat(
@@ -241,7 +245,7 @@ class XrcTest {
         assertThat(inbox.arrived(1).getFirst().completion().immediate()).hasValue(1 << 31);
     }
 
-    private void everyOperation() throws VerbsException {
+    private void assertEachOperationSucceeds() throws VerbsException {
         var inbox = hub.newInbox();
         var remote = inbox.memory().remote();
         var number = inbox.number();
@@ -276,9 +280,9 @@ class XrcTest {
     void shouldCompleteInExtendedCompletionQueues() throws VerbsException {
         Fabric.underTest().needs(Feature.EXTENDED_COMPLETION_QUEUES);
         open(1);
-        UnaryOperator<CompletionQueueOptions> telling =
+        UnaryOperator<CompletionQueueOptions> withStandardFields =
                 options -> options.withFields(CompletionField.STANDARD);
-        var inbox = XrcHub.Inbox.in(hub.xrcDomain(), telling);
+        var inbox = XrcHub.Inbox.in(hub.xrcDomain(), withStandardFields);
         inbox.receive(4);
 
         complete(
@@ -287,38 +291,38 @@ class XrcTest {
                         .receiveQueue(inbox.number())
                         .immediate(3));
 
-        var told = inbox.arrived(1).getFirst();
-        assertThat(told.id()).isEqualTo(4);
-        assertThat(told.completion().bytes()).isEqualTo(100);
-        assertThat(told.completion().immediate()).hasValue(3);
-        assertThat(told.completion().queuePairNumber()).isEqualTo(hub.receiver(0).number());
+        var received = inbox.arrived(1).getFirst();
+        assertThat(received.id()).isEqualTo(4);
+        assertThat(received.completion().bytes()).isEqualTo(100);
+        assertThat(received.completion().immediate()).hasValue(3);
+        assertThat(received.completion().queuePairNumber()).isEqualTo(hub.receiver(0).number());
     }
 
     @Test
-    void shouldReachMemoryOnDemand() throws VerbsException {
+    void shouldTransferDataIntoOnDemandMemory() throws VerbsException {
         open(1);
         assertThat(hub.device().extendedAttributes().onDemand()).isTrue();
         var inbox = hub.newInbox();
-        var lazy =
+        var onDemand =
                 inbox.domain()
                         .newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.ON_DEMAND)
                         .region(XrcHub.PLACE_BYTES);
-        inbox.queue().prepareReceive(lazy.slice()).tryPost();
+        inbox.queue().prepareReceive(onDemand.slice()).tryPost();
 
         complete(hub.sender(0).prepareSend(hub.out(0, 4000, 6)).receiveQueue(inbox.number()));
         assertThat(inbox.arrived(1).getFirst().completion().bytes()).isEqualTo(4000);
-        assertThat(lazy.slice(0, 4000).segment().toArray(ValueLayout.JAVA_BYTE))
+        assertThat(onDemand.slice(0, 4000).segment().toArray(ValueLayout.JAVA_BYTE))
                 .isEqualTo(times(4000, 6));
         complete(
                 hub.sender(0)
-                        .prepareWrite(hub.out(1, 4000, 7), lazy.remote())
+                        .prepareWrite(hub.out(1, 4000, 7), onDemand.remote())
                         .receiveQueue(inbox.number()));
-        assertThat(lazy.slice(0, 4000).segment().toArray(ValueLayout.JAVA_BYTE))
+        assertThat(onDemand.slice(0, 4000).segment().toArray(ValueLayout.JAVA_BYTE))
                 .isEqualTo(times(4000, 7));
     }
 
     @Test
-    void shouldWaitForAReceiveAndReportThatFewAreLeft() throws Exception {
+    void shouldWaitForAReceiveAndReportTheLimitOfTheQueue() throws Exception {
         open(1);
         var inbox = hub.newInbox();
         inbox.queue().limit(1);
@@ -343,7 +347,7 @@ class XrcTest {
     // ---- rejections by the peer
 
     @Test
-    void shouldRefuseAQueueThatThereIsNot() throws Exception {
+    void shouldRejectAQueueThatDoesNotExist() throws Exception {
         open(1);
         var inbox = hub.newInbox();
         inbox.receive(0);
@@ -363,18 +367,18 @@ class XrcTest {
     @Test
     void shouldRefuseAQueueOfAnotherXrcDomain() throws Exception {
         open(1);
-        var elsewhere = XrcHub.Inbox.in(XrcDomain.create(hub.device()), options -> options);
-        elsewhere.receive(0);
+        var otherInbox = XrcHub.Inbox.in(XrcDomain.create(hub.device()), options -> options);
+        otherInbox.receive(0);
 
         assertThat(
                         statusOf(
                                 hub.sender(0)
                                         .prepareSend(hub.out(0, 10, 1))
-                                        .receiveQueue(elsewhere.number())))
+                                        .receiveQueue(otherInbox.number())))
                 .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
 
         assertAccessError();
-        assertThat(elsewhere.cursor().poll()).isZero();
+        assertThat(otherInbox.cursor().poll()).isZero();
     }
 
     private void assertAccessError() throws Exception {
@@ -388,7 +392,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldRefuseMemoryThatIsNotOfTheQueuesDomain() throws VerbsException {
+    void shouldRejectMemoryOutsideTheDomainOfTheQueue() throws VerbsException {
         open(1);
         var one = hub.newInbox();
         var two = hub.newInbox();
@@ -402,7 +406,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldNameNoQueueThatIsClosed() throws VerbsException {
+    void shouldRejectAClosedQueue() throws VerbsException {
         open(1);
         var inbox = hub.newInbox();
         inbox.receive(0);
@@ -422,7 +426,7 @@ class XrcTest {
     // ---- rejections by this side
 
     @Test
-    void shouldRejectAnArgumentThatIsNotANumber() throws VerbsException {
+    void shouldRejectAReceiveQueueNumberOfMoreThan24Bits() throws VerbsException {
         open(1);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> hub.sender(0).prepareSend(hub.out(0, 10)).receiveQueue(1 << 24))
@@ -431,7 +435,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldTakeNoWindowsAwayOverAnExtendedConnection() throws VerbsException {
+    void shouldRejectInvalidationOverAnExtendedConnection() throws VerbsException {
         open(1);
         var inbox = hub.newInbox();
         var send = hub.sender(0).prepareSend(hub.out(0, 10)).receiveQueue(inbox.number());
@@ -441,7 +445,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldGiveAQueueThatSendersNameToNoQueuePair() throws VerbsException {
+    void shouldRejectAnXrcReceiveQueueForAQueuePair() throws VerbsException {
         open(0);
         var inbox = hub.newInbox();
         assertThatIllegalArgumentException()
@@ -465,7 +469,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldRefuseAQueueThatCouldOverrunItsCompletionQueue() throws VerbsException {
+    void shouldRejectAQueueThatCouldOverrunItsCompletionQueue() throws VerbsException {
         open(0);
         var completions = hub.device().newCompletionQueue(4);
         var domain = hub.device().newProtectionDomain();
@@ -484,7 +488,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldRejectTransitionsOfTheOtherEnd() throws VerbsException {
+    void shouldRejectTransitionsThatTheReceivingSideDoesNotHave() throws VerbsException {
         open(0);
         var receiver = hub.xrcDomain().newReceiveQueuePair();
         assertThatExceptionOfType(VerbsException.class)
@@ -506,7 +510,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldRefuseARequestThatNamesNoReceiveQueueAndTakeNoSlotForIt() throws VerbsException {
+    void shouldRejectARequestWithoutAReceiveQueueAndUseNoSlot() throws VerbsException {
         open(1);
         var sender = hub.sender(0);
         var request = sender.prepareSend(hub.out(0, 8));
@@ -538,7 +542,7 @@ class XrcTest {
     // ---- closing
 
     @Test
-    void shouldReportTheTypesOfBothEnds() throws VerbsException {
+    void shouldReportTheTypesOfBothSides() throws VerbsException {
         open(1);
         var sender = hub.sender(0);
         var receiver = hub.receiver(0);
@@ -547,9 +551,9 @@ class XrcTest {
         assertThat(sender.domain()).isSameAs(hub.sendersDomain());
         assertThat(receiver.type()).isEqualTo(QueuePairType.XRC_RECEIVE);
         assertThat(receiver.xrcDomain()).isSameAs(hub.xrcDomain());
-        var told = receiver.query();
-        assertThat(told.state()).isEqualTo(QueuePairState.READY_TO_SEND);
-        assertThat(told.destinationNumber()).isEqualTo(sender.number());
+        var received = receiver.query();
+        assertThat(received.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+        assertThat(received.destinationNumber()).isEqualTo(sender.number());
         assertThat(sender.query().destinationNumber()).isEqualTo(receiver.number());
         assertThat(sender.query().access()).isEmpty();
         assertThat(hub.device().attributes().capabilities())
@@ -566,7 +570,7 @@ class XrcTest {
                             .prepareSend(hub.out(0, 10, 1))
                             .receiveQueue(inbox.number())
                             .id(i)
-                            .signaled(i == 2)); // the requests wait for a receive
+                            .signaled(i == 2)); // cannot complete, because no receive is posted
         }
         var statuses = new HashSet<CompletionStatus>();
 
@@ -599,19 +603,19 @@ class XrcTest {
     // ---- domains shared through files
 
     @Test
-    void shouldReceiveForAnotherProcessThatHasTheDomainOfTheSameFileOpen(@TempDir Path folder)
+    void shouldReceiveThroughAnotherDeviceWithTheDomainOfTheSameFile(@TempDir Path folder)
             throws Exception {
         Fabric.underTest().needs(Feature.XRC);
         Fabric.underTest().needs(Feature.MOVING_DATA);
         var file = Files.createFile(folder.resolve("domain"));
-        try (var front = Fabric.underTest().open();
-                var back = Fabric.underTest().open()) {
-            var frontDomain = XrcDomain.create(front, file);
-            var receiver = frontDomain.newReceiveQueuePair();
-            var inbox = XrcHub.Inbox.in(XrcDomain.join(back, file), options -> options);
+        try (var firstDevice = Fabric.underTest().open();
+                var secondDevice = Fabric.underTest().open()) {
+            var firstDomain = XrcDomain.create(firstDevice, file);
+            var receiver = firstDomain.newReceiveQueuePair();
+            var inbox = XrcHub.Inbox.in(XrcDomain.join(secondDevice, file), options -> options);
             inbox.receive(3);
-            var protection = front.newProtectionDomain();
-            var completions = front.newCompletionQueue(8);
+            var protection = firstDevice.newProtectionDomain();
+            var completions = firstDevice.newCompletionQueue(8);
             var memory = protection.newArena(Pair.ALL).region(64);
             var sender = protection.newQueuePair(QueuePairOptions.xrcSend(completions).sends(2));
             receiver.connect(sender.endpoint());
@@ -621,34 +625,34 @@ class XrcTest {
             assertThat(sender.prepareSend(memory.slice()).receiveQueue(inbox.number()).tryPost())
                     .isTrue();
 
-            var told = inbox.arrived(1).getFirst();
-            assertThat(told.id()).isEqualTo(3);
-            assertThat(told.completion().queuePairNumber()).isEqualTo(receiver.number());
+            var received = inbox.arrived(1).getFirst();
+            assertThat(received.id()).isEqualTo(3);
+            assertThat(received.completion().queuePairNumber()).isEqualTo(receiver.number());
             assertThat(inbox.bytes(3, 64)).isEqualTo(times(64, 9));
         }
     }
 
     @Test
-    void shouldKeepAQueuePairThatAnotherHasOpened(@TempDir Path folder) throws Exception {
+    void shouldKeepAQueuePairOpenUntilItsLastUserClosesIt(@TempDir Path folder) throws Exception {
         Fabric.underTest().needs(Feature.XRC);
         Fabric.underTest().needs(Feature.MOVING_DATA);
         var file = Files.createFile(folder.resolve("domain"));
-        try (var front = Fabric.underTest().open();
-                var back = Fabric.underTest().open()) {
-            var made = XrcDomain.open(front, file).newReceiveQueuePair();
-            var protection = back.newProtectionDomain();
-            var completions = back.newCompletionQueue(8);
+        try (var firstDevice = Fabric.underTest().open();
+                var secondDevice = Fabric.underTest().open()) {
+            var created = XrcDomain.open(firstDevice, file).newReceiveQueuePair();
+            var protection = secondDevice.newProtectionDomain();
+            var completions = secondDevice.newCompletionQueue(8);
             var sender = protection.newQueuePair(QueuePairOptions.xrcSend(completions).sends(2));
-            sender.connect(made.endpoint());
-            made.connect(sender.endpoint());
-            var backDomain = XrcDomain.open(back, file);
-            var opened = backDomain.openReceiveQueuePair(made.number());
-            assertThat(opened.number()).isEqualTo(made.number());
+            sender.connect(created.endpoint());
+            created.connect(sender.endpoint());
+            var secondDomain = XrcDomain.open(secondDevice, file);
+            var opened = secondDomain.openReceiveQueuePair(created.number());
+            assertThat(opened.number()).isEqualTo(created.number());
             assertThat(opened.state()).isEqualTo(QueuePairState.READY_TO_SEND);
-            var inbox = XrcHub.Inbox.in(backDomain, options -> options);
+            var inbox = XrcHub.Inbox.in(secondDomain, options -> options);
             inbox.receive(1);
 
-            made.close();
+            created.close();
 
             var memory = protection.newArena(Pair.ALL).region(64);
             assertThat(sender.prepareSend(memory.slice()).receiveQueue(inbox.number()).tryPost())
@@ -659,13 +663,13 @@ class XrcTest {
             assertThat(opened.query().state()).isEqualTo(QueuePairState.ERROR);
             opened.close();
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> backDomain.openReceiveQueuePair(made.number()))
+                    .isThrownBy(() -> secondDomain.openReceiveQueuePair(created.number()))
                     .withMessageContaining("ibv_open_qp");
         }
     }
 
     @Test
-    void shouldMakeJoinOrTakeTheDomainOfAFile(@TempDir Path folder) throws Exception {
+    void shouldCreateJoinOrOpenTheDomainOfAFile(@TempDir Path folder) throws Exception {
         Fabric.underTest().needs(Feature.XRC);
         var file = Files.createFile(folder.resolve("domain"));
         try (var device = Fabric.underTest().open()) {
@@ -673,13 +677,13 @@ class XrcTest {
                     .isThrownBy(() -> XrcDomain.join(device, file))
                     .withMessageEndingWith("No process has a domain of this file open.")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EAGAIN));
-            var made = XrcDomain.create(device, file);
+            var created = XrcDomain.create(device, file);
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> XrcDomain.create(device, file))
                     .withMessageEndingWith("Open it with XrcDomain.open().")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
             var joined = XrcDomain.join(device, file);
-            made.close();
+            created.close();
             XrcDomain.open(device, file).close();
             joined.close();
             assertThatExceptionOfType(VerbsException.class)
@@ -694,7 +698,7 @@ class XrcTest {
     // ---- async operations
 
     @Test
-    void shouldAwaitSendsAndReceives() throws Exception {
+    void shouldCompleteAsynchronously() throws Exception {
         Fabric.underTest().needs(Feature.XRC);
         Fabric.underTest().needs(Feature.MOVING_DATA);
         Fabric.underTest().needs(Feature.COMPLETION_EVENTS);
@@ -715,13 +719,13 @@ class XrcTest {
             from.segment().fill((byte) 3);
 
             var message = queue.receive(memory.slice(2048, 100));
-            var told = queue.receive(memory.slice(3072, 0));
+            var received = queue.receive(memory.slice(3072, 0));
             sender.sendWithImmediate(from, queue.number(), 12).await(LONG);
             sender.writeWithImmediate(from, remote, queue.number(), 13).await(LONG);
 
             assertThat(message.await(LONG).immediate()).hasValue(12);
             assertThat(message.await(LONG).queuePairNumber()).isEqualTo(receiver.number());
-            assertThat(told.await(LONG).immediate()).hasValue(13);
+            assertThat(received.await(LONG).immediate()).hasValue(13);
             sender.read(memory.slice(512, 32), remote, queue.number()).await(LONG);
             assertThat(memory.slice(512, 32).segment().toArray(ValueLayout.JAVA_BYTE))
                     .isEqualTo(times(32, 3));
@@ -737,16 +741,16 @@ class XrcTest {
             assertThat(next.await(LONG).bytes()).isEqualTo(32);
             assertThatIllegalArgumentException().isThrownBy(() -> sender.send(from, -1));
             sender.drain(LONG);
-            var never = queue.receive(memory.slice(2048, 100));
+            var pending = queue.receive(memory.slice(2048, 100));
             queue.close();
-            assertThatThrownBy(() -> never.await(LONG)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> pending.await(LONG)).isInstanceOf(IllegalStateException.class);
         }
     }
 
     // ---- without support for XRC
 
     @Test
-    void shouldReportThatTheyAreNotSupported(@TempDir Path folder) throws Exception {
+    void shouldReportThatExtendedConnectionsAreNotSupported(@TempDir Path folder) throws Exception {
         Fabric.underTest().needsLackOf(Feature.XRC);
         var file = Files.createFile(folder.resolve("domain"));
         try (var device = Fabric.underTest().open()) {

@@ -1,10 +1,10 @@
 /**
- * The verbs conformance kit: JUnit classes for every library and device. The kernel's software
- * devices, the software fabric and hardware run the same classes.
+ * The verbs conformance kit: JUnit classes that test a library and a device. The same classes test
+ * the software devices of the kernel, the software fabric and hardware.
  *
- * <p>{@link org.jrdma.tck.verbs.Fabric} is the test subject, {@link org.jrdma.tck.verbs.Profile}
- * lists the deviations of a provider from the specification, and {@link org.jrdma.tck.verbs.Run}
- * runs all classes in one JVM.
+ * <p>{@link org.jrdma.tck.verbs.Fabric} is the test subject. {@link org.jrdma.tck.verbs.Profile}
+ * lists the deviations of a provider from the specification. {@link org.jrdma.tck.verbs.Run} runs
+ * all classes in one JVM.
  */
 @NullMarked
 package org.jrdma.tck.verbs;

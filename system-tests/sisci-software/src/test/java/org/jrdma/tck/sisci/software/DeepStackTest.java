@@ -22,8 +22,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests of stack overflows. A StackOverflowError in an upcall terminates the JVM. Each test starts
- * a JVM that repeatedly calls the fabric at every depth until its stack is full.
+ * Tests stack overflows in calls of the fabric, which would terminate the JVM if an upcall threw a
+ * StackOverflowError. Each test starts a JVM that calls the fabric at increasing stack depths until
+ * its stack is full.
  */
 @Timeout(120)
 class DeepStackTest {
@@ -57,7 +58,7 @@ class DeepStackTest {
         assertThat(output).isEqualTo("10 overflows, then 42" + System.lineSeparator());
     }
 
-    /** The program that the JVM runs. */
+    /** The program that calls the fabric until its stack overflows. */
     static final class Overflowing {
 
         private final MemorySegment message = Arena.global().allocate(64, 64);

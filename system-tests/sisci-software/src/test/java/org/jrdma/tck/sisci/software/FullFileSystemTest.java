@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests of a fabric in a file system of 8 MiB. The file system is in a separate mount namespace,
- * which needs a user namespace or root.
+ * Tests a fabric in a file system of 8 MiB. The file system is mounted in a separate mount
+ * namespace, which requires user namespaces or root privileges.
  */
 @Timeout(60)
 class FullFileSystemTest {
@@ -59,7 +59,7 @@ class FullFileSystemTest {
     }
 
     @Test
-    void shouldRejectASegmentBeyondTheFileSystemAndKeepExistingOnes() throws Exception {
+    void shouldRejectASegmentThatDoesNotFitIntoTheFileSystemAndKeepExistingOnes() throws Exception {
         var folder = Jvm.fabricFolder();
         var namespaceCommand = supportedNamespaceCommand(folder.toString());
 
@@ -80,7 +80,7 @@ class FullFileSystemTest {
                 assertNoSpace(node, 100, 2 * MEBIBYTE);
                 for (var segment : segments) {
                     var memory = segment.map().segment();
-                    memory.fill((byte) segment.id()); // all pages are allocated
+                    memory.fill((byte) segment.id()); // would crash if a page were not allocated
                     assertThat(memory.getAtIndex(ValueLayout.JAVA_BYTE, 0))
                             .isEqualTo((byte) segment.id());
                 }

@@ -6,24 +6,31 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.tck.sisci.PeerProcess;
 
-/** Processes that join the fabric of a test. */
+/** Starts processes that join the fabric of a test. */
 final class Jvm {
 
     private Jvm() {}
 
-    /** A directory in memory, which is deleted when this JVM exits if it is empty. */
+    /**
+     * Creates a directory in memory. It is deleted when this JVM exits, if it is empty by then.
+     */
     static Path fabricFolder() throws IOException {
         var folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-tck");
         folder.toFile().deleteOnExit();
         return folder;
     }
 
-    /** Starts a process of a node of the fabric in a directory. */
+    /**
+     * Starts a process that joins the fabric in a directory.
+     *
+     * @param node the ID of the node that the process joins as
+     * @param weak true to enable weak memory
+     */
     static PeerProcess peer(Path folder, int node, boolean weak) throws IOException {
         return PeerProcess.start(command(folder, node, weak));
     }
 
-    /** The command that starts a peer process. */
+    /** Returns the command that starts a peer process. */
     static List<String> command(Path folder, int node, boolean weak) {
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -34,7 +34,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests of processes that were connected to a killed process, and of its files. */
+/**
+ * Tests how processes detect that a peer was killed, and how the files of the peer are deleted.
+ */
 @Timeout(60)
 class KilledPeerTest {
 
@@ -78,7 +80,7 @@ class KilledPeerTest {
         }
     }
 
-    /** The mappings of deleted files in this process. */
+    /** Returns the lines of /proc/self/maps for deleted files in a directory. */
     private static List<String> deletedMaps(String folder) throws IOException {
         try (var maps = Files.lines(Path.of("/proc/self/maps"))) {
             return maps.filter(line -> line.contains(folder) && line.endsWith("(deleted)"))
@@ -95,9 +97,9 @@ class KilledPeerTest {
 
     @Test
     void shouldReportALostSegmentDuringLoadsAndStoresWithoutACrash() throws Exception {
-        try (var killedPeer = Jvm.peer(folder, PEER_NODE, false);
+        try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false);
                 var other = Jvm.peer(folder, THIRD_NODE, false)) {
-            killedPeer.run(context -> context.offer(SEGMENT, BYTES));
+            killedReceiver.run(context -> context.offer(SEGMENT, BYTES));
             other.run(context -> context.put("map", use(context.node(), PEER_NODE)));
             var remote = node.connect(PEER_NODE, SEGMENT, TIMEOUT);
             var map = remote.map();
@@ -114,7 +116,7 @@ class KilledPeerTest {
                                 }
                             });
 
-            killedPeer.kill();
+            killedReceiver.kill();
 
             assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.LOST);
             assertThat(remote.link()).isEqualTo(Link.LOST);
@@ -143,23 +145,23 @@ class KilledPeerTest {
     }
 
     @Test
-    void shouldReportTheEndToTheOtherSideOfAMessageQueue() throws Exception {
-        try (var killedPeer = Jvm.peer(folder, PEER_NODE, false);
-                var alsoDoomed = Jvm.peer(folder, THIRD_NODE, false)) {
-            killedPeer.run(context ->
+    void shouldReportAKilledProcessToTheOtherSideOfAMessageQueue() throws Exception {
+        try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false);
+                var killedSender = Jvm.peer(folder, THIRD_NODE, false)) {
+            killedReceiver.run(context ->
                     context.put("receiver", MessageReceiver.open(context.node(), SEGMENT, 1024)));
             var sender = MessageSender.connect(node, PEER_NODE, SEGMENT, TIMEOUT);
             var receiver = MessageReceiver.open(node, SEGMENT, 1024);
-            alsoDoomed.run(context -> {
+            killedSender.run(context -> {
                 var end = MessageSender.connect(context.node(), LOCAL_NODE, SEGMENT, TIMEOUT);
                 context.put("sender", end).send(MemorySegment.ofArray(new byte[8]), TIMEOUT);
             });
             assertThat(receiver.receive(TIMEOUT)).hasSize(8);
-            receiver.tryReceive(
-                    (_, _, _) -> {}); // connects to the sender, to report that the queue is empty
+            // finds the queue empty, and connects to the sender to report that
+            receiver.tryReceive((_, _, _) -> {});
 
-            killedPeer.kill();
-            alsoDoomed.kill();
+            killedReceiver.kill();
+            killedSender.kill();
 
             assertThatExceptionOfType(FabricException.class)
                     .isThrownBy(() -> {
@@ -178,15 +180,15 @@ class KilledPeerTest {
 
     @Test
     void shouldDeliverAllMessagesThatASenderSentBeforeItWasKilled() throws Exception {
-        try (var killedPeer = Jvm.peer(folder, PEER_NODE, false)) {
+        try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false)) {
             var receiver = MessageReceiver.open(node, SEGMENT, 1024);
-            killedPeer.run(context -> {
+            killedReceiver.run(context -> {
                 var sender = MessageSender.connect(context.node(), LOCAL_NODE, SEGMENT, TIMEOUT);
                 for (var number = 0; number < 40; number++) {
                     sender.send(MemorySegment.ofArray(new long[] {number}), TIMEOUT);
                 }
             });
-            killedPeer.kill();
+            killedReceiver.kill();
 
             for (var number = 0; number < 40; number++) {
                 assertThat(
@@ -204,12 +206,12 @@ class KilledPeerTest {
 
     @Test
     void shouldCloseAnAttachedSegmentWhoseOwnerWasKilled() throws Exception {
-        try (var killedPeer = Jvm.peer(folder, LOCAL_NODE, false)) {
-            killedPeer.run(context ->
+        try (var killedReceiver = Jvm.peer(folder, LOCAL_NODE, false)) {
+            killedReceiver.run(context ->
                     context.put("segment", context.node().newSegment(SEGMENT, BYTES)).share());
             var attached = node.attach(SEGMENT);
-            attached.offer(); // for all processes that have the segment
-            killedPeer.kill();
+            attached.offer(); // also applies to the other process that has the segment
+            killedReceiver.kill();
             eventually(() -> files().equals(List.of("4.member.0.0")));
 
             attached.close();
@@ -219,13 +221,13 @@ class KilledPeerTest {
 
     @Test
     void shouldCloseAMessageQueueWithoutWaitingIfTheSenderWasKilled() throws Exception {
-        try (var killedPeer = Jvm.peer(folder, PEER_NODE, false)) {
+        try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false)) {
             var receiver = MessageReceiver.open(node, SEGMENT, 1024);
-            killedPeer.run(context ->
+            killedReceiver.run(context ->
                     context.put(
                             "sender",
                             MessageSender.connect(context.node(), LOCAL_NODE, SEGMENT, TIMEOUT)));
-            killedPeer.kill();
+            killedReceiver.kill();
             var start = System.nanoTime();
 
             receiver.close();

@@ -29,7 +29,7 @@ class MessageQueueStressTest {
 
     private static final Duration TIMEOUT = ofSeconds(20);
     private static final int RECEIVER_NODE = 4;
-    private static final int TRECEIVER_NODE = 8;
+    private static final int SENDER_NODE = 8;
     private static final int SEGMENT = 7;
     private static final int MAX_WORDS = 8;
     private static final int MANY = 300_000;
@@ -99,13 +99,13 @@ class MessageQueueStressTest {
         }
     }
 
-    /** Sends fewer messages with weak memory, because each flush takes microseconds. */
+    /** With weak memory, the test sends fewer messages, because each flush takes microseconds. */
     @ParameterizedTest
     @CsvSource({"false, 1000000", "true, 100000"})
     void shouldNotLoseTearOrReorderMessagesBetweenTwoProcesses(boolean weak, int messages)
             throws Exception {
         var folder = Jvm.fabricFolder();
-        try (var peer = Jvm.peer(folder, TRECEIVER_NODE, weak);
+        try (var peer = Jvm.peer(folder, SENDER_NODE, weak);
                 var node = Sisci.from(library(folder, RECEIVER_NODE, weak)).open();
                 var receiver = MessageReceiver.open(node, SEGMENT, 2048)) {
             var sent =
@@ -119,12 +119,12 @@ class MessageQueueStressTest {
         }
     }
 
-    /** Shows that the previous test detects a missing flush. */
+    /** Shows that the checks of these tests detect a missing flush. */
     @Test
     void shouldTearMessagesWithoutAFlushBeforeTheAnnouncement() throws Exception {
         var folder = Jvm.fabricFolder();
         try (var from =
-                        Sisci.from(new FlushSkippingLibrary(library(folder, TRECEIVER_NODE, true)))
+                        Sisci.from(new FlushSkippingLibrary(library(folder, SENDER_NODE, true)))
                                 .open();
                 var to = Sisci.from(library(folder, RECEIVER_NODE, true)).open()) {
             var receiver = MessageReceiver.open(to, SEGMENT, 32 << 10);
