@@ -99,10 +99,10 @@ final class FaultProcess {
     }
 
     /**
-      * The recorded progress of the writer of one stream.
+     * The recorded progress of the writer of one stream.
      *
-      * @param begun the position up to which the process may have written
-      * @param taken the position up to which the channel has accepted bytes
+     * @param begun the position up to which the process may have written
+     * @param taken the position up to which the channel has accepted bytes
      */
     record Progress(long begun, long taken) {}
 

@@ -78,9 +78,9 @@ class ManyConnectionsTest {
     }
 
     /**
-      * Opens {@code count} connections, at most {@code concurrent} of them at a time. Each client
-      * sends its own bytes, receives and checks the echo, and closes the connection. If all
-      * connections are concurrent, the clients send only after all connections are open.
+     * Opens {@code count} connections, at most {@code concurrent} of them at a time. Each client
+     * sends its own bytes, receives and checks the echo, and closes the connection. If all
+     * connections are concurrent, the clients send only after all connections are open.
      *
      * @return the maximum number of open connections
      */
@@ -121,12 +121,12 @@ class ManyConnectionsTest {
     }
 
     /**
-      * One side of a connection.
+     * One side of a connection.
      *
-      * @param isClient true for the side of the client
+     * @param isClient true for the side of the client
      * @param number the number of the connection
-      * @param buffer the bytes that the client has received back, or that the server has received
-      *     and sends back
+     * @param buffer the bytes that the client has received back, or that the server has received
+     *     and sends back
      */
     private record End(boolean isClient, int number, ByteBuffer buffer) {}
 

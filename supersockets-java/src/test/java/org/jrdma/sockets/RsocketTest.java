@@ -34,8 +34,7 @@ class RsocketTest {
     private static final InetAddress ROCE = InetAddress.ofLiteral("10.77.0.1");
     private static final InetAddress IWARP = InetAddress.ofLiteral("10.77.1.1");
     private static final List<Transport> RSOCKET = List.of(Transports.rsocket());
-    private static final List<Transport> WITH_TCP =
-            List.of(Transports.rsocket(), Transports.tcp());
+    private static final List<Transport> WITH_TCP = List.of(Transports.rsocket(), Transports.tcp());
 
     private static ServerSocketChannel listener(InetAddress address, List<Transport> transports)
             throws Exception {

@@ -16,9 +16,7 @@ import org.jrdma.sockets.transport.RsocketTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Tests the rsocket transport without RDMA devices. {@link RsocketTest} tests it with a device.
- */
+/** Tests the rsocket transport without RDMA devices. {@link RsocketTest} tests it with a device. */
 @Timeout(30)
 class RsocketTransportTest {
 

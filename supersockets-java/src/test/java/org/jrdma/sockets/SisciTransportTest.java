@@ -193,9 +193,7 @@ class SisciTransportTest {
         }
     }
 
-    /**
-     * Connects more clients than the backlog has room for, in a process with 300 other threads.
-     */
+    /** Connects more clients than the backlog has room for, in a process with 300 other threads. */
     @Test
     void shouldConnectManyClientsConcurrently() throws Exception {
         var provider = new FabricSelectorProvider(List.of(SisciNodes.anyOfItsOwn().transport("")));

@@ -95,7 +95,9 @@ final class SmcIdentifier {
             var response = ByteBuffer.allocate(length).order(ByteOrder.nativeOrder());
             response.put(request.slice(0, length)).flip();
             var error = response.getShort(4) == NLMSG_ERROR ? response.getInt(16) : 0;
-            return error == -Errno.EEXIST ? response : response.limit(length + check("netlink", error));
+            return error == -Errno.EEXIST
+                    ? response
+                    : response.limit(length + check("netlink", error));
         }
     }
 

@@ -13,9 +13,9 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
-  * The result of reading or writing one direction of a stream.
-  *
-  * @param bytes the number of correct bytes that were read, or that the channel has accepted
+ * The result of reading or writing one direction of a stream.
+ *
+ * @param bytes the number of correct bytes that were read, or that the channel has accepted
  * @param failure the exception that ended the transfer; null if it ended with the end of the
  *     stream, or if all bytes were written
  */
@@ -61,10 +61,10 @@ record Transfer(long bytes, @Nullable IOException failure) {
     }
 
     /**
-      * Writes bytes until all of them are written or a write throws an exception.
-      *
-      * @param before receives, before each write, the position up to which the write may go
-      * @param after receives, after each write, the number of bytes that the channel has accepted
+     * Writes bytes until all of them are written or a write throws an exception.
+     *
+     * @param before receives, before each write, the position up to which the write may go
+     * @param after receives, after each write, the number of bytes that the channel has accepted
      */
     static Transfer write(
             SocketChannel channel,

@@ -21,8 +21,7 @@ class ConsumerTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldUseTheSystemLibraryOrReportThePackagesToInstall(Consumer consumer)
-            throws Exception {
+    void shouldUseTheSystemLibraryOrReportThePackagesToInstall(Consumer consumer) throws Exception {
         var ended = consumer.run("ListDevices", consumer.flags());
 
         assertThat(ended.output)
@@ -81,7 +80,9 @@ class ConsumerTest {
         private final String libraries;
         private final String programs;
 
-        /** @param inReadme the pattern that finds the recommended flags in the README */
+        /**
+         * @param inReadme the pattern that finds the recommended flags in the README
+         */
         Consumer(
                 String folder,
                 String inReadme,

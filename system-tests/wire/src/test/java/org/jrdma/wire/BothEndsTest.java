@@ -134,8 +134,8 @@ class BothEndsTest {
         "SOFTWARE, wire0 wire1, corrupt 2%",
         "KERNEL,   wire0 wire1, corrupt 2%",
     })
-    void shouldExecuteAllKindsOfRequestsOnAFaultyWire(
-            Asking end, String faultyEnds, String faults) throws Exception {
+    void shouldExecuteAllKindsOfRequestsOnAFaultyWire(Asking end, String faultyEnds, String faults)
+            throws Exception {
         try (var ends = new Ends(Family.IPV6, Mtu.BYTES_1024, 16)) {
             for (var sender : faultyEnds.split(" ", -1)) {
                 Wire.faults(sender, faults);
@@ -305,11 +305,10 @@ class BothEndsTest {
 
             requester.post(requester.queuePair().prepareWrite(source, windowMemory));
             requester.post(
+                    requester.queuePair().prepareRead(slot(requester, READ_BACK, 0), windowMemory));
+            requester.post(
                     requester
                             .queuePair()
-                            .prepareRead(slot(requester, READ_BACK, 0), windowMemory));
-            requester.post(
-                    requester.queuePair()
                             .prepareSend(source.slice(0, bytes))
                             .invalidating(windowMemory)
                             .fenced(true));
@@ -327,9 +326,7 @@ class BothEndsTest {
             assertThat(slot(requester, READ_BACK, 0).segment().mismatch(source.segment()))
                     .isEqualTo(-1);
             requester.post(
-                    requester
-                            .queuePair()
-                            .prepareWrite(slot(requester, SOURCE, 1), windowMemory));
+                    requester.queuePair().prepareWrite(slot(requester, SOURCE, 1), windowMemory));
             requester.awaitAny();
             assertThat(requester.cursor().next()).isTrue();
             assertThat(requester.cursor().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
@@ -356,7 +353,8 @@ class BothEndsTest {
 
             for (var round = 1L; round <= 20; round++) {
                 requester.post(
-                        requester.queuePair()
+                        requester
+                                .queuePair()
                                 .prepareWrite(source, remote.slice(WRITTEN, SLOT_BYTES))
                                 .signaled(false));
                 requester.post(flag.value(round << 40 | round));

@@ -28,7 +28,7 @@ final class Wire {
     }
 
     /**
-      * Applies faults with {@code tc netem} to the packets that one end of the wire sends.
+     * Applies faults with {@code tc netem} to the packets that one end of the wire sends.
      *
      * @param end wire0 for the kernel's end, or wire1
      */

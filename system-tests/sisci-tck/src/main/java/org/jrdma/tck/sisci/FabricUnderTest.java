@@ -62,7 +62,7 @@ public final class FabricUnderTest {
     }
 
     /**
-      * Creates a fabric under test.
+     * Creates a fabric under test.
      *
      * @param sisci the library
      * @param peer starts a process on another node

@@ -30,9 +30,9 @@ class InterruptTest extends NodesTest {
 
     private static final int NUMBER = 30;
     private static final int TRIGGERS = 500;
+
     /** More triggers than the event queue can contain different events. */
     private static final int MANY_TRIGGERS = 80_000;
-
 
     /** More messages of 4 KiB than the event queue can contain. */
     private static final int MANY_MESSAGES = 5_000;

@@ -96,7 +96,8 @@ class NodeTest extends NodesTest {
             assertThat(capabilities.maxTransferBytes()).isPositive();
             assertThat(capabilities.maxVectorLength()).isPositive();
             assertThat(capabilities.pushes() || capabilities.pulls()).isTrue();
-            assertThat(capabilities.suggestedAlignment()).isGreaterThanOrEqualTo(capabilities.minAlignment());
+            assertThat(capabilities.suggestedAlignment())
+                    .isGreaterThanOrEqualTo(capabilities.minAlignment());
         }
     }
 

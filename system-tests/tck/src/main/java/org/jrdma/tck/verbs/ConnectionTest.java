@@ -108,8 +108,7 @@ class ConnectionTest {
 
     private static Throwable failureOf(CompletableFuture<?> future) throws Exception {
         try {
-            throw new AssertionError(
-                    "the call succeeded with " + future.get(60, TimeUnit.SECONDS));
+            throw new AssertionError("the call succeeded with " + future.get(60, TimeUnit.SECONDS));
         } catch (ExecutionException e) {
             return e.getCause();
         }

@@ -107,9 +107,7 @@ class DatagramServiceTest {
             calling.send(
                             memory.slice(0, 8),
                             new Destination(
-                                    handle,
-                                    destination.queuePairNumber(),
-                                    destination.queueKey()))
+                                    handle, destination.queuePairNumber(), destination.queueKey()))
                     .await(TIMEOUT);
             received.await(TIMEOUT);
         }

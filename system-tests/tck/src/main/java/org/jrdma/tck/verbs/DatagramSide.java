@@ -64,9 +64,7 @@ record DatagramSide(
                                 QueuePairOptions.datagrams(completions).sends(16).receives(16))));
     }
 
-    /**
-     * Creates an address handle for another side, and returns a destination with its queue key.
-     */
+    /** Creates an address handle for another side, and returns a destination with its queue key. */
     Destination to(DatagramSide other) throws VerbsException {
         return new Destination(
                 domain.newAddressHandle(queuePair.addressOf(other.queuePair.endpoint())),

@@ -41,7 +41,6 @@ final class ErringLibrary {
     private static final long CONTEXT_BYTES = 328;
 
     /** The offset of {@code ops.post_send} in {@code struct ibv_context}. */
-
     private static final long POST_SEND = 8 + 25 * 8;
 
     /** The offset of {@code next} in {@code struct ibv_send_wr}. */

@@ -54,8 +54,7 @@ class ExtendedPostTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldSendAndWriteWithAndWithoutImmediateData(boolean inline)
-            throws VerbsException {
+    void shouldSendAndWriteWithAndWithoutImmediateData(boolean inline) throws VerbsException {
         try (var pair = pair()) {
             var left = pair.left();
             var right = pair.right();

@@ -69,8 +69,7 @@ class FailureTest {
                 FailureCase.WRITE_FROM_ANOTHER_DOMAIN,
                 left.queuePair()
                         .prepareWrite(
-                                regionOfAnotherDomain(left).slice(0, 64),
-                                right.region().remote()));
+                                regionOfAnotherDomain(left).slice(0, 64), right.region().remote()));
     }
 
     @Test

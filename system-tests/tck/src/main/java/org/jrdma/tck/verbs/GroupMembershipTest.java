@@ -103,9 +103,7 @@ class GroupMembershipTest {
                     .send(
                             memory.slice(0, 8),
                             new Destination(
-                                    handle,
-                                    destination.queuePairNumber(),
-                                    destination.queueKey()))
+                                    handle, destination.queuePairNumber(), destination.queueKey()))
                     .await(TIMEOUT);
 
             received.await(TIMEOUT);

@@ -58,8 +58,7 @@ class LifetimeTest {
         var sendCompletions = device.newCompletionQueue(16);
         var receiveCompletions = device.newCompletionQueue(16);
         var queuePair =
-                domain.newQueuePair(
-                        QueuePairOptions.reliable(sendCompletions, receiveCompletions));
+                domain.newQueuePair(QueuePairOptions.reliable(sendCompletions, receiveCompletions));
 
         receiveCompletions.close();
 

@@ -87,8 +87,7 @@ class MemoryWindowTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldGrantThePeerWritesReadsAndAtomics(Type type)
-            throws VerbsException {
+    void shouldGrantThePeerWritesReadsAndAtomics(Type type) throws VerbsException {
         var window = newWindow(type);
         var bind = bind(window, ALL).range(4096, 64);
 
@@ -585,12 +584,14 @@ class MemoryWindowTest {
             asyncPair.here().segment().fill((byte) OWN);
 
             var bound =
-                    asyncPair.right()
+                    asyncPair
+                            .right()
                             .bind(window, target, 4096, 64, REMOTE_WRITE)
                             .await(AsyncPair.TIMEOUT);
 
             assertThat(bound.kind()).isEqualTo(CompletionKind.BIND);
-            asyncPair.left()
+            asyncPair
+                    .left()
                     .write(asyncPair.here().slice(0, 64), window.remote())
                     .await(AsyncPair.TIMEOUT);
             assertThat(target.segment().asSlice(4096, 64).toArray(ValueLayout.JAVA_BYTE))
@@ -616,12 +617,14 @@ class MemoryWindowTest {
             asyncPair.right().sendWithImmediate(asyncPair.there().slice(0, 8), 7);
             asyncPair.left().receive(asyncPair.here().slice()).await(AsyncPair.TIMEOUT);
             asyncPair.right().bind(window, target, REMOTE_WRITE).await(AsyncPair.TIMEOUT);
-            asyncPair.left()
+            asyncPair
+                    .left()
                     .sendInvalidating(asyncPair.here().slice(0, 8), window.remote())
                     .await(AsyncPair.TIMEOUT);
             received.await(AsyncPair.TIMEOUT);
             assertThat(
-                            asyncPair.left()
+                            asyncPair
+                                    .left()
                                     .write(asyncPair.here().slice(0, 8), window.remote())
                                     .awaitCompletion(AsyncPair.TIMEOUT)
                                     .status())
@@ -639,9 +642,7 @@ class MemoryWindowTest {
         return right.queuePair().prepareBind(window, region, rights);
     }
 
-    /**
-     * Creates a queue pair on the right side that is connected to itself, not to the left side.
-     */
+    /** Creates a queue pair on the right side that is connected to itself, not to the left side. */
     private PolledQueuePair connectedToItself() throws VerbsException {
         var selfConnected =
                 right.domain()

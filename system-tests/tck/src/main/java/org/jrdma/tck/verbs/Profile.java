@@ -169,9 +169,7 @@ public enum Profile {
         this.deviations = deviations;
     }
 
-    /**
-     * A status that the provider reports instead of the status that the specification requires.
-     */
+    /** A status that the provider reports instead of the status that the specification requires. */
     record Deviation(CompletionStatus status, String reason) {
 
         private static final Deviation FLUSHED_AT_ONCE =

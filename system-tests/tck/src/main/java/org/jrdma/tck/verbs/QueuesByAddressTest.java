@@ -71,8 +71,7 @@ class QueuesByAddressTest {
                     BackgroundCalls.call(
                             Thread.ofVirtual(), () -> accept(listener, domain, received));
             sender =
-                    connections.connect(
-                            listener.localAddress(), domain, sends(completed), TIMEOUT);
+                    connections.connect(listener.localAddress(), domain, sends(completed), TIMEOUT);
             receiver = accepting.get(60, TimeUnit.SECONDS);
         }
     }

@@ -476,10 +476,8 @@ class RdmaChannelTest {
             var connectionOptions =
                     ConnectionOptions.of(QueuePairOptions.reliable(completions).receives(4))
                             .privateData(parameters)
-                            .prepared(
-                                    queuePair ->
-                                            firstReceive.set(
-                                                    queuePair.receive(firstWords.slice())));
+                            .prepared(queuePair ->
+                                    firstReceive.set(queuePair.receive(firstWords.slice())));
             var peer =
                     startCall(() -> {
                         var connection = listener.accept(domain, connectionOptions, TIMEOUT);
@@ -525,7 +523,8 @@ class RdmaChannelTest {
                                         NOTHING);
                                 take(channel, 1);
                                 assertThat(
-                                                peerRegion.segment()
+                                                peerRegion
+                                                        .segment()
                                                         .asSlice(100, 4000)
                                                         .toArray(ValueLayout.JAVA_BYTE))
                                         .containsOnly(7);
@@ -706,10 +705,7 @@ class RdmaChannelTest {
 
             assertThatThrownBy(() ->
                             connections.connect(
-                                    listener.localAddress(),
-                                    domain,
-                                    connectionOptions,
-                                    TIMEOUT))
+                                    listener.localAddress(), domain, connectionOptions, TIMEOUT))
                     .isInstanceOf(CmException.class);
             assertThatThrownBy(() -> get(peer))
                     .isInstanceOf(ExecutionException.class)
@@ -733,8 +729,7 @@ class RdmaChannelTest {
     }
 
     @Test
-    void shouldRejectOtherThreadsPollingHandlersAndUnclaimedMessages()
-            throws Exception {
+    void shouldRejectOtherThreadsPollingHandlersAndUnclaimedMessages() throws Exception {
         var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
         try (var channel = connect(new RdmaChannelOptions())) {
             var message = MemorySegment.ofArray(new byte[8]);

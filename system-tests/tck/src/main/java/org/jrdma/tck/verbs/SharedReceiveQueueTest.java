@@ -270,8 +270,7 @@ class SharedReceiveQueueTest {
     // ---- capacity
 
     @Test
-    void shouldRejectReceivesWhileItIsFullAndAcceptOneForEachCompletion()
-            throws VerbsException {
+    void shouldRejectReceivesWhileItIsFullAndAcceptOneForEachCompletion() throws VerbsException {
         use(Hub.of(2));
         hub.receive(Hub.RECEIVES);
 
@@ -520,8 +519,7 @@ class SharedReceiveQueueTest {
     // ---- closing a queue pair, closing the queue
 
     @Test
-    void shouldReportTheLastReceiveOfAQueuePairInErrorAndLeaveTheOthers()
-            throws Exception {
+    void shouldReportTheLastReceiveOfAQueuePairInErrorAndLeaveTheOthers() throws Exception {
         use(Hub.of(2));
         hub.receive(4);
         hub.send(0, 8, 1);

@@ -262,8 +262,8 @@ class UnreliableConnectionTest {
             assertThatThrownBy(() -> sender.fetchAndAdd(memory.slice(0, 8), memory.remote(), 1))
                     .isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("FETCH_AND_ADD");
-            assertThatThrownBy(() ->
-                            sender.compareAndSwap(memory.slice(0, 8), memory.remote(), 0, 1))
+            assertThatThrownBy(
+                            () -> sender.compareAndSwap(memory.slice(0, 8), memory.remote(), 0, 1))
                     .isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("COMPARE_AND_SWAP");
         }

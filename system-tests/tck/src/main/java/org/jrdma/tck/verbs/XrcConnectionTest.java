@@ -145,9 +145,7 @@ class XrcConnectionTest {
         }
     }
 
-    /**
-     * Reads memory of the inbox. This needs a connection that allows at least one pending read.
-     */
+    /** Reads memory of the inbox. This needs a connection that allows at least one pending read. */
     private void read(Connection<PolledQueuePair> here, XrcHub.Inbox inbox) throws Exception {
         var attributes = here.queuePair().query();
         assertThat(attributes.maxReads()).isPositive();

@@ -11,9 +11,7 @@ final class Jvm {
 
     private Jvm() {}
 
-    /**
-     * Creates a directory in memory. It is deleted when this JVM exits, if it is empty by then.
-     */
+    /** Creates a directory in memory. It is deleted when this JVM exits, if it is empty by then. */
     static Path fabricFolder() throws IOException {
         var folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-tck");
         folder.toFile().deleteOnExit();

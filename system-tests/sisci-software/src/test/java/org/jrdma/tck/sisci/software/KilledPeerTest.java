@@ -34,9 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Tests how processes detect that a peer was killed, and how the files of the peer are deleted.
- */
+/** Tests how processes detect that a peer was killed, and how the files of the peer are deleted. */
 @Timeout(60)
 class KilledPeerTest {
 
