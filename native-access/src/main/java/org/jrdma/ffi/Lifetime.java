@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jrdma.ffi.guard.CallGuard;
+import org.jrdma.ffi.guard.CloseWaits;
 import org.jrdma.ffi.guard.ShortWait;
 import org.jrdma.ffi.guard.StackSpace;
 import org.jspecify.annotations.Nullable;
@@ -64,9 +65,6 @@ public final class Lifetime {
      * program lost without closing it, while the adapter still uses this memory.
      */
     private static final Set<Lifetime> OPEN_ROOTS = ConcurrentHashMap.newKeySet();
-
-    /** Bound while the current thread runs a callback of {@link #onClose}. */
-    private static final ScopedValue<Lifetime> IN_CALLBACK = ScopedValue.newInstance();
 
     private final String name;
     private final Destructor destructor;
@@ -173,7 +171,7 @@ public final class Lifetime {
             for (; held < lifetimes.size(); held++) {
                 lifetimes.get(held).hold();
             }
-        } catch (IllegalStateException e) {
+        } catch (Throwable e) {
             lifetimes.subList(0, held).forEach(Lifetime::release);
             throw e;
         }
@@ -187,12 +185,12 @@ public final class Lifetime {
     /**
      * Registers a callback that runs once on the closing thread when close() begins, to end waits
      * that would otherwise block close(). If close() has already begun, the callback runs
-     * immediately on the calling thread. Anything that a callback throws during close() is logged.
+     * immediately on the calling thread. Anything that a callback throws is logged.
      */
     public void onClose(Runnable callback) {
         callbacks.add(callback);
-        if (isClosed() && callbacks.remove(callback)) {
-            callback.run();
+        if (state < 0 && callbacks.remove(callback)) {
+            run(callback);
         }
     }
 
@@ -207,10 +205,10 @@ public final class Lifetime {
      * progress, and destroys the native object. Errors of the system are logged, not thrown. If
      * another thread is closing the object, this method waits until that thread has finished.
      *
-     * <p>A callback of {@link #onClose} may close any object. A close() within a callback never
-     * waits for a close that has already begun, on this or on another thread, because that close
-     * may be waiting for the callback. If dependents of the object are still being closed then, the
-     * thread that destroys the last of them destroys the object.
+     * <p>A callback of {@link #onClose} may close any object. A close() within a callback or a
+     * destructor never waits for a close that has already begun, on this or on another thread,
+     * because that close may be waiting for the callback. If dependents of the object are still
+     * being closed then, the thread that destroys the last of them destroys the object.
      *
      * <p>If an {@link Error} such as {@link OutOfMemoryError} ends this method early, the object
      * rejects uses, and the next close() of the object or of an owner completes the close.
@@ -224,13 +222,13 @@ public final class Lifetime {
 
     private void closeWithEnoughStack() {
         STATE.getAndBitwiseOr(this, CLOSED);
-        var waits = !IN_CALLBACK.isBound();
+        var waits = CloseWaits.areAllowed();
         while (!destroyed) {
             if (CLOSER.compareAndSet(this, null, Thread.currentThread())) {
                 closeAsCloser();
                 return;
             }
-            if (!waits || closer == Thread.currentThread()) {
+            if (!waits) {
                 return;
             }
             ShortWait.until(() -> destroyed || closer == null);
@@ -280,11 +278,15 @@ public final class Lifetime {
 
     private void runCallbacks() {
         for (var callback = callbacks.poll(); callback != null; callback = callbacks.poll()) {
-            try {
-                ScopedValue.where(IN_CALLBACK, this).run(callback);
-            } catch (Throwable e) {
-                LOG.error("A close callback of {} failed. The close continues.", name, e);
-            }
+            run(callback);
+        }
+    }
+
+    private void run(Runnable callback) {
+        try {
+            CloseWaits.forbidDuring(callback);
+        } catch (Throwable e) {
+            LOG.error("A close callback of {} failed. The close continues.", name, e);
         }
     }
 
@@ -318,7 +320,7 @@ public final class Lifetime {
         try {
             CallGuard.awaitCallsInFlight();
             if (!destructorStarted) {
-                BlockingCalls.call(this::runDestructor);
+                BlockingCalls.call(() -> CloseWaits.callForbidding(this::runDestructor));
                 LOG.debug("Closed {}", name);
             }
         } catch (FabricException e) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -538,6 +539,24 @@ class LifetimeTest {
             assertThat(destroyed).containsExactlyInAnyOrder("both", "left", "right");
             assertThat(destroyed.getFirst()).isEqualTo("both");
         }
+    }
+
+    @Test
+    void shouldReturnIfADestructorClosesTheOwnerInACloseOnAVirtualThread() throws Exception {
+        var owner = lifetime("owner");
+        var dependent =
+                new Lifetime(
+                        "dependent",
+                        List.of(owner),
+                        () -> {
+                            destroyed.add("dependent");
+                            owner.close();
+                        });
+
+        var closer = Thread.ofVirtual().start(dependent::close);
+
+        assertThat(closer.join(Duration.ofSeconds(20))).isTrue();
+        assertThat(destroyed).containsExactly("dependent", "owner");
     }
 
     @Test

@@ -72,10 +72,12 @@ final class LocalDevices {
                         return Set.of(); // an incomplete list would be misleading
                     }
                     addresses.addAll(known);
+                } catch (VerbsException e) {
+                    // this process cannot listen at a device that it cannot open
                 }
             }
         } catch (LibraryNotFoundException | VerbsException e) {
-            return addresses; // this process cannot listen at a device that it cannot open
+            return Set.of();
         }
         return addresses;
     }

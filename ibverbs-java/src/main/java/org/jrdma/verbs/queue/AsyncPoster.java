@@ -160,8 +160,12 @@ public final class AsyncPoster<R extends WorkRequest> {
             queue.take(1);
             var errno = bound == null ? call() : bind(bound);
             if (errno != 0) {
-                queue.undoTake(1);
-                queue.forget(position);
+                if (request.takeRefused() != 0) {
+                    queue.undoTake(1);
+                    queue.forget(position);
+                } else {
+                    posted = true; // rxe reports an error of its doorbell after it queued a request
+                }
                 throw new PostException(target.functionName, "on the " + target.name, 0, errno);
             }
             posted = true;

@@ -4,6 +4,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,10 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
     private final CompletionTable<W> table;
     private final Set<W> shared = ConcurrentHashMap.newKeySet();
     private final AtomicReference<@Nullable W> markerOwner = new AtomicReference<>();
+
+    /** Fails a work queue after the completions stopped; does nothing before that. */
+    private volatile Consumer<W> failure = _ -> {};
+
     private volatile int taken;
     private volatile int capacity;
 
@@ -76,7 +81,14 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
             return false;
         }
         table.add(queue);
+        failure.accept(queue);
         return true;
+    }
+
+    /** Fails all work queues, and those that are added later. */
+    void failAll(Consumer<W> fail) {
+        failure = fail;
+        table.forEach(fail);
     }
 
     /** Removes a work queue and releases the capacity that it has reserved. */

@@ -77,7 +77,7 @@ public final class DispatchLoop {
     private void fail(Exception e) {
         if (!queue.lifetime().isClosed()) {
             LOG.error("The dispatcher of {} has stopped", queue.lifetime(), e);
-            table.forEach(work -> work.fail(e));
+            queue.attachments().failAll(work -> work.fail(e));
             queue.attachments().shared().forEach(work -> work.fail(e));
         }
     }

@@ -1,11 +1,11 @@
 package org.jrdma.verbs.queue;
 
 import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Lifetime;
@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NativeQueuePair {
 
+    private static final SecureRandom RANDOM = new SecureRandom();
+
     private final DeviceHandle device;
     private final @Nullable DomainHandle domain;
     private final QueuePairType type;
@@ -46,7 +48,7 @@ public final class NativeQueuePair {
     private final Set<Operation> newerOperations;
     private final List<? extends WorkQueue> queues;
     private final boolean sharesReceives;
-    private final int sendSequence = ThreadLocalRandom.current().nextInt(1 << 24);
+    private final int sendSequence = RANDOM.nextInt(1 << 24);
     private final ReentrantLock modifying = new ReentrantLock();
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile boolean canSend;

@@ -77,6 +77,14 @@ public final class CallGuard {
     }
 
     private static final List<CallGuard> ALL = new ArrayList<>();
+    private static final int MIN_SIZE_TO_PRUNE = 64;
+
+    /**
+     * The number of guards at which those of ended threads are removed, for a program with many
+     * short threads that closes nothing. Guarded by {@link #ALL}.
+     */
+    private static int sizeToPrune = MIN_SIZE_TO_PRUNE;
+
     private static final ThreadLocal<CallGuard> CURRENT =
             ThreadLocal.withInitial(CallGuard::register);
 
@@ -187,6 +195,10 @@ public final class CallGuard {
         guard.exit();
         Barrier.ofThisProcess(); // chooses the barrier now, because it may take milliseconds
         synchronized (ALL) {
+            if (ALL.size() >= sizeToPrune) {
+                ALL.removeIf(CallGuard::isAbandoned);
+                sizeToPrune = Math.max(MIN_SIZE_TO_PRUNE, 2 * ALL.size());
+            }
             ALL.add(guard);
         }
         return guard;

@@ -11,6 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.guard.CloseWaits;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,9 @@ import org.slf4j.LoggerFactory;
  * before the descriptor.
  */
 public final class DescriptorWaiter implements AutoCloseable {
+
+    private static @Nullable Poller readers;
+    private static @Nullable Poller writers;
 
     private final int descriptor;
     private final Poller poller;
@@ -62,7 +66,7 @@ public final class DescriptorWaiter implements AutoCloseable {
      * Creates a waiter for threads that call {@link #await} until the descriptor becomes readable.
      */
     public static DescriptorWaiter on(int descriptor) throws FabricException {
-        return new DescriptorWaiter(descriptor, Readers.POLLER, () -> {});
+        return new DescriptorWaiter(descriptor, readers(), () -> {});
     }
 
     /**
@@ -71,7 +75,7 @@ public final class DescriptorWaiter implements AutoCloseable {
      * descriptor can have at most one waiter for reading and one for writing.
      */
     public static DescriptorWaiter onWritable(int descriptor) throws FabricException {
-        return new DescriptorWaiter(descriptor, Writers.POLLER, () -> {});
+        return new DescriptorWaiter(descriptor, writers(), () -> {});
     }
 
     /**
@@ -83,7 +87,7 @@ public final class DescriptorWaiter implements AutoCloseable {
      * short time until it does not.
      */
     public static DescriptorWaiter watch(int descriptor, Runnable onReady) throws FabricException {
-        return new DescriptorWaiter(descriptor, Readers.POLLER, onReady);
+        return new DescriptorWaiter(descriptor, readers(), onReady);
     }
 
     /**
@@ -185,8 +189,8 @@ public final class DescriptorWaiter implements AutoCloseable {
                 return;
             }
             closed = true;
-            poller.remove(this);
             changed.signalAll();
+            poller.remove(this);
         } finally {
             lock.unlock();
         }
@@ -228,26 +232,27 @@ public final class DescriptorWaiter implements AutoCloseable {
 
     private void callBack() {
         try {
-            onReady.run();
+            CloseWaits.forbidDuring(onReady); // a thread in close() may wait for this waiter's lock
         } catch (VirtualMachineError e) {
             callDue = true;
             throw e;
         }
     }
 
-    /**
-     * Holder of the poller for reading. It is initialized when the first such waiter is created.
-     */
-    private static final class Readers {
-        static final Poller POLLER = new Poller("jrdma-poller", LinuxCalls.EPOLLIN);
+    /** Returns the poller for reading, which is started when the first such waiter is created. */
+    private static synchronized Poller readers() throws FabricException {
+        if (readers == null) {
+            readers = Poller.start("jrdma-poller", LinuxCalls.EPOLLIN);
+        }
+        return readers;
     }
 
-    /**
-     * Holder of the poller for writing. It is initialized when the first such waiter is created,
-     * because few programs need this second thread.
-     */
-    private static final class Writers {
-        static final Poller POLLER = new Poller("jrdma-write-poller", LinuxCalls.EPOLLOUT);
+    /** Returns the poller for writing, which few programs need. */
+    private static synchronized Poller writers() throws FabricException {
+        if (writers == null) {
+            writers = Poller.start("jrdma-write-poller", LinuxCalls.EPOLLOUT);
+        }
+        return writers;
     }
 
     /** A polling thread and the epoll descriptor on which it runs epoll_wait. */
@@ -270,15 +275,18 @@ public final class DescriptorWaiter implements AutoCloseable {
 
         private @Nullable DescriptorWaiter last;
 
-        private Poller(String name, int awaited) {
+        private final MemorySegment events =
+                Arena.ofAuto().allocate(BATCH * LinuxCalls.EpollEvent.BYTES, 8);
+
+        private Poller(int epoll, int awaited) {
+            this.epoll = epoll;
             this.awaited = awaited;
-            try {
-                epoll = LinuxCalls.epollCreate();
-            } catch (FabricException e) {
-                throw new IllegalStateException(
-                        "Cannot create an epoll descriptor: " + e.getMessage(), e);
-            }
-            Thread.ofPlatform().daemon().name(name).start(this::run);
+        }
+
+        static Poller start(String name, int awaited) throws FabricException {
+            var poller = new Poller(LinuxCalls.epollCreate(), awaited);
+            Thread.ofPlatform().daemon().name(name).start(poller::run);
+            return poller;
         }
 
         long add(DescriptorWaiter waiter) throws FabricException {
@@ -338,7 +346,6 @@ public final class DescriptorWaiter implements AutoCloseable {
 
         /** Never ends, because all waits of the process depend on this thread. */
         private void run() {
-            MemorySegment events = Arena.ofAuto().allocate(BATCH * LinuxCalls.EpollEvent.BYTES, 8);
             while (true) {
                 try {
                     var count = LinuxCalls.epollWait(epoll, events, BATCH, first == null ? -1 : 0);
