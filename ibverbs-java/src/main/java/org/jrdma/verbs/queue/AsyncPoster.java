@@ -31,7 +31,7 @@ public final class AsyncPoster<R extends WorkRequest> {
 
     private static final int MAX_ADDITIONAL_LIFETIMES = 2;
 
-    /** The kinds of queues, for each of which the provider has a function that posts requests. */
+    /** The functions of the provider that post requests, one for each kind of queue. */
     public enum Function {
         /** {@code ibv_post_send} or extended posts. */
         SEND,
