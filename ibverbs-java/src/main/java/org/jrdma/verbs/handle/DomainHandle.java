@@ -101,7 +101,7 @@ public final class DomainHandle {
                                         CheckedCall.to(
                                                 "ibv_alloc_parent_domain",
                                                 () ->
-                                                        "of %s and %s"
+                                                        "for %s and %s"
                                                                 .formatted(
                                                                         this,
                                                                         threads == null

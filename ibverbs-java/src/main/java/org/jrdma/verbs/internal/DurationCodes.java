@@ -44,8 +44,8 @@ public final class DurationCodes {
     }
 
     /**
-     * Returns the duration 4.096 us * 2^exponent. Larger exponents than 50 are treated as 50,
-     * because the nanoseconds would overflow.
+     * Returns the duration 4.096 us * 2^exponent. Exponents above 50 are treated as 50, because the
+     * nanoseconds would overflow.
      */
     public static Duration exponential(int exponent) {
         return Duration.ofNanos(UNIT_NANOS << Math.min(exponent, MAX_SHIFT));

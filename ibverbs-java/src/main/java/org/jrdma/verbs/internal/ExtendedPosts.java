@@ -218,9 +218,10 @@ final class ExtendedPosts extends HotPath {
             }
         }
         var errno = complete();
+        // A faulty provider returns another errno than ENOSPC for a failed doorbell. In this case,
+        // the requests have been posted.
         if (errno != 0 && !(faulty && errno != Errno.ENOSPC)) {
-            UncheckedMemory.setLong(
-                    failed, first); // nothing is posted; otherwise the doorbell failed
+            UncheckedMemory.setLong(failed, first);
         }
         return errno;
     }

@@ -304,9 +304,10 @@ public final class MemoryFunctions {
             return;
         }
         var errno = CapturedErrno.value();
+        // These two results and EOPNOTSUPP mean that the region was not changed.
         if (result != rdma_h.IBV_REREG_MR_ERR_INPUT()
                 && result != rdma_h.IBV_REREG_MR_ERR_DONT_FORK_NEW()
-                && errno != Errno.EOPNOTSUPP) { // then the region is unchanged
+                && errno != Errno.EOPNOTSUPP) {
             lost.run();
         }
         throw attempt.failed(errno);

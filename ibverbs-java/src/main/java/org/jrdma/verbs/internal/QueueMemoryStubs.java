@@ -58,7 +58,7 @@ public final class QueueMemoryStubs implements AutoCloseable {
                     || segment.byteSize() < bytes
                     || segment.address() % Math.max(1, alignment) != 0) {
                 LOG.error(
-                        "{} returned {}, which is not native memory of {} bytes aligned to {}",
+                        "{} returned {}, which is not native memory of at least {} bytes that is aligned to {} bytes",
                         memory,
                         segment,
                         bytes,

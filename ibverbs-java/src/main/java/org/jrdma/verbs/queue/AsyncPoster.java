@@ -31,7 +31,7 @@ public final class AsyncPoster<R extends WorkRequest> {
 
     private static final int MAX_ADDITIONAL_LIFETIMES = 2;
 
-    /** The kinds of queues, for each of which the provider has a function that posts requests. */
+    /** The functions of the provider that post requests, one for each kind of queue. */
     public enum Function {
         /** {@code ibv_post_send} or extended posts. */
         SEND,
@@ -109,7 +109,7 @@ public final class AsyncPoster<R extends WorkRequest> {
         // The queue is locked before the lifetimes are held. In the other order, this thread would
         // hold the lifetimes while it waits for the lock, and close() would wait for this thread.
         queue.lock.lock();
-        var begun = false;
+        var started = false;
         try {
             posted = false;
             hold(target.lifetime);
@@ -122,10 +122,10 @@ public final class AsyncPoster<R extends WorkRequest> {
             queue.checkNotFailed();
             RequestWriter.slices(request, local);
             transfer = new PendingTransfer(target.lifetime.toString(), operation);
-            begun = true;
+            started = true;
             return request;
         } finally {
-            if (!begun) {
+            if (!started) {
                 end();
             }
         }

@@ -109,7 +109,7 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "%s has queue pairs for %,d requests, so its capacity cannot be %,d",
+                            "%s has reserved capacity for %,d requests, so its capacity cannot be %,d",
                             name,
                             taken,
                             newCapacity));

@@ -99,7 +99,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
             throws VerbsException {
         if (queue.capacity() < 1 || elements < 1) {
             throw new IllegalArgumentException(
-                    "A shared receive queue needs at least one receive with one slice, but has %d with %d"
+                    "A shared receive queue needs at least one receive with one slice, but %d receives with %d slices were requested"
                             .formatted(queue.capacity(), elements));
         }
         var device = domain.device();

@@ -167,7 +167,7 @@ final class Soaker implements Runnable {
                 receive.tryPost();
             }
             interruptSometimes();
-            ownPair.drain(cursor, SHORT, shown -> count("drained"));
+            ownPair.drain(cursor, SHORT, _ -> count("drained"));
             count("drain");
         }
     }

@@ -148,7 +148,7 @@ class AtomicWriteTest {
             assertThatThrownBy(() -> domain.newQueuePair(options))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageEndingWith(
-                            "The device does not support extended posts for this queue pair type, or none of [ATOMIC_WRITE].");
+                            "The device does not support extended posts for this queue pair type, or it does not support all of [ATOMIC_WRITE].");
         }
     }
 }

@@ -175,7 +175,7 @@ class FlushTest {
             assertThatThrownBy(() -> domain.newQueuePair(options))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageEndingWith(
-                            "The device does not support extended posts for this queue pair type, or none of [FLUSH].");
+                            "The device does not support extended posts for this queue pair type, or it does not support all of [FLUSH].");
         }
     }
 }
