@@ -148,7 +148,10 @@ class BypassListenersTest {
     @Test
     void shouldOmitATransportThatHasNoFreePort() throws Exception {
         try (var listener = listener(busy.failing(Integer.MAX_VALUE)).bind(port(0))) {
-            assertThat(busy.requestedPorts).hasSize(MAX_ATTEMPTS).last().isEqualTo(portOf(listener));
+            assertThat(busy.requestedPorts)
+                    .hasSize(MAX_ATTEMPTS)
+                    .last()
+                    .isEqualTo(portOf(listener));
             assertThat(whyNotFaster(listener)).isEqualTo("busy: no port " + MAX_ATTEMPTS);
         }
     }
