@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034  # functions shared by the scripts of this folder, which source this file
+# shellcheck shell=bash disable=SC2034  # Functions that are shared by scripts of this directory and by other scripts, which source this file
 
 guest=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PATH=$PATH:/usr/sbin:/sbin      # ip, rdma and modprobe, for users other than root
@@ -16,7 +16,7 @@ fail() {
     exit "$GUEST_FAILED"
 }
 
-# Sets JAVA_HOME.
+# Sets JAVA_HOME to a JDK 25.
 find_jdk_25() {
     local jdk
     for jdk in "${JAVA_HOME:-}" "${JAVA25_HOME:-}" /usr/lib/jvm/* "$HOME"/.sdkman/candidates/java/*; do
@@ -26,7 +26,7 @@ find_jdk_25() {
             return
         fi
     done
-    fail "there is no JDK 25 in JAVA_HOME, JAVA25_HOME or below /usr/lib/jvm"
+    fail "There is no JDK 25 in JAVA_HOME, JAVA25_HOME or below /usr/lib/jvm. Install one and set JAVA_HOME to its directory."
 }
 
 # ---- Debian packages
@@ -49,10 +49,10 @@ need() {
     exit "$MISSING_PACKAGES"
 }
 
-# The Debian release of this machine: bookworm, trixie, ...
+# Prints the code name of the Debian release of this machine: bookworm, trixie, ...
 codename() { sed -n 's/^VERSION_CODENAME=//p' /etc/os-release; }
 
-# The Debian mirror of this machine: where its apt finds the "main" of its own release.
+# Prints the address of the Debian mirror from which apt on this machine gets the component "main" of its own release.
 debian_mirror() {
     local mirror=${JRDMA_GUEST_MIRROR:-}
     # shellcheck disable=SC2016  # the dollars are for apt-get
@@ -63,7 +63,7 @@ debian_mirror() {
 }
 
 # Runs apt-get or apt-cache with lists and downloads in ./apt, and with the sources of ./apt/sources.list if that file exists.
-# The lists and downloads of the machine are not touched.
+# Does not change the lists and downloads of the machine.
 private() {
     local tool=$1 options=()
     shift
@@ -73,15 +73,15 @@ private() {
         -o APT::Sandbox::User=root "${options[@]}" "$@"
 }
 
-# ---- Kernels in the cache: a name contains a hash of the files that the kernel was built by, so that a change causes a new build
+# ---- Kernels in the cache: the name of a kernel contains a hash of the files that configure its build, so that a change of these files causes a new build
 
-# A hash of the files without their comments.
+# Prints a hash of the files without their comment lines.
 fingerprint() { cat -- "$@" | grep -v '^ *#' | sha256sum | cut -c1-12; }
 
 uml_key() { fingerprint "$guest/uml.config" "$guest/build-uml"; }
 qemu_key() { fingerprint "$guest/build-qemu" "$guest/init-qemu"; }
 
-# The path of the newest kernel that is up to date, or nothing if there is none.
+# Prints the path of the newest kernel in the cache that matches the current files, or nothing if there is none.
 uml_kernel() { newest "$cache/linux-uml-$(uml_key)-"*; }
 qemu_kernel() { newest "$cache/qemu-$(qemu_key)-"*; }
 
@@ -93,7 +93,7 @@ newest() {
 
 # ---- Clean-up
 
-# Runs a clean-up ($1) when this script ends, for any reason. The variable code then holds the exit code.
+# Makes the script run a command ($1) when it ends for any reason. The command finds the exit code in the variable "code".
 end_with() {
     # shellcheck disable=SC2064  # $1 is expanded now
     trap "code=\$?; trap '' HUP INT TERM; $1" EXIT
@@ -102,9 +102,9 @@ end_with() {
     trap 'exit 143' TERM
 }
 
-# ---- Building, in a temporary directory
+# ---- Builds in a temporary directory
 
-# Waits until no other process builds this ($1). The cache may contain the result then.
+# Waits until no other process builds the same kernel ($1: uml or qemu). After the wait, the cache may contain the kernel.
 lock_build() {
     mkdir -p "$cache"
     exec {lock}> "$cache/build-$1.lock"
@@ -125,7 +125,7 @@ quietly() { "$@" >> "$log" 2>&1; }
 
 finish_build() {
     rm "$log"
-    say "done in $((SECONDS / 60)) min $((SECONDS % 60)) s"
+    say "The build took $((SECONDS / 60)) min $((SECONDS % 60)) s."
 }
 
 clean_up() {

@@ -1,13 +1,14 @@
-# shellcheck shell=bash  # The engine "host": this machine; sourced by run. Ignores --memory, --cpus and --writable.
+# shellcheck shell=bash  # The engine "host", which runs the command on this machine itself; sourced by run. Ignores --memory, --cpus and --writable.
 #
-# If there is an RDMA device, the command simply runs. Otherwise, if root can load rdma_rxe, the first run makes the devices of a guest
-# (dummy interface, rxe0, siw0), and the last run that ends removes them.
+# If this machine has an RDMA device, the command uses it. Otherwise, the first run creates the devices of a guest (two dummy interfaces, rxe0,
+# siw0), and the last run that ends removes them. This requires root and a kernel with rdma_rxe.
 
 run_command() {
     need "${GUEST_PACKAGES[@]}"
     mkdir -p "$cache"
     exec {users}> "$cache/host.lock"
-    # A run that uses the devices holds a shared lock; a run that makes or removes them holds an exclusive lock. There is a gap between the two.
+    # A run that uses the devices holds a shared lock. A run that creates or removes them holds an exclusive lock. The loop is necessary because flock
+    # releases the one lock before it acquires the other, so that another run may remove the devices in between.
     while flock --shared "$users" && ! device_exists; do
         flock "$users"
         device_exists || make_devices
@@ -25,15 +26,15 @@ run_command() {
 device_exists() { compgen -G '/sys/class/infiniband/*' > /dev/null; }
 
 make_devices() {
-    ((EUID == 0)) || fail "this machine has no RDMA device, and only root could make one with rdma_rxe"
+    ((EUID == 0)) || fail "This machine has no RDMA device, and only root can create one with rdma_rxe."
     if ! add_device rxe jrdma-rxe 10.77.0.1/24; then
         remove_devices
-        fail "this machine has no RDMA device, and its kernel $(uname -r) cannot make one with rdma_rxe: use --engine uml or qemu"
+        fail "This machine has no RDMA device, and its kernel $(uname -r) cannot create one with rdma_rxe. Use --engine uml or qemu."
     fi
     add_device siw jrdma-siw 10.77.1.1/24 2> /dev/null || remove_device jrdma-siw     # Debian's kernel has no siw, for example
 }
 
-# Like add_device of in-guest, but the kernel loads the modules by itself.
+# Creates an RDMA device like add_device in in-guest. The kernel loads the modules automatically.
 add_device() {
     ip link add "$2" type dummy &&
         ip address add "$3" dev "$2" &&

@@ -1,4 +1,4 @@
-# shellcheck shell=bash  # The engine "qemu": QEMU with Debian's stock kernel; sourced by run
+# shellcheck shell=bash  # The engine "qemu", which runs Debian's stock kernel in QEMU; sourced by run
 . "$guest/virtual-machine.bash"
 
 run_command() {
@@ -32,7 +32,7 @@ run_command() {
     run_guest qemu-system-x86_64 "${machine_options[@]}"
 }
 
-# Offers a directory ($2) to the guest under a tag ($1).
+# Adds the QEMU options that share a directory ($2) with the guest under a tag ($1), with further options for the file system ($3).
 share_directory() {
     tag=$1
     machine_options+=(-fsdev "local,id=$tag,path=${2//,/,,},security_model=none${3:-}" -device "virtio-9p-pci,fsdev=$tag,mount_tag=$tag")

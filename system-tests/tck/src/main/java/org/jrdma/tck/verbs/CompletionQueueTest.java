@@ -211,7 +211,8 @@ class CompletionQueueTest {
                                     failure.complete(
                                             Thread.currentThread().isInterrupted()
                                                     ? e
-                                                    : new AssertionError("not interrupted", e));
+                                                    : new AssertionError(
+                                                            "interrupt status lost", e));
                                 }
                             });
             entered.await();
