@@ -236,7 +236,7 @@ class ErrorConventionsTest {
 
         @Test
         void shouldBeReportedByAPost() throws Exception {
-            library.answer("post_send", Errno.ENOMEM, 0);
+            library.rejectPosts("post_send", Errno.ENOMEM);
             var domain = device.newProtectionDomain();
             var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
             var queuePair =

@@ -10,6 +10,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -173,6 +174,16 @@ final class FakeLibrary implements LibraryProvider {
     FakeLibrary answer(String symbol, Object value, int errno) {
         answers.put(symbol, new Answer(value, errno));
         return this;
+    }
+
+    /** Lets a function that posts reject the first request of each call. */
+    FakeLibrary rejectPosts(String symbol, int errno) {
+        return answer(symbol, errno, 0)
+                .onCall(
+                        symbol,
+                        arguments ->
+                                memory(arguments[2], Long.BYTES)
+                                        .set(ValueLayout.JAVA_LONG, 0, (long) arguments[1]));
     }
 
     /**

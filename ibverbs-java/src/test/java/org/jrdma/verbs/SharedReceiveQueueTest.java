@@ -229,12 +229,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldReportARejectedReceiveAndFreeItsSlot() throws Exception {
-        library.answer("post_srq_recv", Errno.ENOMEM, 0)
-                .onCall(
-                        "post_srq_recv",
-                        arguments ->
-                                FakeLibrary.memory(arguments[2], Long.BYTES)
-                                        .set(JAVA_LONG, 0, (long) arguments[1]));
+        library.rejectPosts("post_srq_recv", Errno.ENOMEM);
         var receive = prepareReceive();
 
         assertThatExceptionOfType(PostException.class)
@@ -270,7 +265,7 @@ class SharedReceiveQueueTest {
     void shouldFreeTheSlotOfARejectedAsyncReceive() throws Exception {
         var asyncQueue = domain.newAsyncSharedReceiveQueue(1, 1, Duration.ZERO);
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
-        library.answer("post_srq_recv", Errno.EINVAL, 0);
+        library.rejectPosts("post_srq_recv", Errno.EINVAL);
 
         for (var i = 0; i < 3; i++) {
             assertThatExceptionOfType(PostException.class)
@@ -279,6 +274,20 @@ class SharedReceiveQueueTest {
                             "ibv_post_srq_recv failed on the %s: EINVAL (22)."
                                     .formatted(asyncQueue));
         }
+    }
+
+    /** The driver of rxe may report an error of its doorbell after it has queued the request. */
+    @Test
+    void shouldKeepTheSlotOfAnAsyncReceiveThatTheProviderQueuedDespiteAnError() throws Exception {
+        var asyncQueue = domain.newAsyncSharedReceiveQueue(1, 1, Duration.ZERO);
+        var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        library.answer("post_srq_recv", Errno.ENOMEM, 0);
+
+        assertThatExceptionOfType(PostException.class)
+                .isThrownBy(() -> asyncQueue.receive(region.slice()));
+
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> asyncQueue.receive(region.slice()));
     }
 
     @Test
