@@ -75,7 +75,8 @@ class RegenerateTest {
         var result = regenerate();
 
         assertThat(result.exitCode()).isEqualTo(2);
-        assertThat(result.output()).endsWith("do not declare these names: IBV_WC_TM_RNDV_INCOMPLETE\n");
+        assertThat(result.output())
+                .endsWith("do not declare these names: IBV_WC_TM_RNDV_INCOMPLETE\n");
     }
 
     private void installJextract(String version, String change) throws IOException {
