@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Objects;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.handle.NativeWindow;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.MemoryRegion;
@@ -266,8 +267,10 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
             request.immediate(0); // rxe requires this
             RequestWriter.bind(request, bound, registration, access);
             request.bindRange(shown, length);
+            var before = new NativeWindow.State();
+            bound.save(before);
             bound.bind(request, access.contains(Access.ZERO_BASED) ? 0 : shown);
-            return new Transfer(sender().post(bound));
+            return new Transfer(sender().post(bound, before));
         } finally {
             sender().end();
         }
@@ -288,8 +291,10 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
         var request = begin(Operation.INVALIDATE, List.of(), bound.lifetime());
         try {
             request.invalidatedKey(bound.key());
+            var before = new NativeWindow.State();
+            bound.save(before);
             bound.unbind();
-            return new Transfer(sender().post());
+            return new Transfer(sender().post(bound, before));
         } finally {
             sender().end();
         }

@@ -27,6 +27,7 @@ import org.jrdma.verbs.queue.RequestWriter;
 public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
 
     private final NativeWindow window;
+    private final NativeWindow.State before = new NativeWindow.State();
     private final Registration region;
     private final boolean zeroBased;
     private long offset;
@@ -88,7 +89,13 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
 
     @Override
     void beforePost() {
+        window.save(before);
         window.bind(request(), zeroBased ? 0 : region.start() + offset);
+    }
+
+    @Override
+    void undoBeforePost() {
+        window.restore(before);
     }
 
     @Override

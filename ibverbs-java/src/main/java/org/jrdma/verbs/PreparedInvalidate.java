@@ -19,6 +19,7 @@ import org.jrdma.verbs.queue.PostTarget;
 public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvalidate> {
 
     private final NativeWindow window;
+    private final NativeWindow.State before = new NativeWindow.State();
 
     PreparedInvalidate(PostTarget<PolledWorkQueue> post, Type2Window window) {
         super(post, Operation.INVALIDATE);
@@ -44,8 +45,14 @@ public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvali
 
     @Override
     void beforePost() {
+        window.save(before);
         request().invalidatedKey(window.key());
         window.unbind();
+    }
+
+    @Override
+    void undoBeforePost() {
+        window.restore(before);
     }
 
     @Override

@@ -208,7 +208,10 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
             throw closedException(this);
         }
         if (errno != 0) {
-            queue.undoTake(request.takeRefused() != 0 ? 1 : 0);
+            if (request.takeRefused() != 0) {
+                queue.undoTake(1);
+                undoBeforePost();
+            }
             throw refused(errno, 0, 1);
         }
         return true;
@@ -235,6 +238,9 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
         if (errno != 0) {
             var failed = indexOfRefused(chain);
             queue.undoTake(chain.length - failed);
+            for (var index = chain.length - 1; index >= failed; index--) {
+                chain[index].undoBeforePost();
+            }
             throw chain[Math.min(failed, chain.length - 1)].refused(errno, failed, chain.length);
         }
         return true;
@@ -394,6 +400,9 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
      * guarded call, in which the native objects that the request uses cannot be destroyed.
      */
     void beforePost() {}
+
+    /** Takes back the effects of {@link #beforePost} after the provider rejected the request. */
+    void undoBeforePost() {}
 
     /**
      * Checks that the memory slices are allowed for the request.

@@ -95,6 +95,13 @@ public final class Verbs {
                     }
 
                     @Override
+                    public <Q extends QueuePair> Q newQueuePair(
+                            ProtectionDomain domain, QueuePairOptions<Q> options, int port)
+                            throws VerbsException {
+                        return options.make(domain, port);
+                    }
+
+                    @Override
                     public QueuePair.Handle handle(NativeQueuePair queuePair) {
                         return new QueuePair.Handle(queuePair);
                     }

@@ -141,6 +141,25 @@ class MemoryWindowTest {
     }
 
     @Test
+    void shouldStayBoundIfTheNextBindOrInvalidationIsRejected() throws Exception {
+        var window = domain.newType2Window();
+        var bind = queuePair.prepareBind(window, region, Access.REMOTE_READ);
+        var invalidate = queuePair.prepareInvalidate(window);
+        bind.tryPost();
+        var bound = window.remote();
+        library.rejectPosts("post_send", Errno.ENOMEM);
+
+        assertThatExceptionOfType(PostException.class)
+                .isThrownBy(() -> bind.range(8, 100).tryPost());
+        assertThat(window.remote()).isEqualTo(bound);
+        assertThatExceptionOfType(PostException.class).isThrownBy(invalidate::tryPost);
+        assertThat(window.remote()).isEqualTo(bound);
+        assertThatExceptionOfType(PostException.class)
+                .isThrownBy(queuePair.prepareChain(bind, invalidate)::tryPost);
+        assertThat(window.remote()).isEqualTo(bound);
+    }
+
+    @Test
     void shouldReportFailuresOfTheProvider() {
         library.answer("alloc_mw", MemorySegment.NULL, Errno.ENOMEM);
 

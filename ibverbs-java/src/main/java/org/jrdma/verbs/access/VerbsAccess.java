@@ -8,6 +8,7 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.PolledSharedReceiveQueue;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.handle.AccessInitializer;
 import org.jrdma.verbs.handle.DeviceHandle;
@@ -66,6 +67,10 @@ public abstract class VerbsAccess {
             Duration slotTimeout,
             XrcBinding<AsyncWorkQueue> xrc)
             throws VerbsException;
+
+    /** Creates a queue pair for a port, regardless of the port in the options. */
+    public abstract <Q extends QueuePair> Q newQueuePair(
+            ProtectionDomain domain, QueuePairOptions<Q> options, int port) throws VerbsException;
 
     public abstract QueuePair.Handle handle(NativeQueuePair queuePair);
 }

@@ -8,6 +8,7 @@ import java.util.OptionalInt;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.access.VerbsAccess;
 import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.xrc.XrcDomain;
@@ -57,7 +58,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * another queue pair type. The route to the peer determines the device port of the queue pair.
      */
     public static <Q extends QueuePair> ConnectionOptions<Q> of(QueuePairOptions<Q> queuePair) {
-        return new ConnectionOptions<>((port, domain) -> domain.newQueuePair(queuePair.port(port)));
+        return new ConnectionOptions<>(
+                (port, domain) -> VerbsAccess.get().newQueuePair(domain, queuePair, port));
     }
 
     /**

@@ -22,6 +22,13 @@ public final class NativeWindow {
      */
     private static final int PROGRAM_BITS = 0xff;
 
+    /** The key and the bound range at a certain time. Reused, because posts must not allocate. */
+    public static final class State {
+        private int key;
+        private long start;
+        private long length;
+    }
+
     private final DomainHandle domain;
     private final NativeResource window;
     private final boolean type2;
@@ -171,6 +178,20 @@ public final class NativeWindow {
     /** Records that an invalidation of the window is about to be posted. */
     public void unbind() {
         length = 0;
+    }
+
+    /** Stores the state before a bind or an invalidation, whose request may be rejected. */
+    public void save(State before) {
+        before.key = key;
+        before.start = start;
+        before.length = length;
+    }
+
+    /** Restores the state before a request that was rejected. */
+    public void restore(State before) {
+        key = before.key;
+        start = before.start;
+        length = before.length;
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
@@ -142,27 +143,33 @@ public final class AsyncPoster<R extends WorkRequest> {
      * @throws PostException if the provider rejects the request
      */
     public PendingTransfer post() throws PostException {
-        return post(null);
+        return post(null, null);
     }
 
     /**
      * Posts the request.
      *
-     * @param bound the memory window that the request binds; null if the request is not a bind
+     * @param window the memory window that the request binds or invalidates; null for other
+     *     requests
+     * @param before the state of the window before the request; null for other requests
      * @throws PostException if the provider rejects the request
      */
-    public PendingTransfer post(@Nullable NativeWindow bound) throws PostException {
+    public PendingTransfer post(@Nullable NativeWindow window, NativeWindow.@Nullable State before)
+            throws PostException {
         try {
             var position = queue.nextPosition();
             request.number(queue.requestNumber(position));
             target.hotPath.ensureStack();
             queue.remember(position, transfer);
             queue.take(1);
-            var errno = bound == null ? call() : bind(bound);
+            var errno = window == null ? call() : callFor(window);
             if (errno != 0) {
                 if (request.takeRefused() != 0) {
                     queue.undoTake(1);
                     queue.forget(position);
+                    if (window != null) {
+                        window.restore(Objects.requireNonNull(before));
+                    }
                 } else {
                     posted = true; // rxe reports an error of its doorbell after it queued a request
                 }
@@ -186,7 +193,7 @@ public final class AsyncPoster<R extends WorkRequest> {
         };
     }
 
-    private int bind(NativeWindow window) {
+    private int callFor(NativeWindow window) {
         return window.post(
                 target.hotPath, target.address, (WorkRequest.Send) (WorkRequest) request);
     }

@@ -370,7 +370,7 @@ public final class DescriptorWaiter implements AutoCloseable {
                     }
                     return;
                 } catch (VirtualMachineError e) {
-                    pauseAfter("Finding the waiter of a descriptor failed. It is repeated.", e);
+                    pauseAfter("Finding the waiter of a descriptor failed and is repeated", e);
                 }
             }
         }
@@ -392,7 +392,7 @@ public final class DescriptorWaiter implements AutoCloseable {
                 waiter.serve();
             } catch (VirtualMachineError e) {
                 enqueue(waiter);
-                pauseAfter("A callback for a descriptor failed. It is repeated.", e);
+                pauseAfter("A callback for a descriptor failed and is repeated", e);
             } catch (Throwable e) {
                 log("The callback for a descriptor failed", e);
             }

@@ -487,7 +487,7 @@ class DescriptorWaiterTest {
             awaitPollingThread();
 
             assertThat(calls).hasValue(3);
-            assertThat(log.toString()).contains("ERROR", "It is repeated", "a test");
+            assertThat(log.toString()).contains("ERROR", "is repeated", "a test");
         }
     }
 

@@ -83,7 +83,7 @@ class MessageQueueTest extends NodesTest {
             assertThat(sent.get()).isEqualTo(MESSAGES);
             assertThatExceptionOfType(FabricException.class)
                     .isThrownBy(() -> receiver.receive(TIMEOUT))
-                    .withMessageContaining("has ended");
+                    .withMessageContaining("has closed or is lost");
         }
     }
 

@@ -76,7 +76,7 @@ class SegmentTest extends NodesTest {
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(segment::offer)
                 .withMessageContaining("SCIPrepareSegment failed for segment " + SEGMENT)
-                .withMessageContaining("the operation was already done");
+                .withMessageContaining("the operation was already performed");
     }
 
     @Test

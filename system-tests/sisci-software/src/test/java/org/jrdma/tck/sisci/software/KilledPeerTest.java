@@ -170,7 +170,7 @@ class KilledPeerTest {
                     .withMessageContaining("has failed");
             assertThatExceptionOfType(FabricException.class)
                     .isThrownBy(() -> receiver.receive(TIMEOUT))
-                    .withMessageContaining("has ended");
+                    .withMessageContaining("has closed or is lost");
             sender.close();
             receiver.close();
         }
@@ -197,7 +197,7 @@ class KilledPeerTest {
             }
             assertThatExceptionOfType(FabricException.class)
                     .isThrownBy(() -> receiver.receive(TIMEOUT))
-                    .withMessageContaining("has ended");
+                    .withMessageContaining("has closed or is lost");
             receiver.close();
         }
     }
