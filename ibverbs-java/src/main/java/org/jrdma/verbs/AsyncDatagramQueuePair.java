@@ -19,8 +19,8 @@ import org.jrdma.verbs.queue.RequestWriter;
  *
  * <p>Safe for use by multiple threads, including virtual threads. If the queue is full, an
  * operation waits for a free slot, up to {@link QueuePairOptions#slotTimeout}. Messages of at most
- * {@link #inlineBytes()} bytes are sent inline if requests name all of their memory by its virtual
- * address.
+ * {@link #inlineBytes()} bytes are sent inline, unless the start address of one of their regions is
+ * not its virtual address, for example because the region is zero-based.
  */
 public final class AsyncDatagramQueuePair extends AbstractAsyncQueuePair
         implements DatagramQueuePair {

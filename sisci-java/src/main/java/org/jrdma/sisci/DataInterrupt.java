@@ -38,7 +38,10 @@ public final class DataInterrupt extends SisciObject {
         this.events = events;
     }
 
-    /** Creates a data interrupt. The caller must hold the lifetime of the node. */
+    /**
+     * Creates a data interrupt. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
+     * lifetime of the node.
+     */
     static DataInterrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
         if (options.shared() || options.counting()) {
             throw new IllegalArgumentException(

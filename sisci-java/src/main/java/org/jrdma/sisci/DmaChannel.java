@@ -40,7 +40,10 @@ public final class DmaChannel extends SisciObject {
         }
     }
 
-    /** Allocates a channel. The caller must hold the lifetime of the node. */
+    /**
+     * Allocates a channel. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
+     * lifetime of the node.
+     */
     static DmaChannel request(NodeHandle node, Engine engine, int channel, boolean shared)
             throws SisciException {
         var library = node.functions().library();

@@ -307,7 +307,9 @@ public final class DmaQueue extends SisciObject {
         }
     }
 
-    /** Creates a queue. The caller must hold the lifetime of the node. */
+    /**
+     * Creates a queue. The caller must {@linkplain Lifetime#hold hold} the lifetime of the node.
+     */
     static DmaQueue create(NodeHandle node, int maxEntries) throws SisciException {
         var name = "DMA queue of %d entries of %s".formatted(maxEntries, node);
         var handle =

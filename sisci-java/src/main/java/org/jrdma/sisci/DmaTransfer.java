@@ -246,7 +246,10 @@ public final class DmaTransfer {
         }
     }
 
-    /** Starts this transfer. The caller must hold the lifetime of the queue. */
+    /**
+     * Starts this transfer. The caller must {@linkplain Lifetime#hold hold} the lifetime of the
+     * queue.
+     */
     void start(SisciFunctions functions, MemorySegment queue, long listener) throws SisciException {
         var library = functions.library();
         var flags =

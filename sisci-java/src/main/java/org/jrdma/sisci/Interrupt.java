@@ -26,7 +26,10 @@ public final class Interrupt extends SisciObject {
         this.events = events;
     }
 
-    /** Creates an interrupt. The caller must hold the lifetime of the node. */
+    /**
+     * Creates an interrupt. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
+     * lifetime of the node.
+     */
     static Interrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
         var events = new EventQueue<Integer>("interrupt of " + node);
         return new Interrupt(

@@ -44,7 +44,10 @@ public final class InterruptFlag extends SisciObject {
         this.events = events;
     }
 
-    /** Registers a flag in a segment. The caller must hold the lifetime of the segment. */
+    /**
+     * Registers a flag in a segment. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold}
+     * the lifetime of the segment.
+     */
     static InterruptFlag register(ObjectHandle segment, long offset, boolean conditional)
             throws SisciException {
         var node = segment.node();

@@ -16,7 +16,10 @@ import org.jrdma.sisci.model.SisciException;
  */
 record LocalInterrupt(ObjectHandle handle, int number) {
 
-    /** Creates an interrupt. The caller must hold the lifetime of the node. */
+    /**
+     * Creates an interrupt. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
+     * lifetime of the node.
+     */
     static <E> LocalInterrupt create(
             NodeHandle node,
             InterruptOptions options,

@@ -114,7 +114,10 @@ public final class LocalSegment extends SisciObject {
         }
     }
 
-    /** Creates a segment. The caller must hold the lifetime of the node. */
+    /**
+     * Creates a segment. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the lifetime
+     * of the node.
+     */
     static LocalSegment create(NodeHandle node, SegmentOptions options) throws SisciException {
         var library = node.functions().library();
         var functions = node.functions().segments();
@@ -150,7 +153,10 @@ public final class LocalSegment extends SisciObject {
         return segment;
     }
 
-    /** Attaches to a segment of another process. The caller must hold the lifetime of the node. */
+    /**
+     * Attaches to a segment of another process. The caller must {@linkplain
+     * org.jrdma.ffi.Lifetime#hold hold} the lifetime of the node.
+     */
     static LocalSegment attach(NodeHandle node, int id) throws SisciException {
         var name = "shared segment " + id;
         var state = new State(name, node, null);

@@ -16,7 +16,10 @@ public final class PcieRequester extends SisciObject {
         super(handle);
     }
 
-    /** Registers a device. The caller must hold the lifetime of the node. */
+    /**
+     * Registers a device. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
+     * lifetime of the node.
+     */
     static PcieRequester register(NodeHandle node, int bus, int deviceFunction)
             throws SisciException {
         var functions = node.functions().nodes();

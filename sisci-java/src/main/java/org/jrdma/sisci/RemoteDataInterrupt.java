@@ -26,7 +26,10 @@ public final class RemoteDataInterrupt extends SisciObject {
         super(handle);
     }
 
-    /** Connects to a data interrupt. The caller must hold the lifetime of the node. */
+    /**
+     * Connects to a data interrupt. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold}
+     * the lifetime of the node.
+     */
     static RemoteDataInterrupt connect(NodeHandle node, int peer, int number)
             throws SisciException {
         return new RemoteDataInterrupt(RemoteInterrupt.connect(node, true, peer, number));

@@ -17,13 +17,17 @@ public final class RemoteInterrupt extends SisciObject {
         super(handle);
     }
 
-    /** Connects to an interrupt. The caller must hold the lifetime of the node. */
+    /**
+     * Connects to an interrupt. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
+     * lifetime of the node.
+     */
     static RemoteInterrupt connect(NodeHandle node, int peer, int number) throws SisciException {
         return new RemoteInterrupt(connect(node, false, peer, number));
     }
 
     /**
-     * Connects to an interrupt with or without data. The caller must hold the lifetime of the node.
+     * Connects to an interrupt with or without data. The caller must {@linkplain
+     * org.jrdma.ffi.Lifetime#hold hold} the lifetime of the node.
      */
     static ObjectHandle connect(NodeHandle node, boolean withData, int peer, int number)
             throws SisciException {

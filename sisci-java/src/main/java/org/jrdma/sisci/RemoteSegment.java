@@ -81,7 +81,8 @@ public final class RemoteSegment extends SisciObject {
     }
 
     /**
-     * Connects to a segment or a multicast group. The caller must hold the lifetime of the node.
+     * Connects to a segment or a multicast group. The caller must {@linkplain
+     * org.jrdma.ffi.Lifetime#hold hold} the lifetime of the node.
      */
     static RemoteSegment connect(NodeHandle node, int peer, int id, boolean isGroup)
             throws SisciException {
@@ -110,7 +111,8 @@ public final class RemoteSegment extends SisciObject {
     }
 
     /**
-     * Connects to memory by its physical address. The caller must hold the lifetime of the node.
+     * Connects to memory by its physical address. The caller must {@linkplain
+     * org.jrdma.ffi.Lifetime#hold hold} the lifetime of the node.
      */
     static RemoteSegment connectSpace(NodeHandle node, int peer, long physical, long bytes)
             throws SisciException {

@@ -54,7 +54,10 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
      */
     record Mapping(ObjectHandle handle, MemorySegment memory, boolean registers) {
 
-        /** Maps a segment. The caller must hold the lifetime of the segment. */
+        /**
+         * Maps a segment. The caller must {@linkplain Lifetime#hold hold} the lifetime of the
+         * segment.
+         */
         static Mapping of(
                 boolean remote, ObjectHandle segment, long segmentBytes, MapOptions options)
                 throws SisciException {

@@ -41,7 +41,10 @@ public final class Sequence extends SisciObject {
         this.handle = handle.address().address();
     }
 
-    /** Creates a sequence for a map. The caller must hold the lifetime of the map. */
+    /**
+     * Creates a sequence for a map. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold}
+     * the lifetime of the map.
+     */
     static Sequence create(RemoteMap map, boolean fast) throws SisciException {
         var functions = map.functions();
         var flags = fast ? functions.library().number(Constant.SCI_FLAG_FAST_BARRIER) : 0;

@@ -96,7 +96,10 @@ class PerftestTest {
                         "--ib-dev=rxe0 .* --iters=1000 .* --inline_size=0 --tx-depth=64 --cq-mod=1 127.0.0.1\n");
     }
 
-    /** On a busy machine, perftest may be unable to determine the clock frequency. */
+    /**
+     * On a busy machine, perftest may be unable to determine the clock frequency. It then prints
+     * inf or nan instead of numbers.
+     */
     @Test
     void shouldRetryIfAProgramPrintsNoNumber() throws Exception {
         program(

@@ -212,7 +212,8 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Takes ownership of a native identifier. The caller must hold the lifetime of this channel.
+     * Takes ownership of a native identifier. The caller must {@linkplain Lifetime#hold hold} the
+     * lifetime of this channel.
      */
     private Identifier register(NativeIdentifier nativeIdentifier, PortSpace portSpace) {
         var identifier = new Identifier(this, portSpace, nativeIdentifier);

@@ -340,9 +340,9 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Waits until a message has arrived, an operation has completed, or more messages can be sent.
-     * Handles received messages and completed operations. To wait for a particular message, call
-     * this method until that message has been handled.
+     * Waits until a message has arrived, an operation has completed, or more messages can be sent
+     * than before the call. Handles received messages and completed operations. To wait for a
+     * particular message, call this method until that message has been handled.
      *
      * @throws ChannelClosedException if the channel has ended, for example by {@link #close()}
      *     during the wait, and there is nothing left to handle

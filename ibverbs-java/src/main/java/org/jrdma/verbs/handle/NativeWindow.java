@@ -133,8 +133,9 @@ public final class NativeWindow {
     }
 
     /**
-     * Records a bind that is about to be posted. The caller must hold the lifetime of the window. A
-     * window of type 2 gets a new key, which makes the previous key invalid.
+     * Records a bind that is about to be posted. The caller must {@linkplain Lifetime#hold hold}
+     * the lifetime of the window. A window of type 2 gets a new key, which makes the previous key
+     * invalid.
      *
      * @param request the request that contains the bind
      * @param shownStart the address by which peers access the first byte of the range

@@ -21,8 +21,9 @@ public enum QueuePairState {
      */
     SEND_QUEUE_ERROR,
     /**
-     * The queue pair has failed or was moved to this state. All its requests complete with the
-     * status {@link CompletionStatus#FLUSHED}. In C: {@code IBV_QPS_ERR}.
+     * The queue pair has failed or was moved to this state. Its other pending requests, and all
+     * later ones, complete with the status {@link CompletionStatus#FLUSHED}. In C: {@code
+     * IBV_QPS_ERR}.
      */
     ERROR,
     /** A state that this version of the SDK does not know. */

@@ -25,7 +25,7 @@ public record NodeHandle(
 
     /**
      * Starts the lifetime of a new object of the library, which this node owns, and returns the
-     * object. The caller must hold the lifetime of the node.
+     * object. The caller must {@linkplain Lifetime#hold hold} the lifetime of the node.
      *
      * @param name the name of the object for messages
      * @param handle the handle by which the library identifies the object

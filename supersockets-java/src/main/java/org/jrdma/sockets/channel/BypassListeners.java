@@ -20,7 +20,10 @@ final class BypassListeners extends ReadinessSource {
 
     private static final String UNUSED = "the client did not connect over it";
 
-    /** The listener of one bypass; if it could not be opened, null and the reason. */
+    /**
+     * The listener over one kernel bypass. If it could not be opened, the listener is null, with
+     * the reason, and {@code isPortTaken} is true if its port is in use.
+     */
     private record Entry(@Nullable BypassListener listener, String whyNot, boolean isPortTaken) {}
 
     /**

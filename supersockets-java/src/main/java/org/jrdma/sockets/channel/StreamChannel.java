@@ -216,9 +216,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return (InetSocketAddress) connection.local();
     }
 
-    /**
-     * Returns the address of the peer, even if the channel is closed; null if there was no peer.
-     */
+    /** Returns the address of the last attempt to connect; null if there was no attempt. */
     public @Nullable InetSocketAddress lastRemoteAddress() {
         return (InetSocketAddress) connection.remote();
     }

@@ -90,7 +90,10 @@ public final class Program implements AutoCloseable {
         return Long.toString(process.pid());
     }
 
-    /** Returns true if any process in the network namespace of this process listens on the port. */
+    /**
+     * Returns true if any process in the network namespace of the started process listens on the
+     * port.
+     */
     private boolean isListening(int port) throws IOException {
         var row =
                 Pattern.compile(" *\\d+: \\p{XDigit}+:%04X \\S+ %s .*".formatted(port, LISTENING));

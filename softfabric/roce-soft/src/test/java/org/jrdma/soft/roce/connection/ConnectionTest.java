@@ -378,8 +378,9 @@ class ConnectionTest {
     }
 
     /**
-     * The confirmation is lost, and the peer then gives up. The kernel also reports this as a
-     * rejection.
+     * The confirmation (RTU) is lost. The peer then closes the connection, which it must reject
+     * because it does not know that the connection is established. Like the kernel, this side
+     * reports a rejection.
      */
     @Test
     void shouldReportTheRejectionOfAnEstablishedConnection() {

@@ -155,7 +155,7 @@ class KilledPeerTest {
                 context.put("sender", end).send(MemorySegment.ofArray(new byte[8]), TIMEOUT);
             });
             assertThat(receiver.receive(TIMEOUT)).hasSize(8);
-            // finds the queue empty, and connects to the sender to report that
+            // finds the queue empty, so it connects to the sender to report the consumed bytes
             receiver.tryReceive((_, _, _) -> {});
 
             killedReceiver.kill();

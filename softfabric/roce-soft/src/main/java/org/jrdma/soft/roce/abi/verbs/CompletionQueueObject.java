@@ -90,7 +90,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
 
     /**
      * Moderation: an event is reported at the latest when this time has passed since the first
-     * completion; 0 for no limit.
+     * completion of the current moderation period; 0 for no limit.
      */
     private long maxEventDelayNanos;
 
