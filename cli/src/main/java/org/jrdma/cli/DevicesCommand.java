@@ -6,8 +6,8 @@ import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
-import org.jrdma.cli.output.CommandOutput;
 import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
 final class DevicesCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
-    @Mixin private CommandOutput output;
+    @Mixin private JsonOption output;
 
     @Override
     public Integer call() {

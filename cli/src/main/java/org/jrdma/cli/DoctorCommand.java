@@ -4,8 +4,8 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.doctor.Doctor;
-import org.jrdma.cli.output.CommandOutput;
 import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.Verdict;
 import picocli.CommandLine.Command;
@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
 final class DoctorCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
-    @Mixin private CommandOutput output;
+    @Mixin private JsonOption output;
 
     @Override
     public Integer call() {

@@ -78,7 +78,7 @@ class CommandPageTest {
         "doctor, org.jrdma.ffi.doctor.Finding",
         "net, org.jrdma.cli.net.NetProcess",
         "perf, org.jrdma.cli.perf.Result",
-        "perf --compare, org.jrdma.cli.perf.ProviderComparison",
+        "perf --compare, org.jrdma.cli.perf.BaselineComparison",
         "ping, org.jrdma.cli.perf.PingCommand$Line"
     })
     void shouldDocumentEveryKey(String section, String type) throws Exception {

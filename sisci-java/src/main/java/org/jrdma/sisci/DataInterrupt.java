@@ -32,7 +32,7 @@ public final class DataInterrupt extends SisciObject {
     private final int number;
     private final EventQueue<byte[]> events;
 
-    private DataInterrupt(LocalInterrupt created, EventQueue<byte[]> events) {
+    private DataInterrupt(CreatedInterrupt created, EventQueue<byte[]> events) {
         super(created.handle());
         this.number = created.number();
         this.events = events;
@@ -55,7 +55,7 @@ public final class DataInterrupt extends SisciObject {
                         data -> OVERHEAD_BYTES + data.length,
                         MAX_QUEUED_BYTES);
         return new DataInterrupt(
-                LocalInterrupt.create(node, options, true, events, events::put), events);
+                CreatedInterrupt.create(node, options, true, events, events::put), events);
     }
 
     /** Returns the number by which peers connect to this interrupt. */

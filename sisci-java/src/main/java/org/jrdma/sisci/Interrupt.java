@@ -20,7 +20,7 @@ public final class Interrupt extends SisciObject {
     private final int number;
     private final EventQueue<Integer> events;
 
-    private Interrupt(LocalInterrupt created, EventQueue<Integer> events) {
+    private Interrupt(CreatedInterrupt created, EventQueue<Integer> events) {
         super(created.handle());
         this.number = created.number();
         this.events = events;
@@ -33,7 +33,7 @@ public final class Interrupt extends SisciObject {
     static Interrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
         var events = new EventQueue<Integer>("interrupt of " + node);
         return new Interrupt(
-                LocalInterrupt.create(node, options, false, events, events::put), events);
+                CreatedInterrupt.create(node, options, false, events, events::put), events);
     }
 
     /** Returns the number by which peers connect to this interrupt. */

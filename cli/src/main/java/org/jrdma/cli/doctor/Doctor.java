@@ -19,7 +19,7 @@ public final class Doctor {
                     DeviceChecks::on,
                     ConnectionChecks::on,
                     LimitChecks::on,
-                    PcieChecks::on,
+                    DolphinChecks::on,
                     NtbChecks::on);
 
     private Doctor() {}

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.output.CommandOutput;
 import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 import org.jrdma.sockets.model.ConnectionsSnapshot;
@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
 public final class NetCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
-    @Mixin private CommandOutput output;
+    @Mixin private JsonOption output;
 
     @Option(
             names = {"-p", "--pid"},

@@ -13,5 +13,5 @@ interface NativeBaseline {
      * Runs the programs with the message size and the number of messages of a result, and compares
      * their figures with the result.
      */
-    ProviderComparison compare(Result java, Duration time);
+    BaselineComparison compare(Result java, Duration time);
 }

@@ -17,7 +17,7 @@ import java.util.Optional;
 record Path(
         String name,
         String description,
-        PathProvider provider,
+        PathDevice provider,
         int smallest,
         int largest,
         boolean isRoundTrip,
@@ -35,7 +35,7 @@ record Path(
         this(
                 name,
                 description,
-                PathProvider.ofSockets(missing),
+                PathDevice.ofSockets(missing),
                 smallest,
                 largest,
                 isRoundTrip,

@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.output.CommandOutput;
 import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,7 +30,7 @@ public final class PerfCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
     @Mixin private MeasurementOptions options;
-    @Mixin private CommandOutput output;
+    @Mixin private JsonOption output;
 
     @Parameters(
             paramLabel = "PATH",
@@ -70,7 +70,7 @@ public final class PerfCommand implements Callable<Integer> {
     private boolean compares;
 
     private final List<Result> results = new ArrayList<>();
-    private final List<ProviderComparison> comparisons = new ArrayList<>();
+    private final List<BaselineComparison> comparisons = new ArrayList<>();
     private int problems;
 
     @Override
@@ -197,12 +197,12 @@ public final class PerfCommand implements Callable<Integer> {
             }
         } catch (IOException e) { // the C programs cannot be run for any size
             measured.forEach(result ->
-                    comparisons.add(ProviderComparison.unavailable(result, e.getMessage())));
+                    comparisons.add(BaselineComparison.unavailable(result, e.getMessage())));
             print(comparisons.getLast());
         }
     }
 
-    private void print(ProviderComparison comparison) {
+    private void print(BaselineComparison comparison) {
         if (!output.isJson()) {
             out().printf("%10s%n%s%n", Size.toString(comparison.java().bytes()), comparison.row());
         }

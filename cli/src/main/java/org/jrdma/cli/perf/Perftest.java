@@ -62,17 +62,17 @@ record Perftest(String device, int gidIndex, ProgramRunner programs) implements 
     }
 
     @Override
-    public ProviderComparison compare(Result java, Duration time) {
+    public BaselineComparison compare(Result java, Duration time) {
         try {
             var streamed = (long) (java.bandwidth().messagesPerSecond() * time.toMillis() / 1000);
             var median = run(Measure.LATENCY, java, java.latency().samples());
             var bandwidth = run(Measure.BANDWIDTH, java, streamed);
-            return new ProviderComparison(
+            return new BaselineComparison(
                     java,
-                    Optional.of(new ProviderComparison.Figures(median, bandwidth * MEBI_PER_MEGA)),
+                    Optional.of(new BaselineComparison.Figures(median, bandwidth * MEBI_PER_MEGA)),
                     Optional.empty());
         } catch (IOException e) {
-            return ProviderComparison.unavailable(java, e.getMessage());
+            return BaselineComparison.unavailable(java, e.getMessage());
         }
     }
 

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.output.CommandOutput;
 import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,7 +27,7 @@ public final class PingCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
     @Mixin private MeasurementOptions options;
-    @Mixin private CommandOutput output;
+    @Mixin private JsonOption output;
 
     @Parameters(
             paramLabel = "PATH",

@@ -25,7 +25,7 @@ final class RdmaPaths {
 
     private final Paths.Fabric fabric;
     private final Optional<String> deviceName;
-    private final PathProvider provider;
+    private final PathDevice provider;
 
     /**
      * Creates the paths of a device.
@@ -92,16 +92,16 @@ final class RdmaPaths {
         Link create(RdmaConnection connection) throws IOException;
     }
 
-    private PathProvider provider() {
+    private PathDevice provider() {
         try {
             var device = description();
-            return new PathProvider(
+            return new PathDevice(
                     Optional.of(fabric),
                     Optional.of(device.name()),
                     unsupportedReason(device),
                     localOnlyReason(device.name()));
         } catch (FabricException e) {
-            return new PathProvider(
+            return new PathDevice(
                     Optional.of(fabric),
                     Optional.empty(),
                     Optional.of(e.getMessage()),

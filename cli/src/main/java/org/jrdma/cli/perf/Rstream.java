@@ -37,19 +37,19 @@ record Rstream(String address, ProgramRunner programs) implements NativeBaseline
     }
 
     @Override
-    public ProviderComparison compare(Result java, Duration time) {
+    public BaselineComparison compare(Result java, Duration time) {
         try {
             var streamed = (long) (java.bandwidth().messagesPerSecond() * time.toMillis() / 1000);
             var latency = microseconds(java.bytes(), 1, java.latency().samples());
             var transfer = microseconds(java.bytes(), streamed, 1);
-            return new ProviderComparison(
+            return new BaselineComparison(
                     java,
                     Optional.of(
-                            new ProviderComparison.Figures(
+                            new BaselineComparison.Figures(
                                     latency, transfer > 0 ? java.bytes() / transfer : 0)),
                     Optional.empty());
         } catch (IOException e) {
-            return ProviderComparison.unavailable(java, e.getMessage());
+            return BaselineComparison.unavailable(java, e.getMessage());
         }
     }
 

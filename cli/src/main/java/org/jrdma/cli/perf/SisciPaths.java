@@ -66,8 +66,8 @@ final class SisciPaths {
         return fabric;
     }
 
-    PathProvider provider() {
-        return new PathProvider(
+    PathDevice provider() {
+        return new PathDevice(
                 Optional.of(fabric), Optional.empty(), unavailableReason(), localOnlyReason());
     }
 

@@ -100,7 +100,7 @@ final class SocketPaths {
         return path(
                 transport.name(),
                 "sockets over " + transport.name(),
-                PathProvider.ofSockets(transport.whyNot()),
+                PathDevice.ofSockets(transport.whyNot()),
                 (peer, measures) ->
                         measures
                                 ? connect(transport, host.of(peer), peer)
@@ -113,7 +113,7 @@ final class SocketPaths {
         FabricSocketChannel open(ControlChannel peer, boolean measures) throws IOException;
     }
 
-    private static Path path(String name, String description, PathProvider provider, Side side) {
+    private static Path path(String name, String description, PathDevice provider, Side side) {
         return new Path(
                 name,
                 description,

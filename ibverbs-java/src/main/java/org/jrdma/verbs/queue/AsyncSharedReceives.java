@@ -13,7 +13,8 @@ public final class AsyncSharedReceives extends AsyncWorkQueue {
      */
     public static final CompletionTable<AsyncWorkQueue> TABLE = CompletionTable.ofShared();
 
-    private final Sharing<AsyncWorkQueue> sharing = new Sharing<>(this);
+    private final SharedReceiveQueueUsers<AsyncWorkQueue> sharing =
+            new SharedReceiveQueueUsers<>(this);
 
     /** The transfers in flight, by the lower 32 bits of their positions. */
     private final ConcurrentHashMap<Integer, PendingTransfer> inFlight = new ConcurrentHashMap<>();
@@ -22,7 +23,7 @@ public final class AsyncSharedReceives extends AsyncWorkQueue {
         super(capacity, 0, false);
     }
 
-    public Sharing<AsyncWorkQueue> sharing() {
+    public SharedReceiveQueueUsers<AsyncWorkQueue> sharing() {
         return sharing;
     }
 

@@ -103,7 +103,8 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
      *
      * @throws IllegalArgumentException if the new capacity is below the reserved capacity
      */
-    synchronized void resize(int newCapacity, Object name, Sharing.Resizing resizing)
+    synchronized void resize(
+            int newCapacity, Object name, SharedReceiveQueueUsers.Resizing resizing)
             throws VerbsException {
         if (newCapacity < Math.max(1, taken)) {
             throw new IllegalArgumentException(

@@ -30,7 +30,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
     private final DomainHandle domain;
     private final NativeResource resource;
     private final int elements;
-    private final Sharing<W> sharing;
+    private final SharedReceiveQueueUsers<W> sharing;
     private final OptionalInt number;
 
     /** The objects that this queue keeps reachable; null for a queue that is not an XRC queue. */
@@ -41,7 +41,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
             DomainHandle domain,
             NativeResource resource,
             int elements,
-            Sharing<W> sharing,
+            SharedReceiveQueueUsers<W> sharing,
             OptionalInt number,
             @Nullable XrcBinding<W> xrc) {
         this.domain = domain;
@@ -63,7 +63,8 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
             NativeCompletionQueue<W> completions,
             List<NativeObject> objects) {
 
-        private void attach(Sharing<W> sharing, int receives) throws VerbsException {
+        private void attach(SharedReceiveQueueUsers<W> sharing, int receives)
+                throws VerbsException {
             if (!sharing.attach(completions.attachments(), false)) {
                 throw new VerbsException(
                         "ibv_create_srq_ex",
@@ -92,7 +93,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
             DomainHandle domain,
             int elements,
             W queue,
-            Sharing<W> sharing,
+            SharedReceiveQueueUsers<W> sharing,
             CompletionTable<W> table,
             @Nullable XrcBinding<W> xrc,
             Runnable onDestroyed)
@@ -234,7 +235,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
         return elements;
     }
 
-    public Sharing<W> sharing() {
+    public SharedReceiveQueueUsers<W> sharing() {
         return sharing;
     }
 

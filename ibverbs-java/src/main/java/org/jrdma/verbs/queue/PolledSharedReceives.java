@@ -48,7 +48,8 @@ public final class PolledSharedReceives extends PolledWorkQueue {
         }
     }
 
-    private final Sharing<PolledWorkQueue> sharing = new Sharing<>(this);
+    private final SharedReceiveQueueUsers<PolledWorkQueue> sharing =
+            new SharedReceiveQueueUsers<>(this);
 
     /**
      * The slots by number. The array is replaced when the queue grows, and never becomes shorter.
@@ -76,7 +77,7 @@ public final class PolledSharedReceives extends PolledWorkQueue {
         makeSlots(capacity);
     }
 
-    public Sharing<PolledWorkQueue> sharing() {
+    public SharedReceiveQueueUsers<PolledWorkQueue> sharing() {
         return sharing;
     }
 

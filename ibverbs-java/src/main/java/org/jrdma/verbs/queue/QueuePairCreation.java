@@ -43,7 +43,9 @@ public final class QueuePairCreation {
      *     null if {@code queue} is used
      */
     private record Direction<W extends WorkQueue>(
-            NativeCompletionQueue<W> completions, W queue, @Nullable Sharing<W> sharing) {
+            NativeCompletionQueue<W> completions,
+            W queue,
+            @Nullable SharedReceiveQueueUsers<W> sharing) {
 
         private void attach(boolean mayOverrun) throws VerbsException {
             var attachments = completions.attachments();

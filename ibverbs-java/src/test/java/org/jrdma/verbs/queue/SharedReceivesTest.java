@@ -205,7 +205,7 @@ class SharedReceivesTest {
     class Reservations {
 
         private final PolledSharedReceives receives = shared(8);
-        private final Sharing<PolledWorkQueue> sharing = receives.sharing();
+        private final SharedReceiveQueueUsers<PolledWorkQueue> sharing = receives.sharing();
         private final CompletionQueueUsers<PolledWorkQueue> source =
                 new CompletionQueueUsers<>(20, TABLE);
 

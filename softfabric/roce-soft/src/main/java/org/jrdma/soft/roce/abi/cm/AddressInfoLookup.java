@@ -52,7 +52,7 @@ final class AddressInfoLookup {
      */
     void found(MemorySegment info) {
         if (events.isStopped()) {
-            AddressExports.free(info.address());
+            AddressInfoExports.free(info.address());
             return;
         }
         result = info;
@@ -77,7 +77,7 @@ final class AddressInfoLookup {
     /** Frees the result if the program has not received it. */
     void free() {
         if (result != null) {
-            AddressExports.free(result.address());
+            AddressInfoExports.free(result.address());
         }
     }
 }

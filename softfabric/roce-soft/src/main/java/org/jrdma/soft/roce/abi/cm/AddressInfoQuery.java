@@ -12,7 +12,7 @@ import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Gids;
 import org.jrdma.soft.roce.abi.Memory;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
@@ -93,7 +93,7 @@ record AddressInfoQuery(
         } catch (IllegalArgumentException e) {
             if (numeric) {
                 throw new ErrnoException(
-                        AddressExports.NO_NAME, "\"%s\" is not an address.".formatted(name));
+                        AddressInfoExports.NO_NAME, "\"%s\" is not an address.".formatted(name));
             }
             return null;
         }
@@ -116,7 +116,7 @@ record AddressInfoQuery(
             // The exception below reports the error.
         }
         throw new ErrnoException(
-                AddressExports.NO_SERVICE, "\"%s\" is not a port number.".formatted(service));
+                AddressInfoExports.NO_SERVICE, "\"%s\" is not a port number.".formatted(service));
     }
 
     /** Returns true if the address is known without resolving a host name. */
@@ -129,14 +129,15 @@ record AddressInfoQuery(
      * #isNumeric} returns true.
      *
      * @return an {@code rdma_addrinfo}, which the caller must release with {@link
-     *     AddressExports#free}
+     *     AddressInfoExports#free}
      * @throws UnknownHostException if the host name cannot be resolved
      */
     MemorySegment resolve() throws UnknownHostException {
         var resolved =
                 new SocketName(
                         address == null ? address(InetAddress.getByName(name)) : address, port);
-        var result = Structures.allocate(AddressExports.LAYOUT, AddressExports.LAYOUT);
+        var result =
+                StructureRegistry.allocate(AddressInfoExports.LAYOUT, AddressInfoExports.LAYOUT);
         var target = result.asSlice(rdma_addrinfo.layout().byteSize());
         var layout = resolved.address().isIpv4() ? sockaddr_in.layout() : sockaddr_in6.layout();
         var length = (int) layout.byteSize();

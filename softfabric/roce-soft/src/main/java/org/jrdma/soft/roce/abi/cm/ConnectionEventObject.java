@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jrdma.abi.rdma.rdma_cm_event;
 import org.jrdma.abi.rdma.rdma_conn_param;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /**
  * The implementation of an {@code rdma_cm_event} that the program has received and not acknowledged
@@ -29,7 +29,7 @@ final class ConnectionEventObject {
      */
     ConnectionEventObject(PendingEvent event) {
         this.event = event;
-        this.structure = Structures.allocate(LAYOUT, this);
+        this.structure = StructureRegistry.allocate(LAYOUT, this);
         rdma_cm_event.id(structure, event.identifier().structure());
         if (event.listener() != null) {
             rdma_cm_event.listen_id(structure, event.listener().structure());
@@ -52,7 +52,7 @@ final class ConnectionEventObject {
     }
 
     static ConnectionEventObject of(long address) {
-        return Structures.object(address, ConnectionEventObject.class);
+        return StructureRegistry.object(address, ConnectionEventObject.class);
     }
 
     MemorySegment structure() {
@@ -60,7 +60,7 @@ final class ConnectionEventObject {
     }
 
     void acknowledge() {
-        Structures.release(structure);
+        StructureRegistry.release(structure);
         event.owner().events().unacknowledged().acknowledged(1);
     }
 }

@@ -53,7 +53,7 @@ public final class ConnectionExports {
     public static SymbolLookup library(List<DeviceObject> devices) {
         var lookup = MethodHandles.lookup();
         return Exports.ofReceiver(lookup, new ConnectionExports(devices))
-                .or(Exports.of(lookup, AddressExports.class));
+                .or(Exports.of(lookup, AddressInfoExports.class));
     }
 
     @Exported(value = "rdma_create_event_channel", failure = Failure.NULL)

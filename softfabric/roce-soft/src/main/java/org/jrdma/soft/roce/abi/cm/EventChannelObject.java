@@ -8,7 +8,7 @@ import java.util.function.Predicate;
 import org.jrdma.abi.rdma.rdma_event_channel;
 import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,12 +24,12 @@ final class EventChannelObject {
 
     EventChannelObject() {
         this.descriptor = ErrnoException.convert(EventDescriptor::open);
-        this.structure = Structures.allocate(rdma_event_channel.layout(), this);
+        this.structure = StructureRegistry.allocate(rdma_event_channel.layout(), this);
         rdma_event_channel.fd(structure, descriptor.number());
     }
 
     static EventChannelObject of(long address) {
-        return Structures.object(address, EventChannelObject.class);
+        return StructureRegistry.object(address, EventChannelObject.class);
     }
 
     MemorySegment structure() {
@@ -74,6 +74,6 @@ final class EventChannelObject {
         destroyed = true;
         events.clear();
         descriptor.close();
-        Structures.release(structure);
+        StructureRegistry.release(structure);
     }
 }

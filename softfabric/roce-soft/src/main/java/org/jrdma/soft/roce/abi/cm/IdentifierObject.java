@@ -7,7 +7,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.connection.ConnectOptions;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Connection;
@@ -120,7 +120,7 @@ final class IdentifierObject {
     }
 
     static IdentifierObject of(long address) {
-        return Structures.object(address, IdentifierObject.class);
+        return StructureRegistry.object(address, IdentifierObject.class);
     }
 
     /** The native structure, an {@code rdma_cm_id}. Only for identifiers that have a structure. */

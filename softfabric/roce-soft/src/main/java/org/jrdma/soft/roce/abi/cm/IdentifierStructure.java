@@ -8,7 +8,7 @@ import org.jrdma.abi.rdma.rdma_ib_addr;
 import org.jrdma.abi.rdma.rdma_route;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.connection.Connection;
 import org.jrdma.soft.roce.engine.Address;
 
@@ -22,8 +22,8 @@ final class IdentifierStructure {
     private final MemorySegment path;
 
     IdentifierStructure(IdentifierObject object, IdentifierType type) {
-        memory = Structures.allocate(rdma_cm_id.layout(), object);
-        path = Structures.allocate(ibv_sa_path_rec.layout(), this);
+        memory = StructureRegistry.allocate(rdma_cm_id.layout(), object);
+        path = StructureRegistry.allocate(ibv_sa_path_rec.layout(), this);
         rdma_cm_id.ps(memory, type.portSpace());
         rdma_cm_id.qp_type(memory, type.queuePairType());
     }
@@ -78,7 +78,7 @@ final class IdentifierStructure {
     }
 
     void release() {
-        Structures.release(path);
-        Structures.release(memory);
+        StructureRegistry.release(path);
+        StructureRegistry.release(memory);
     }
 }

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import org.jrdma.abi.rdma.ibv_ah;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.Address;
 
 /** The implementation of an {@code ibv_ah}, an address handle: the destination of datagrams. */
@@ -21,7 +21,7 @@ final class AddressHandleObject extends ContextResource {
     }
 
     static AddressHandleObject of(long address) {
-        return Structures.object(address, AddressHandleObject.class);
+        return StructureRegistry.object(address, AddressHandleObject.class);
     }
 
     ProtectionDomainObject domain() {

@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import org.jrdma.abi.rdma.ibv_comp_channel;
 import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +26,7 @@ final class CompletionChannelObject extends ContextResource {
     }
 
     static CompletionChannelObject of(long address) {
-        return Structures.object(address, CompletionChannelObject.class);
+        return StructureRegistry.object(address, CompletionChannelObject.class);
     }
 
     /**

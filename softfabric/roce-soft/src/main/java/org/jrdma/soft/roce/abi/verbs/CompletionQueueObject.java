@@ -13,7 +13,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 import org.jrdma.soft.roce.engine.Completion;
 import org.jrdma.soft.roce.engine.CompletionSink;
@@ -171,7 +171,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     }
 
     static CompletionQueueObject of(long address) {
-        return Structures.object(address, CompletionQueueObject.class);
+        return StructureRegistry.object(address, CompletionQueueObject.class);
     }
 
     UnacknowledgedEvents completionEvents() {

@@ -13,7 +13,7 @@ import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exports;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Port;
@@ -68,7 +68,7 @@ public final class ContextObject {
             descriptor.close();
             throw e;
         }
-        whole = Structures.allocate(verbs_context.layout(), this);
+        whole = StructureRegistry.allocate(verbs_context.layout(), this);
         verbs_context.sz(whole, whole.byteSize());
         Exports.install(functions, whole, verbs_context.layout());
         structure = verbs_context.context(whole);
@@ -81,7 +81,7 @@ public final class ContextObject {
     }
 
     public static ContextObject of(long address) {
-        return Structures.object(
+        return StructureRegistry.object(
                 address == 0 ? 0 : address - verbs_context.context$offset(), ContextObject.class);
     }
 
@@ -183,6 +183,6 @@ public final class ContextObject {
         left.forEach(ContextResource::destroy);
         device.close(this);
         descriptor.close();
-        Structures.release(whole);
+        StructureRegistry.release(whole);
     }
 }

@@ -4,7 +4,7 @@ import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ReferenceCount;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 
 /**
@@ -22,7 +22,7 @@ abstract class ContextResource {
 
     ContextResource(ContextObject context, GroupLayout layout) {
         this.context = context;
-        this.structure = Structures.allocate(layout, this);
+        this.structure = StructureRegistry.allocate(layout, this);
     }
 
     final ContextObject context() {
@@ -64,6 +64,6 @@ abstract class ContextResource {
     void destroy() {
         users.requireNone(Errno.EBUSY);
         context.disown(this);
-        Structures.release(structure);
+        StructureRegistry.release(structure);
     }
 }

@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.abi.verbs;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Failure;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /**
  * The functions of a context for the data path: posting work requests, polling completions and
@@ -16,35 +16,35 @@ final class DataPathFunctions {
 
     @Exported(value = "post_send", failure = Failure.ERRNO)
     static int postSend(long queuePair, long request, long failed) {
-        return Structures.find(queuePair) instanceof QueuePairObject found
+        return StructureRegistry.find(queuePair) instanceof QueuePairObject found
                 ? found.postSend(request, failed)
                 : Errno.EINVAL;
     }
 
     @Exported(value = "post_recv", failure = Failure.ERRNO)
     static int postReceive(long queuePair, long request, long failed) {
-        return Structures.find(queuePair) instanceof QueuePairObject found
+        return StructureRegistry.find(queuePair) instanceof QueuePairObject found
                 ? found.postReceive(request, failed)
                 : Errno.EINVAL;
     }
 
     @Exported(value = "post_srq_recv", failure = Failure.ERRNO)
     static int postSharedReceive(long sharedQueue, long request, long failed) {
-        return Structures.find(sharedQueue) instanceof SharedReceiveQueueObject found
+        return StructureRegistry.find(sharedQueue) instanceof SharedReceiveQueueObject found
                 ? found.post(request, failed)
                 : Errno.EINVAL;
     }
 
     @Exported(value = "poll_cq", failure = Failure.MINUS_ONE)
     static int pollCompletions(long queue, int max, long target) {
-        return max >= 0 && Structures.find(queue) instanceof CompletionQueueObject found
+        return max >= 0 && StructureRegistry.find(queue) instanceof CompletionQueueObject found
                 ? found.poll(max, target)
                 : -1;
     }
 
     @Exported(value = "req_notify_cq", failure = Failure.ERRNO)
     static int requestNotification(long queue, int solicitedOnly) {
-        if (Structures.find(queue) instanceof CompletionQueueObject found) {
+        if (StructureRegistry.find(queue) instanceof CompletionQueueObject found) {
             found.requestNotification(solicitedOnly != 0);
             return 0;
         }

@@ -16,7 +16,7 @@ import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Gids;
 import org.jrdma.soft.roce.abi.Memory;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /** The functions of libibverbs for devices, their attributes and asynchronous events. */
 public final class DeviceExports {
@@ -144,7 +144,9 @@ public final class DeviceExports {
             return;
         }
         var element = ibv_async_event.element.qp(ibv_async_event.element(taken));
-        Structures.object(element.address(), ContextResource.class).asyncEvents().acknowledged(1);
+        StructureRegistry.object(element.address(), ContextResource.class)
+                .asyncEvents()
+                .acknowledged(1);
     }
 
     /**

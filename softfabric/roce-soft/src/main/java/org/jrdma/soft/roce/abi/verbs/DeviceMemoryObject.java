@@ -9,7 +9,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Memory;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /**
  * The implementation of an {@code ibv_dm}: memory of this process that takes the place of memory on
@@ -50,7 +50,7 @@ final class DeviceMemoryObject extends ContextResource {
     }
 
     static DeviceMemoryObject of(long address) {
-        return Structures.object(address, DeviceMemoryObject.class);
+        return StructureRegistry.object(address, DeviceMemoryObject.class);
     }
 
     /**

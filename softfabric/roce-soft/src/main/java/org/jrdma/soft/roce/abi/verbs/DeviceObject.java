@@ -12,7 +12,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.PathMtu;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.connection.ConnectionManager;
 import org.jrdma.soft.roce.connection.ManagementTransport;
 import org.jrdma.soft.roce.engine.Address;
@@ -90,7 +90,7 @@ public final class DeviceObject {
         this.listener = listener;
         this.random = random;
         this.guid = random.nextLong() | LOCALLY_ADMINISTERED;
-        this.structure = Structures.allocate(ibv_device.layout(), this);
+        this.structure = StructureRegistry.allocate(ibv_device.layout(), this);
         ibv_device.node_type(structure, rdma_h.IBV_NODE_CA());
         ibv_device.transport_type(structure, rdma_h.IBV_TRANSPORT_IB());
         ibv_device.name(structure).setString(0, name);
@@ -100,7 +100,7 @@ public final class DeviceObject {
     }
 
     static DeviceObject of(long address) {
-        return Structures.object(address, DeviceObject.class);
+        return StructureRegistry.object(address, DeviceObject.class);
     }
 
     public String name() {

@@ -8,7 +8,7 @@ import org.jrdma.ffi.linkage.MappedMemoryCheck;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Memory;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.memory.Access;
 import org.jrdma.soft.roce.memory.MemoryRegion;
 import org.jspecify.annotations.Nullable;
@@ -168,7 +168,7 @@ final class MemoryRegionObject extends ContextResource {
     }
 
     static MemoryRegionObject of(long address) {
-        return Structures.object(address, MemoryRegionObject.class);
+        return StructureRegistry.object(address, MemoryRegionObject.class);
     }
 
     /**

@@ -6,7 +6,7 @@ import org.jrdma.abi.rdma.ibv_mw_bind_info;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.memory.MemoryWindow;
 import org.jrdma.soft.roce.memory.WindowBinding;
 
@@ -40,7 +40,7 @@ final class MemoryWindowObject extends ContextResource {
     }
 
     static MemoryWindowObject of(long address) {
-        return Structures.object(address, MemoryWindowObject.class);
+        return StructureRegistry.object(address, MemoryWindowObject.class);
     }
 
     MemoryWindow.Type type() {

@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.abi.verbs;
 import org.jrdma.abi.rdma.ibv_pd;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +53,7 @@ final class ProtectionDomainObject extends ContextResource {
     }
 
     static ProtectionDomainObject of(long address) {
-        return Structures.object(address, ProtectionDomainObject.class);
+        return StructureRegistry.object(address, ProtectionDomainObject.class);
     }
 
     ProtectionDomain domain() {

@@ -18,7 +18,7 @@ import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.ReferenceCount;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.CompletionSink;
 import org.jrdma.soft.roce.engine.QueuePair;
@@ -226,7 +226,7 @@ final class QueuePairObject extends ContextResource {
     }
 
     static QueuePairObject of(long address) {
-        return Structures.object(address, QueuePairObject.class);
+        return StructureRegistry.object(address, QueuePairObject.class);
     }
 
     // ---- posting

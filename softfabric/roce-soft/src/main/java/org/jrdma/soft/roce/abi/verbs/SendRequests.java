@@ -14,7 +14,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Memory;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.MessageLimits;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.jrdma.soft.roce.engine.SendQueue;
@@ -339,7 +339,7 @@ final class SendRequests {
             case SEND ->
                     transport != Transport.DATAGRAM
                             || (bytes <= pathMtu
-                                    && Structures.find(getLong(request + HANDLE))
+                                    && StructureRegistry.find(getLong(request + HANDLE))
                                             instanceof AddressHandleObject handle
                                     && handle.domain().domain() == domain.domain());
             case WRITE, READ -> true;
@@ -347,7 +347,7 @@ final class SendRequests {
             case BIND ->
                     count == 0
                             && isType2(getLong(request + WINDOW))
-                            && Structures.find(getLong(request + BOUND_REGION))
+                            && StructureRegistry.find(getLong(request + BOUND_REGION))
                                     instanceof MemoryRegionObject;
             case COMPARE_AND_SWAP, FETCH_AND_ADD ->
                     bytes == Long.BYTES && (getLong(request + ATOMIC_ADDRESS) & 7) == 0;
@@ -359,7 +359,7 @@ final class SendRequests {
      * ibv_bind_mw} and not by a posted request.
      */
     private static boolean isType2(long window) {
-        return Structures.find(window) instanceof MemoryWindowObject found
+        return StructureRegistry.find(window) instanceof MemoryWindowObject found
                 && found.type() == MemoryWindow.Type.TWO;
     }
 

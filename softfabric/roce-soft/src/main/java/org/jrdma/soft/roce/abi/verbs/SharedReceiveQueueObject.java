@@ -9,7 +9,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.ExtendedReceiveQueue;
 import org.jrdma.soft.roce.engine.ReceiveQueue;
 import org.jspecify.annotations.Nullable;
@@ -90,7 +90,7 @@ final class SharedReceiveQueueObject extends ContextResource {
                                         queue,
                                         requested.completions)))
                 .orElseThrow(() -> {
-                    Structures.release(structure());
+                    StructureRegistry.release(structure());
                     return new ErrnoException(Errno.ENOMEM);
                 });
     }
@@ -125,7 +125,7 @@ final class SharedReceiveQueueObject extends ContextResource {
     }
 
     static SharedReceiveQueueObject of(long address) {
-        return Structures.object(address, SharedReceiveQueueObject.class);
+        return StructureRegistry.object(address, SharedReceiveQueueObject.class);
     }
 
     ReceiveQueue queue() {

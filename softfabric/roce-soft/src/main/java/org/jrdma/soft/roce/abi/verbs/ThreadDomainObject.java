@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import org.jrdma.abi.rdma.ibv_td;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /**
  * The implementation of an {@code ibv_td}, a thread domain. It exists only because programs may
@@ -16,6 +16,6 @@ final class ThreadDomainObject extends ContextResource {
     }
 
     static ThreadDomainObject of(long address) {
-        return Structures.object(address, ThreadDomainObject.class);
+        return StructureRegistry.object(address, ThreadDomainObject.class);
     }
 }

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import org.jrdma.abi.rdma.ibv_xrcd;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /** The implementation of an {@code ibv_xrcd}: an XRC domain that a context has open. */
 final class XrcDomainObject extends ContextResource {
@@ -24,7 +24,7 @@ final class XrcDomainObject extends ContextResource {
     }
 
     static XrcDomainObject of(long address) {
-        return Structures.object(address, XrcDomainObject.class);
+        return StructureRegistry.object(address, XrcDomainObject.class);
     }
 
     XrcDomain domain() {

@@ -402,9 +402,10 @@ class ConnectionExportsTest {
     void shouldRejectALookupWithoutANameAndService() {
         var target = arena.allocate(ValueLayout.ADDRESS).address();
         var port = arena.allocateFrom("65536").address();
-        assertRejected(Errno.EINVAL, () -> AddressExports.lookUp(0, 0, 0, target));
-        assertRejected(AddressExports.NO_SERVICE, () -> AddressExports.lookUp(0, port, 0, target));
-        AddressExports.free(0);
+        assertRejected(Errno.EINVAL, () -> AddressInfoExports.lookUp(0, 0, 0, target));
+        assertRejected(
+                AddressInfoExports.NO_SERVICE, () -> AddressInfoExports.lookUp(0, port, 0, target));
+        AddressInfoExports.free(0);
     }
 
     /** Name resolution may take a long time and must not block other calls. */
@@ -429,7 +430,7 @@ class ConnectionExportsTest {
         tasks.remove().run();
         library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), identifier));
         second.takeAddressInfo(identifier, target.address());
-        AddressExports.free(target.get(ValueLayout.ADDRESS, 0).address());
+        AddressInfoExports.free(target.get(ValueLayout.ADDRESS, 0).address());
 
         second.lookUp(identifier, known, port, 0);
         second.destroyIdentifier(identifier);

@@ -14,13 +14,13 @@ import org.jrdma.sisci.model.SisciException;
  * @param handle the handle of the interrupt
  * @param number the number by which peers connect to the interrupt
  */
-record LocalInterrupt(ObjectHandle handle, int number) {
+record CreatedInterrupt(ObjectHandle handle, int number) {
 
     /**
      * Creates an interrupt. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
      * lifetime of the node.
      */
-    static <E> LocalInterrupt create(
+    static <E> CreatedInterrupt create(
             NodeHandle node,
             InterruptOptions options,
             boolean withData,
@@ -57,7 +57,7 @@ record LocalInterrupt(ObjectHandle handle, int number) {
                                             functions
                                                     .interrupts()
                                                     .remove(withData, created.handle(), name));
-                    return new LocalInterrupt(handle, created.number());
+                    return new CreatedInterrupt(handle, created.number());
                 });
     }
 }

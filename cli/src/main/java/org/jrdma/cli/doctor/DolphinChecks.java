@@ -7,9 +7,9 @@ import org.jrdma.ffi.doctor.Machine;
 import org.jrdma.sisci.Sisci;
 
 /** Checks of SISCI and SuperSockets. */
-final class PcieChecks {
+final class DolphinChecks {
 
-    private PcieChecks() {}
+    private DolphinChecks() {}
 
     static Stream<Finding> on(Machine machine) {
         return Stream.of(sisci(), superSockets(machine), iommu(machine));

@@ -9,13 +9,13 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
-import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /**
  * The functions of librdmacm that resolve host names synchronously: {@code rdma_getaddrinfo} and
  * {@code rdma_freeaddrinfo}.
  */
-final class AddressExports {
+final class AddressInfoExports {
 
     /**
      * The code {@code EAI_NONAME} of {@code getaddrinfo}: the host name is unknown. librdmacm
@@ -37,7 +37,7 @@ final class AddressExports {
             MemoryLayout.structLayout(
                     rdma_addrinfo.layout(), sockaddr_in6.layout()); // a sockaddr_in fits as well
 
-    private AddressExports() {}
+    private AddressInfoExports() {}
 
     /**
      * Implements {@code rdma_getaddrinfo} with the name resolution of Java. The function blocks
@@ -58,8 +58,8 @@ final class AddressExports {
 
     @Exported(value = "rdma_freeaddrinfo", failure = Failure.NONE)
     static void free(long result) {
-        if (result != 0 && Structures.object(result, GroupLayout.class) == LAYOUT) {
-            Structures.release(Memory.at(result, LAYOUT));
+        if (result != 0 && StructureRegistry.object(result, GroupLayout.class) == LAYOUT) {
+            StructureRegistry.release(Memory.at(result, LAYOUT));
         }
     }
 }

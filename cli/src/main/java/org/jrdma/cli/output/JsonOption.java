@@ -3,7 +3,7 @@ package org.jrdma.cli.output;
 import picocli.CommandLine.Option;
 
 /** The option that selects JSON output. */
-public final class CommandOutput {
+public final class JsonOption {
 
     @Option(names = "--json", description = "Print a line of JSON instead of text.")
     private boolean json;

@@ -15,13 +15,13 @@ import org.jrdma.verbs.model.VerbsException;
  * completion queues therefore reserves capacity for all receives. It reserves the capacity only
  * once, even if several queue pairs use it.
  */
-public final class Sharing<W extends WorkQueue> {
+public final class SharedReceiveQueueUsers<W extends WorkQueue> {
 
     private final W queue;
     private final Map<CompletionQueueUsers<W>, Integer> queuePairs = new HashMap<>();
     private final Set<Integer> datagramQueuePairs = ConcurrentHashMap.newKeySet();
 
-    public Sharing(W queue) {
+    public SharedReceiveQueueUsers(W queue) {
         this.queue = queue;
     }
 

@@ -10,19 +10,19 @@ import java.util.Optional;
  * @param missing the reason why the path is unavailable; empty if it is available
  * @param localOnly the reason why the path cannot reach other machines; empty if it can reach them
  */
-record PathProvider(
+record PathDevice(
         Optional<Paths.Fabric> fabric,
         Optional<String> device,
         Optional<String> missing,
         Optional<String> localOnly) {
 
     /** Returns this provider for a peer on another machine. */
-    PathProvider toRemotePeer() {
-        return new PathProvider(fabric, device, missing.or(() -> localOnly), localOnly);
+    PathDevice toRemotePeer() {
+        return new PathDevice(fabric, device, missing.or(() -> localOnly), localOnly);
     }
 
     /** Returns the provider of sockets, which reach any machine. */
-    static PathProvider ofSockets(Optional<String> missing) {
-        return new PathProvider(Optional.empty(), Optional.empty(), missing, Optional.empty());
+    static PathDevice ofSockets(Optional<String> missing) {
+        return new PathDevice(Optional.empty(), Optional.empty(), missing, Optional.empty());
     }
 }

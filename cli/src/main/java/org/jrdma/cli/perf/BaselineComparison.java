@@ -10,13 +10,13 @@ import java.util.Optional;
  * @param c the figures of the C programs; empty if there are none
  * @param missing the reason why there are no figures; empty if there are figures
  */
-record ProviderComparison(Result java, Optional<Figures> c, Optional<String> missing) {
+record BaselineComparison(Result java, Optional<Figures> c, Optional<String> missing) {
 
     /** The figures of the C programs: microseconds per message and megabytes per second. */
     record Figures(double median, double megabytesPerSecond) {}
 
-    static ProviderComparison unavailable(Result java, String reason) {
-        return new ProviderComparison(java, Optional.empty(), Optional.of(reason));
+    static BaselineComparison unavailable(Result java, String reason) {
+        return new BaselineComparison(java, Optional.empty(), Optional.of(reason));
     }
 
     /** Returns a table row with the figures of C and the ratios of Java to C. */

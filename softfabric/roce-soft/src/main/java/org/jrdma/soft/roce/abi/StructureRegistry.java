@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Therefore a lookup with the pointer of a destroyed structure finds no object, or an object that
  * was created later, instead of reading unmapped memory. Safe for use by multiple threads.
  */
-public final class Structures {
+public final class StructureRegistry {
 
     /**
      * The size of the header before each structure in bytes. It equals the alignment of the
@@ -40,7 +40,7 @@ public final class Structures {
      */
     private static volatile @Nullable Object[] objects = new @Nullable Object[256];
 
-    private Structures() {}
+    private StructureRegistry() {}
 
     /** Allocates a structure for an object and fills it with zeros. */
     public static synchronized MemorySegment allocate(GroupLayout layout, Object object) {
