@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /**
  * A GID: a 128-bit address of a port or of a multicast group. On RoCE, it is an IPv6 address, or an
- * IPv4 address in IPv6-mapped form. In C: {@code union ibv_gid}.
+ * IPv4 address in IPv4-mapped form. In C: {@code union ibv_gid}.
  *
  * @param prefix the upper half, in C {@code global.subnet_prefix}
  * @param interfaceId the lower half, in C {@code global.interface_id}
@@ -43,7 +43,7 @@ public record Gid(long prefix, long interfaceId) {
     }
 
     /**
-     * Returns the GID for an IP address: the address itself for IPv6, or the IPv6-mapped form for
+     * Returns the GID for an IP address: the address itself for IPv6, or the IPv4-mapped form for
      * IPv4.
      */
     public static Gid of(InetAddress address) {
@@ -53,7 +53,7 @@ public record Gid(long prefix, long interfaceId) {
                 : new Gid(bytes.getLong(), bytes.getLong());
     }
 
-    /** Returns true if this is an IPv6-mapped IPv4 address. */
+    /** Returns true if this is an IPv4-mapped IPv6 address. */
     public boolean isIpv4() {
         return prefix == 0 && interfaceId >>> 32 == IPV4_MAPPED;
     }
@@ -76,7 +76,7 @@ public record Gid(long prefix, long interfaceId) {
         return prefix == 0 && interfaceId == 0;
     }
 
-    /** The IPv4 address in this GID; empty if this is not an IPv6-mapped IPv4 address. */
+    /** The IPv4 address in this GID; empty if this is not an IPv4-mapped IPv6 address. */
     public Optional<InetAddress> ipv4() {
         if (!isIpv4()) {
             return Optional.empty();

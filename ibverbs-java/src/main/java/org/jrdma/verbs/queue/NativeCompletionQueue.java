@@ -349,8 +349,8 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     /**
      * Changes the capacity.
      *
-     * @throws IllegalArgumentException if the queue pairs that use this queue have reserved more
-     *     than the new capacity
+     * @throws IllegalArgumentException if the new capacity is below 1 or below the capacity that
+     *     the queue pairs of this queue have reserved
      */
     public void resize(int capacity) throws VerbsException {
         attachments.resize(capacity, lifetime, () -> resizeNative(capacity));

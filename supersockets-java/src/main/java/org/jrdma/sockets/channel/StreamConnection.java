@@ -174,7 +174,7 @@ final class StreamConnection {
         endpoint.watch(newStream, transport.spinNanos());
     }
 
-    /** Makes this the connection of a stream that a listener has accepted. */
+    /** Changes the state to connected, for a stream that a listener has accepted. */
     void accepted(SocketAddress localAddress, SocketAddress peer) {
         local = localAddress;
         remote = peer;
@@ -182,7 +182,7 @@ final class StreamConnection {
         established();
     }
 
-    /** Makes this the connection of a stream whose attempt to connect has succeeded. */
+    /** Changes the state to connected, after the attempt to connect has succeeded. */
     void connected() throws IOException {
         if (bypass == null) {
             local = endpoint.call(() -> kind.localAddress(endpoint.descriptor()));

@@ -15,8 +15,8 @@ import org.jrdma.soft.sisci.FaultOptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests of injected faults. The first node owns a segment, and the faults are injected into the
- * second node.
+ * Tests of faults that are injected into the second node. In most tests, the second node uses a
+ * segment of the first node.
  */
 class FaultOptionsTest {
 
