@@ -149,7 +149,8 @@ public final class RdmaChannelComparison {
         }
 
         /**
-         * Adds the numbers of the peer's thread, and divides the sums by the number of operations.
+         * Adds the results of the responding thread, and divides the sums by the number of
+         * operations.
          */
         void add(Allocated peer, int operations) {
             channel = (channel + peer.channel) / operations / TURNS;
@@ -197,7 +198,7 @@ public final class RdmaChannelComparison {
     }
 
     /**
-     * Adds the failure of the peer's thread, which is probably the cause, as a suppressed
+     * Adds the failure of the responding thread, which is probably the cause, as a suppressed
      * exception.
      */
     private static void addPeerFailure(FutureTask<?> peer, IOException failure)

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs native calls that may block for a long time on platform threads. Examples are the
- * registration of gigabytes of memory, the resolution of a peer's address, and the destruction of
+ * registration of gigabytes of memory, the resolution of a remote address, and the destruction of
  * an object for which the kernel must wait.
  *
  * <p>If the caller is a platform thread, it makes the call itself. If the caller is a virtual

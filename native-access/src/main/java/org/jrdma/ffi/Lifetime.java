@@ -222,13 +222,12 @@ public final class Lifetime {
 
     private void closeWithEnoughStack() {
         STATE.getAndBitwiseOr(this, CLOSED);
-        var waits = CloseWaits.areAllowed();
         while (!destroyed) {
             if (CLOSER.compareAndSet(this, null, Thread.currentThread())) {
                 closeAsCloser();
                 return;
             }
-            if (!waits) {
+            if (!CloseWaits.areAllowed()) {
                 return;
             }
             ShortWait.until(() -> destroyed || closer == null);

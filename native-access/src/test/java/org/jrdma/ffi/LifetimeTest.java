@@ -443,17 +443,20 @@ class LifetimeTest {
         assertThat(destroyed).containsExactly("thing");
     }
 
+    private Lifetime dependentThatClosesItsOwner(Lifetime owner) {
+        return new Lifetime(
+                "dependent",
+                List.of(owner),
+                () -> {
+                    destroyed.add("dependent");
+                    owner.close();
+                });
+    }
+
     @Test
     void shouldReturnIfADependentsDestructorClosesTheOwner() {
         var owner = lifetime("owner");
-        var dependent =
-                new Lifetime(
-                        "dependent",
-                        List.of(owner),
-                        () -> {
-                            destroyed.add("dependent");
-                            owner.close();
-                        });
+        var dependent = dependentThatClosesItsOwner(owner);
 
         owner.close();
 
@@ -544,14 +547,7 @@ class LifetimeTest {
     @Test
     void shouldReturnIfADestructorClosesTheOwnerInACloseOnAVirtualThread() throws Exception {
         var owner = lifetime("owner");
-        var dependent =
-                new Lifetime(
-                        "dependent",
-                        List.of(owner),
-                        () -> {
-                            destroyed.add("dependent");
-                            owner.close();
-                        });
+        var dependent = dependentThatClosesItsOwner(owner);
 
         var closer = Thread.ofVirtual().start(dependent::close);
 

@@ -33,7 +33,7 @@ final class MessageRing {
     static final long PRODUCED = 64;
 
     /**
-     * The offset of the sender's address in the receiver's segment: the node id of the sender in
+     * The offset of the sender address in the segment of the receiver: the node id of the sender in
      * the upper half, and the id of its segment in the lower half; 0 before a sender connects.
      */
     static final long SENDER = 128;

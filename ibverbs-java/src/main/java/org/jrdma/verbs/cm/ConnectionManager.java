@@ -224,8 +224,8 @@ public final class ConnectionManager {
     }
 
     /**
-     * Returns an address of the device in the address family of the peer's address; empty if none
-     * is known.
+     * Returns a device address whose address family is that of the peer address; empty if none is
+     * known.
      */
     private static Optional<InetSocketAddress> sourceAddress(InetSocketAddress peer, Device device)
             throws VerbsException {

@@ -204,7 +204,7 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Returns the wildcard address in the address family of the peer's address. */
+    /** Returns the wildcard address for the address family of the peer address. */
     private static InetSocketAddress wildcard(InetSocketAddress peer) {
         return new InetSocketAddress(
                 InetAddress.ofLiteral(peer.getAddress() instanceof Inet6Address ? "::" : "0.0.0.0"),

@@ -209,14 +209,14 @@ public abstract sealed class WorkRequest {
             memory.set(JAVA_INT, IMMEDIATE, BigEndian.toNative(data));
         }
 
-        /** Sets the address and the key of the peer's memory that a read or write accesses. */
+        /** Sets the address and the key of the remote memory that a read or write accesses. */
         public void remote(long remoteAddress, int key) {
             memory.set(JAVA_LONG, REMOTE_ADDRESS, remoteAddress);
             memory.set(JAVA_INT, REMOTE_KEY, key);
         }
 
         /**
-         * Sets the address of the peer's memory that a read or write accesses. The key stays
+         * Sets the address of the remote memory that a read or write accesses. The key stays
          * unchanged.
          */
         public void remoteAddress(long remoteAddress) {
@@ -302,7 +302,7 @@ public abstract sealed class WorkRequest {
             return bindRequest.address();
         }
 
-        /** Sets the number of the peer's XRC shared receive queue that receives the message. */
+        /** Sets the number of the remote XRC shared receive queue that receives the message. */
         public void receiveQueue(int number) {
             memory.set(JAVA_INT, RECEIVE_QUEUE, number);
         }

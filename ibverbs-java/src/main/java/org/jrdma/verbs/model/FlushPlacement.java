@@ -5,7 +5,7 @@ package org.jrdma.verbs.model;
  * ibv_placement_type}.
  */
 public enum FlushPlacement {
-    /** The data is visible to all processors and devices of the peer's machine. */
+    /** The data is visible to all processors and devices of the remote machine. */
     GLOBAL,
     /** The data is persistent: it survives a loss of power. */
     PERSISTENT

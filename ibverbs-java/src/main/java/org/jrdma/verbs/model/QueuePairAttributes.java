@@ -11,7 +11,7 @@ import java.util.Set;
  * @param migrationState the path migration state
  * @param receiveSequence the sequence number of the next packet to receive
  * @param sendSequence the sequence number of the next packet to send
- * @param destinationNumber the number of the peer's queue pair
+ * @param destinationNumber the remote queue pair number
  * @param access the access rights of the peer
  * @param address the path to the peer
  * @param alternatePath the alternate path to the peer; empty if none is set

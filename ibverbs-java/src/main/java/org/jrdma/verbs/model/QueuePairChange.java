@@ -252,7 +252,7 @@ public final class QueuePairChange {
         return (Mtu) present(QueuePairAttribute.PATH_MTU);
     }
 
-    /** The number of the peer's queue pair; 0 if not set. */
+    /** The remote queue pair number; 0 if not set. */
     public int destinationNumber() {
         return number(QueuePairAttribute.DESTINATION_NUMBER);
     }

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * A range of a peer's memory, which is the target of an RDMA operation. The peer sends this
+ * A range of remote memory, which is the target of an RDMA operation. The peer sends this
  * description to the program.
  *
  * <p>The description does not keep the memory registered. If the peer has closed the memory region,
@@ -12,7 +12,7 @@ import java.util.Objects;
  *
  * @param address the address of the first byte, as the peer registered it: usually its virtual
  *     address at the peer
- * @param key the remote key of the peer's memory region or memory window, the rkey in C
+ * @param key the remote key of the memory region or memory window, the rkey in C
  * @param length the length in bytes
  */
 public record RemoteMemory(long address, int key, long length) {

@@ -78,7 +78,7 @@ final class DisconnectExchange {
      *
      * @param word {@link #ENDED} or {@link #RESET}
      * @return false if the message must be sent again later, because the send queue is full or the
-     *     description of the peer's word has not arrived
+     *     description of the remote word has not arrived
      */
     boolean send(long word) {
         if (!agreed || sent >= word) {

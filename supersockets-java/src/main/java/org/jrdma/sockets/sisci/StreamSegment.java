@@ -17,7 +17,7 @@ import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This end's segment of a stream, and the state of the peer's connection to the segment.
+ * The local segment of a stream, and the state of the connection of the peer to the segment.
  *
  * <p>One stream after another uses the segment. Creating and connecting segments involves the
  * driver and all threads of both processes, whereas a stream over connected segments starts with a
@@ -186,7 +186,7 @@ final class StreamSegment {
         peerGone = true;
     }
 
-    /** Handles an event of the peer's connection to this segment. */
+    /** Handles an event of the connection of the peer to this segment. */
     private void localEvent(SegmentEvent event) {
         switch (event.type()) {
             case DISCONNECTED, LOST -> {

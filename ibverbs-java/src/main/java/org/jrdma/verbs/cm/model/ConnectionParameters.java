@@ -6,7 +6,7 @@ import java.util.Locale;
  * The queue pair parameters that the two sides of a connection exchange, as transferred on the
  * wire. In C: {@code struct rdma_conn_param}.
  *
- * @param queuePairNumber the number of the sender's queue pair
+ * @param queuePairNumber the queue pair number of the sender
  * @param sharedReceives true if the sender's queue pair uses a shared receive queue
  * @param maxDestinationReads the maximum number of reads and atomics that the queue pair processes
  *     at a time as the responder; in an event, the number that the peer requests this side to

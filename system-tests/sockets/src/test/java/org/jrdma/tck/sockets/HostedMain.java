@@ -16,7 +16,7 @@ import org.jrdma.sockets.Connections;
 
 /**
  * The main class of a {@link HostedProgram}. Runs a program, and a thread that answers requests on
- * the standard input. The answer to each line is a list of the program's streams and their
+ * the standard input. The answer to each line is a list of the streams of the program and their
  * transports. The process ends when the standard input ends.
  */
 final class HostedMain {

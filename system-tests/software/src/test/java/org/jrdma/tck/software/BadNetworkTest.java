@@ -83,13 +83,13 @@ class BadNetworkTest {
         try (var first = start(1, 2);
                 var second = start(2, 1)) {
             var firstAddress = first.line();
-            first.tell(second.line());
-            second.tell(firstAddress);
+            first.writeLine(second.line());
+            second.writeLine(firstAddress);
             for (var peer : List.of(first, second)) {
                 peer.line("connected");
             }
             for (var peer : List.of(first, second)) {
-                peer.tell("begin");
+                peer.writeLine("begin");
             }
             for (var peer : List.of(first, second)) {
                 var done = REPEATED.matcher(peer.line("done"));
@@ -99,13 +99,13 @@ class BadNetworkTest {
             }
             assertThat(counts).hasSize(2).allSatisfy(BadNetworkTest::assertConfiguredFaults);
             for (var peer : List.of(first, second)) {
-                peer.tell("check");
+                peer.writeLine("check");
             }
             for (var peer : List.of(first, second)) {
                 peer.line("all results are correct");
             }
             for (var peer : List.of(first, second)) {
-                peer.tell("leave");
+                peer.writeLine("leave");
                 peer.end();
             }
         }

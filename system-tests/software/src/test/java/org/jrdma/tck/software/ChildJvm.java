@@ -60,7 +60,7 @@ final class ChildJvm implements AutoCloseable {
     }
 
     /** Writes a line to the standard input of the process. */
-    void tell(String line) {
+    void writeLine(String line) {
         try {
             var input = process.outputWriter(UTF_8);
             input.write(line + "\n");

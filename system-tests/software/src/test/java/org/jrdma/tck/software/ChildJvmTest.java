@@ -54,7 +54,7 @@ class ChildJvmTest {
             assertThatThrownBy(
                             () -> {
                                 while (true) { // until the process has ended
-                                    child.tell("hello");
+                                    child.writeLine("hello");
                                 }
                             })
                     .isInstanceOf(AssertionError.class)

@@ -46,7 +46,7 @@ class KilledPeerTest {
 
         static Connection to(ChildJvm child, AsyncQueuePair queuePair) throws IOException {
             var endpointAndMemory = child.line().split(" ", -1);
-            child.tell(queuePair.endpoint().toString());
+            child.writeLine(queuePair.endpoint().toString());
             child.line("connected");
             queuePair.connect(
                     Endpoint.parse(endpointAndMemory[0]),

@@ -80,12 +80,12 @@ final class Script {
         return number;
     }
 
-    /** Returns the expected content of the peer's memory after the operations so far. */
+    /** Returns the expected content of the remote memory after the operations so far. */
     byte[] window() {
         return window;
     }
 
-    /** Returns the expected values of the peer's counters after the operations so far. */
+    /** Returns the expected values of the remote counters after the operations so far. */
     long[] numbers() {
         return numbers;
     }

@@ -40,7 +40,7 @@ public final class NegotiatedParameters {
     }
 
     /**
-     * Returns the parameters of the peer's queue pair, or null until the peer has announced them.
+     * Returns the parameters of the remote queue pair, or null until the peer has announced them.
      */
     public @Nullable EndpointParameters peers() {
         return peers;

@@ -35,7 +35,7 @@ public final class Connection {
     }
 
     /**
-     * Returns the id of the peer's node. For an accepted connection, 0 until the HELLO message
+     * Returns the id of the remote node. For an accepted connection, 0 until the HELLO message
      * arrives.
      */
     public int node() {

@@ -36,7 +36,7 @@ final class ConnectionExchange implements PeerExchange {
         var offer = ConnectionParameterCodec.offer(requested);
         PeerExchange.requireValid(
                 device.control(_ -> {
-                    // The answer has the vendor ID of the peer's options. The peer recognizes by
+                    // The answer has the vendor ID of the remote options. The peer recognizes by
                     // this ID that the options answer its own.
                     var vendor = peersEnhancement().vendor();
                     var enhancement = new EceOptions(vendor, options.enhancement.options());
