@@ -115,7 +115,7 @@ public final class Loop implements AutoCloseable {
         Extended() throws FabricException {
             completions =
                     device.newCompletionQueue(
-                            CompletionQueueOptions.capacity(3 * BATCH).withFields(Set.of()));
+                            CompletionQueueOptions.capacity(3 * BATCH).fields(Set.of()));
             queuePair =
                     domain.newQueuePair(
                             reliable(completions).sends(2 * BATCH).receives(1).extendedPosts());

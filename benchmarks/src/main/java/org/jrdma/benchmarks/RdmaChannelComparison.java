@@ -69,7 +69,8 @@ public final class RdmaChannelComparison {
                 var domain = device.newProtectionDomain()) {
             var endpoints = new Endpoints(connections, listener, domain);
             System.out.println(
-                    "| | channel | verbs | channel to verbs | bound | channel, B/op | verbs, B/op |");
+                    "| | channel | verbs | channel to verbs | bound | channel, B/op | verbs, B/op"
+                        + " |");
             System.out.println("|---|---|---|---|---|---|---|");
             var trips = compare(endpoints, new Workload(SMALL_BYTES, 64, 200, 1));
             print(
@@ -114,7 +115,7 @@ public final class RdmaChannelComparison {
     private record Workload(int bytes, int window, int rounds, int messages) {
 
         RdmaChannelOptions options() {
-            return new RdmaChannelOptions().messageBytes(bytes).window(window);
+            return RdmaChannelOptions.DEFAULT.messageBytes(bytes).window(window);
         }
 
         int operations() {

@@ -74,7 +74,7 @@ public final class SisciSocketsComparison {
     }
 
     private static SelectorProvider sisci(Path folder) throws IOException {
-        var options = SoftSisciOptions.in(folder).asNode(NODE);
+        var options = SoftSisciOptions.in(folder).node(NODE);
         return new FabricSelectorProvider(
                 List.of(Transports.sisci(Sisci.from(new SoftSisci(options)), hosts(folder))));
     }
@@ -104,7 +104,8 @@ public final class SisciSocketsComparison {
             }
             System.out.printf(
                     Locale.ROOT,
-                    "| %d idle streams, of both processes, %% of a processor | %.2f | | | below 1.00 |%n",
+                    "| %d idle streams, of both processes, %% of a processor | %.2f | | | below"
+                        + " 1.00 |%n",
                     IDLE_STREAMS,
                     idlePercent(child.toHandle()));
             for (var channel : idle) {

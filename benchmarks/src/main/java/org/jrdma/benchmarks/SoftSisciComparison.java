@@ -76,7 +76,7 @@ public final class SoftSisciComparison {
     }
 
     private static Node join(Path folder, int node) throws IOException {
-        return Sisci.from(new SoftSisci(SoftSisciOptions.in(folder).asNode(node))).open();
+        return Sisci.from(new SoftSisci(SoftSisciOptions.in(folder).node(node))).open();
     }
 
     private static MemorySegment bareFile(Path folder, Arena arena) throws IOException {

@@ -82,7 +82,7 @@ public abstract class FabricProgram implements Callable<Integer> {
             return name.isEmpty() ? verbs.openFirst() : verbs.open(name);
         }
 
-        /** Adds the port and the address to the options of a queue pair. */
+        /** Returns a copy of options of a queue pair with the port and the address. */
         public <Q extends QueuePair> QueuePairOptions<Q> applyTo(QueuePairOptions<Q> options) {
             var onPort = options.port(port);
             return gidIndex == null ? onPort : onPort.gidIndex(gidIndex);

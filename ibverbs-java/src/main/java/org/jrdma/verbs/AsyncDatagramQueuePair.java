@@ -44,7 +44,7 @@ public final class AsyncDatagramQueuePair extends AbstractAsyncQueuePair
 
     @Override
     public AddressVector addressOf(Gid gid, int lid) throws VerbsException {
-        return address("ibv_create_ah", gid, lid, new DirectConnectOptions());
+        return address("ibv_create_ah", gid, lid, DirectConnectOptions.DEFAULT);
     }
 
     @Override

@@ -73,7 +73,7 @@ public final class CompletionCursor implements AutoCloseable {
     /**
      * Polls for at most one batch of completions without waiting. Does not poll if the last batch
      * has completions that {@link #next()} has not moved to yet. In C: {@code ibv_poll_cq}; for a
-     * queue with {@link CompletionQueueOptions#withFields selected fields}, {@code ibv_start_poll},
+     * queue with {@link CompletionQueueOptions#fields selected fields}, {@code ibv_start_poll},
      * {@code ibv_next_poll} and {@code ibv_end_poll}.
      *
      * @return the maximum number of completions that {@link #next()} can still move to. The number
@@ -355,7 +355,7 @@ public final class CompletionCursor implements AutoCloseable {
     private void checkSelected(CompletionField field) {
         if (!fields.contains(field)) {
             throw new IllegalStateException(
-                    "%s does not report %s. Select the field with withFields() in the options of the queue."
+                    "%s does not report %s. Select the field with fields() in the options of the queue."
                             .formatted(queue, field));
         }
     }

@@ -3,14 +3,14 @@ package org.jrdma.verbs;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.Consumer;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Options of a completion queue. Each method changes this object and returns it; a completion queue
- * is not affected by changes after its creation.
- */
+/** Options of a completion queue. Immutable: each method returns a changed copy. */
+@CheckReturnValue
 public final class CompletionQueueOptions {
 
     private final int capacity;
@@ -24,6 +24,23 @@ public final class CompletionQueueOptions {
 
     private CompletionQueueOptions(int capacity) {
         this.capacity = capacity;
+    }
+
+    private CompletionQueueOptions(CompletionQueueOptions other) {
+        capacity = other.capacity;
+        waitable = other.waitable;
+        solicitedOnly = other.solicitedOnly;
+        vector = other.vector;
+        fields = other.fields;
+        singleThreaded = other.singleThreaded;
+        ignoringOverrun = other.ignoringOverrun;
+        parentDomain = other.parentDomain;
+    }
+
+    private CompletionQueueOptions with(Consumer<CompletionQueueOptions> change) {
+        var copy = new CompletionQueueOptions(this);
+        change.accept(copy);
+        return copy;
     }
 
     /**
@@ -45,9 +62,7 @@ public final class CompletionQueueOptions {
      * {@code ibv_create_comp_channel}.
      */
     public CompletionQueueOptions waitable() {
-        this.waitable = true;
-        this.solicitedOnly = false;
-        return this;
+        return waitable(false);
     }
 
     /**
@@ -55,9 +70,14 @@ public final class CompletionQueueOptions {
      * and for messages that the sender marked as solicited.
      */
     public CompletionQueueOptions waitableForSolicited() {
-        this.waitable = true;
-        this.solicitedOnly = true;
-        return this;
+        return waitable(true);
+    }
+
+    private CompletionQueueOptions waitable(boolean onlyForSolicited) {
+        return with(copy -> {
+            copy.waitable = true;
+            copy.solicitedOnly = onlyForSolicited;
+        });
     }
 
     /**
@@ -71,8 +91,7 @@ public final class CompletionQueueOptions {
             throw new IllegalArgumentException(
                     "The completion vector must not be negative, but is " + number);
         }
-        this.vector = number;
-        return this;
+        return with(copy -> copy.vector = number);
     }
 
     /**
@@ -82,11 +101,10 @@ public final class CompletionQueueOptions {
      * devices, additional fields make polling slower. In C: {@code ibv_create_cq_ex}, whose queue
      * is polled by {@code ibv_start_poll}.
      */
-    public CompletionQueueOptions withFields(Set<CompletionField> chosen) {
-        var copy = EnumSet.noneOf(CompletionField.class);
-        copy.addAll(chosen);
-        this.fields = Collections.unmodifiableSet(copy);
-        return this;
+    public CompletionQueueOptions fields(Set<CompletionField> chosen) {
+        var ordered = EnumSet.noneOf(CompletionField.class);
+        ordered.addAll(chosen);
+        return with(copy -> copy.fields = Collections.unmodifiableSet(ordered));
     }
 
     /**
@@ -96,8 +114,7 @@ public final class CompletionQueueOptions {
      * the process. In C: {@code IBV_CREATE_CQ_ATTR_SINGLE_THREADED}.
      */
     public CompletionQueueOptions singleThreadedUnguarded() {
-        this.singleThreaded = true;
-        return this;
+        return with(copy -> copy.singleThreaded = true);
     }
 
     /**
@@ -108,8 +125,7 @@ public final class CompletionQueueOptions {
      * IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}.
      */
     public CompletionQueueOptions ignoreOverrun() {
-        this.ignoringOverrun = true;
-        return this;
+        return with(copy -> copy.ignoringOverrun = true);
     }
 
     /**
@@ -123,10 +139,10 @@ public final class CompletionQueueOptions {
         if (!domain.domainHandle().isParent()) {
             throw new IllegalArgumentException(
                     domain
-                            + " is not a parent domain. Create one with newParentDomainUnguarded().");
+                            + " is not a parent domain. Create one with"
+                            + " newParentDomainUnguarded().");
         }
-        this.parentDomain = domain;
-        return this;
+        return with(copy -> copy.parentDomain = domain);
     }
 
     NativeCompletionQueue.Config config() {

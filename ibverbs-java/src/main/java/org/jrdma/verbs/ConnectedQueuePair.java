@@ -24,7 +24,7 @@ public interface ConnectedQueuePair {
      *     rdma_cm}
      */
     default void connect(Endpoint peer) throws VerbsException {
-        connect(peer, new DirectConnectOptions());
+        connect(peer, DirectConnectOptions.DEFAULT);
     }
 
     /**

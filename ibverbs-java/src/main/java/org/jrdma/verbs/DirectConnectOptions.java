@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AddressVector;
@@ -19,9 +21,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Options of {@link ConnectedQueuePair#connect}. The default timeouts and retry counts are those of
  * the {@code ibv_rc_pingpong} example in C. Timeouts, retry counts and limits of reads apply only
- * to reliable connections. Each method changes this object and returns it.
+ * to reliable connections. Immutable: each method returns a changed copy.
  */
+@CheckReturnValue
 public final class DirectConnectOptions {
+
+    /** The default options. */
+    public static final DirectConnectOptions DEFAULT = new DirectConnectOptions();
 
     private static final int MAX_RETRIES = 7;
 
@@ -44,16 +50,36 @@ public final class DirectConnectOptions {
                     Access.REMOTE_READ,
                     Access.REMOTE_ATOMIC);
 
-    /** Creates options with the default values. */
-    public DirectConnectOptions() {}
+    private DirectConnectOptions() {}
+
+    private DirectConnectOptions(DirectConnectOptions other) {
+        pathMtu = other.pathMtu;
+        acknowledgeTimeout = other.acknowledgeTimeout;
+        retries = other.retries;
+        receiverNotReadyRetries = other.receiverNotReadyRetries;
+        receiverNotReadyTimer = other.receiverNotReadyTimer;
+        maxReads = other.maxReads;
+        maxDestinationReads = other.maxDestinationReads;
+        serviceLevel = other.serviceLevel;
+        hopLimit = other.hopLimit;
+        trafficClass = other.trafficClass;
+        flowLabel = other.flowLabel;
+        partitionKeyIndex = other.partitionKeyIndex;
+        access = other.access;
+    }
+
+    private DirectConnectOptions with(Consumer<DirectConnectOptions> change) {
+        var copy = new DirectConnectOptions(this);
+        change.accept(copy);
+        return copy;
+    }
 
     /**
      * Sets the path MTU, the maximum payload of a packet. It must be the same on both sides. The
      * default is the active MTU of the local port.
      */
     public DirectConnectOptions pathMtu(Mtu mtu) {
-        this.pathMtu = mtu;
-        return this;
+        return with(copy -> copy.pathMtu = mtu);
     }
 
     /**
@@ -66,8 +92,7 @@ public final class DirectConnectOptions {
      */
     public DirectConnectOptions acknowledgeTimeout(Duration timeout) {
         DurationCodes.acknowledgeTimeout(timeout); // throws if the timeout is invalid
-        this.acknowledgeTimeout = timeout;
-        return this;
+        return with(copy -> copy.acknowledgeTimeout = timeout);
     }
 
     /**
@@ -75,8 +100,7 @@ public final class DirectConnectOptions {
      * default. After the last retransmission, the request fails.
      */
     public DirectConnectOptions retries(int count) {
-        this.retries = checkRetries(count);
-        return this;
+        return with(copy -> copy.retries = checkRetries(count));
     }
 
     /**
@@ -84,8 +108,7 @@ public final class DirectConnectOptions {
      * it. The number is 0 to 6, or 7 for no limit; 7 by default.
      */
     public DirectConnectOptions receiverNotReadyRetries(int count) {
-        this.receiverNotReadyRetries = checkRetries(count);
-        return this;
+        return with(copy -> copy.receiverNotReadyRetries = checkRetries(count));
     }
 
     private static int checkRetries(int count) {
@@ -106,8 +129,7 @@ public final class DirectConnectOptions {
      */
     public DirectConnectOptions receiverNotReadyTimer(Duration timer) {
         DurationCodes.receiverNotReadyTimer(timer); // throws if the time is invalid
-        this.receiverNotReadyTimer = timer;
-        return this;
+        return with(copy -> copy.receiverNotReadyTimer = timer);
     }
 
     /**
@@ -116,8 +138,7 @@ public final class DirectConnectOptions {
      * or the limit of the device, whichever is lower.
      */
     public DirectConnectOptions maxReads(int count) {
-        this.maxReads = count;
-        return this;
+        return with(copy -> copy.maxReads = count);
     }
 
     /**
@@ -125,8 +146,7 @@ public final class DirectConnectOptions {
      * the peer. The default is 16 or the limit of the device, whichever is lower.
      */
     public DirectConnectOptions maxDestinationReads(int count) {
-        this.maxDestinationReads = count;
-        return this;
+        return with(copy -> copy.maxDestinationReads = count);
     }
 
     /**
@@ -134,14 +154,12 @@ public final class DirectConnectOptions {
      * default.
      */
     public DirectConnectOptions serviceLevel(int level) {
-        this.serviceLevel = level;
-        return this;
+        return with(copy -> copy.serviceLevel = level);
     }
 
     /** Sets the hop limit, the maximum number of routers on the path; 64 by default. */
     public DirectConnectOptions hopLimit(int limit) {
-        this.hopLimit = limit;
-        return this;
+        return with(copy -> copy.hopLimit = limit);
     }
 
     /**
@@ -149,20 +167,17 @@ public final class DirectConnectOptions {
      * service in IP; 0 by default.
      */
     public DirectConnectOptions trafficClass(int value) {
-        this.trafficClass = value;
-        return this;
+        return with(copy -> copy.trafficClass = value);
     }
 
     /** Sets the flow label, a 20-bit hint to routers; 0 by default. */
     public DirectConnectOptions flowLabel(int label) {
-        this.flowLabel = label;
-        return this;
+        return with(copy -> copy.flowLabel = label);
     }
 
     /** Sets the index of the P_Key in the partition table of the port; 0 by default. */
     public DirectConnectOptions partitionKeyIndex(int index) {
-        this.partitionKeyIndex = index;
-        return this;
+        return with(copy -> copy.partitionKeyIndex = index);
     }
 
     /**
@@ -171,8 +186,7 @@ public final class DirectConnectOptions {
      * and REMOTE_ATOMIC.
      */
     public DirectConnectOptions access(Access... access) {
-        this.access = Access.setOf(access);
-        return this;
+        return with(copy -> copy.access = Access.setOf(access));
     }
 
     Optional<Mtu> pathMtu() {

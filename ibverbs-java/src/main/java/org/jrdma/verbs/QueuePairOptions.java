@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Consumer;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
@@ -11,10 +13,11 @@ import org.jrdma.verbs.queue.QueuePairConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of a queue pair. Each method changes this object and returns it.
+ * Options of a queue pair. Immutable: each method returns a changed copy.
  *
  * @param <Q> the class of the queue pair, which the completion queue determines
  */
+@CheckReturnValue
 public final class QueuePairOptions<Q extends QueuePair> {
 
     /** Creates queue pairs of the class that the completion queue determines. */
@@ -38,7 +41,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     private @Nullable SharedReceiveQueue sharedReceives;
     private boolean mayOverrun;
     private boolean extendedPosts;
-    private final Set<Operation> newerOperations = EnumSet.noneOf(Operation.class);
+    private final EnumSet<Operation> newerOperations = EnumSet.noneOf(Operation.class);
     private Duration slotTimeout = Duration.ofSeconds(10);
 
     private QueuePairOptions(QueuePairType type, Maker<Q> maker, int room) {
@@ -46,6 +49,29 @@ public final class QueuePairOptions<Q extends QueuePair> {
         this.maker = maker;
         this.sends = Math.clamp(room / 2, 1, MAX_DEFAULT_REQUESTS);
         this.receives = sends;
+    }
+
+    private QueuePairOptions(QueuePairOptions<Q> other) {
+        type = other.type;
+        maker = other.maker;
+        sends = other.sends;
+        receives = other.receives;
+        sendElements = other.sendElements;
+        receiveElements = other.receiveElements;
+        inlineBytes = other.inlineBytes;
+        port = other.port;
+        gidIndex = other.gidIndex;
+        sharedReceives = other.sharedReceives;
+        mayOverrun = other.mayOverrun;
+        extendedPosts = other.extendedPosts;
+        newerOperations.addAll(other.newerOperations);
+        slotTimeout = other.slotTimeout;
+    }
+
+    private QueuePairOptions<Q> with(Consumer<QueuePairOptions<Q>> change) {
+        var copy = new QueuePairOptions<>(this);
+        change.accept(copy);
+        return copy;
     }
 
     /** Options of a polled reliable connected queue pair. In C: {@code IBV_QPT_RC}. */
@@ -213,8 +239,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * most 16.
      */
     public QueuePairOptions<Q> sends(int count) {
-        this.sends = atLeast(1, count, "sends");
-        return this;
+        return with(copy -> copy.sends = atLeast(1, count, "sends"));
     }
 
     /**
@@ -222,8 +247,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * default of {@link #sends}, even if the program changes the number of sends.
      */
     public QueuePairOptions<Q> receives(int count) {
-        this.receives = atLeast(1, count, "receives");
-        return this;
+        return with(copy -> copy.receives = atLeast(1, count, "receives"));
     }
 
     /**
@@ -233,20 +257,17 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * shared receive queue, and an asynchronous queue pair an asynchronous one.
      */
     public QueuePairOptions<Q> sharedReceives(SharedReceiveQueue queue) {
-        this.sharedReceives = queue;
-        return this;
+        return with(copy -> copy.sharedReceives = queue);
     }
 
     /** Sets the maximum number of memory slices of a request of the send queue; 1 by default. */
     public QueuePairOptions<Q> sendElements(int count) {
-        this.sendElements = atLeast(1, count, "send elements");
-        return this;
+        return with(copy -> copy.sendElements = atLeast(1, count, "send elements"));
     }
 
     /** Sets the maximum number of memory slices of a receive; 1 by default. */
     public QueuePairOptions<Q> receiveElements(int count) {
-        this.receiveElements = atLeast(1, count, "receive elements");
-        return this;
+        return with(copy -> copy.receiveElements = atLeast(1, count, "receive elements"));
     }
 
     /**
@@ -254,14 +275,12 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * data, so its memory can be reused immediately.
      */
     public QueuePairOptions<Q> inlineBytes(int count) {
-        this.inlineBytes = atLeast(0, count, "inline bytes");
-        return this;
+        return with(copy -> copy.inlineBytes = atLeast(0, count, "inline bytes"));
     }
 
     /** Sets the number of the device port; 1 by default, which is the first port. */
     public QueuePairOptions<Q> port(int number) {
-        this.port = atLeast(1, number, "port");
-        return this;
+        return with(copy -> copy.port = atLeast(1, number, "port"));
     }
 
     /**
@@ -270,8 +289,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * source GID by default.
      */
     public QueuePairOptions<Q> gidIndex(int index) {
-        this.gidIndex = OptionalInt.of(atLeast(0, index, "GID index"));
-        return this;
+        return with(copy -> copy.gidIndex = OptionalInt.of(atLeast(0, index, "GID index")));
     }
 
     /**
@@ -281,8 +299,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * fail.
      */
     public QueuePairOptions<Q> completionQueueMayOverrun() {
-        this.mayOverrun = true;
-        return this;
+        return with(copy -> copy.mayOverrun = true);
     }
 
     /**
@@ -293,8 +310,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * ibv_create_qp_ex}, {@code ibv_qp_to_qp_ex}.
      */
     public QueuePairOptions<Q> extendedPosts() {
-        this.extendedPosts = true;
-        return this;
+        return with(copy -> copy.extendedPosts = true);
     }
 
     /**
@@ -302,8 +318,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * #extendedPosts}, which atomic writes require. In C: {@code IBV_QP_EX_WITH_ATOMIC_WRITE}.
      */
     public QueuePairOptions<Q> atomicWrites() {
-        newerOperations.add(Operation.ATOMIC_WRITE);
-        return extendedPosts();
+        return newerOperation(Operation.ATOMIC_WRITE);
     }
 
     /**
@@ -311,8 +326,14 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * #extendedPosts}, which flushes require. In C: {@code IBV_QP_EX_WITH_FLUSH}.
      */
     public QueuePairOptions<Q> flushes() {
-        newerOperations.add(Operation.FLUSH);
-        return extendedPosts();
+        return newerOperation(Operation.FLUSH);
+    }
+
+    private QueuePairOptions<Q> newerOperation(Operation operation) {
+        return with(copy -> {
+            copy.newerOperations.add(operation);
+            copy.extendedPosts = true;
+        });
     }
 
     /**
@@ -320,8 +341,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * default. Has no effect on polled queue pairs.
      */
     public QueuePairOptions<Q> slotTimeout(Duration timeout) {
-        this.slotTimeout = timeout;
-        return this;
+        return with(copy -> copy.slotTimeout = timeout);
     }
 
     Q make(ProtectionDomain domain) throws VerbsException {

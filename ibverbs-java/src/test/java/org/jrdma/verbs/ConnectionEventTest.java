@@ -124,11 +124,13 @@ class ConnectionEventTest {
                 arguments(
                         rdma_h.RDMA_CM_EVENT_REJECTED(),
                         8,
-                        "the peer rejected the request: no program listens at that port (NO_LISTENER, 8)"),
+                        "the peer rejected the request: no program listens at that port"
+                            + " (NO_LISTENER, 8)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_REJECTED(),
                         -Errno.ECONNREFUSED,
-                        "the peer rejected the request: its program rejected the request (CONSUMER, -111)"),
+                        "the peer rejected the request: its program rejected the request (CONSUMER,"
+                            + " -111)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_REJECTED(),
                         99,
@@ -495,7 +497,8 @@ class ConnectionEventTest {
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> identifier.bind(address))
                 .withMessage(
-                        "rdma_bind_addr failed for %s: EADDRNOTAVAIL (99). This machine does not have that address.",
+                        "rdma_bind_addr failed for %s: EADDRNOTAVAIL (99). This machine does not"
+                            + " have that address.",
                         address)
                 .satisfies(e -> assertThat(e.function()).isEqualTo("rdma_bind_addr"))
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EADDRNOTAVAIL));
@@ -598,8 +601,8 @@ class ConnectionEventTest {
 
         identifier.resolveAddressInfo(
                 AddressQuery.to("some", "7471")
-                        .withType(QueuePairType.UNRELIABLE_CONNECTION)
-                        .withNumericHost());
+                        .type(QueuePairType.UNRELIABLE_CONNECTION)
+                        .numericHost());
         assertThat(called.await(10, TimeUnit.SECONDS)).isTrue();
         var resolved = translated(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), 0);
 

@@ -162,7 +162,7 @@ class ExtendedCompletionQueueTest {
         try (var device = open()) {
             device.newCompletionQueue(
                     CompletionQueueOptions.capacity(8)
-                            .withFields(Set.of(CompletionField.TIMESTAMP, CompletionField.BYTES)));
+                            .fields(Set.of(CompletionField.TIMESTAMP, CompletionField.BYTES)));
             assertThat(requestedFields)
                     .isEqualTo(
                             rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP()
@@ -182,8 +182,7 @@ class ExtendedCompletionQueueTest {
     @Test
     void shouldReturnEveryFieldFromTheProvider() throws FabricException {
         try (var device = open();
-                var cursor =
-                        cursor(device, CompletionQueueOptions.capacity(16).withFields(ALL), 4)) {
+                var cursor = cursor(device, CompletionQueueOptions.capacity(16).fields(ALL), 4)) {
             pendingCompletions = 1;
 
             assertThat(cursor.poll()).isEqualTo(1);
@@ -227,10 +226,7 @@ class ExtendedCompletionQueueTest {
     void shouldReadNoFieldThatWasNotSelected() throws FabricException {
         try (var device = open();
                 var cursor =
-                        cursor(
-                                device,
-                                CompletionQueueOptions.capacity(16).withFields(Set.of()),
-                                4)) {
+                        cursor(device, CompletionQueueOptions.capacity(16).fields(Set.of()), 4)) {
             pendingCompletions = 1;
 
             assertThat(cursor.poll()).isEqualTo(1);
@@ -242,8 +238,7 @@ class ExtendedCompletionQueueTest {
     @Test
     void shouldReadOnlyTheFieldsOfAFailedCompletion() throws FabricException {
         try (var device = open();
-                var cursor =
-                        cursor(device, CompletionQueueOptions.capacity(16).withFields(ALL), 4)) {
+                var cursor = cursor(device, CompletionQueueOptions.capacity(16).fields(ALL), 4)) {
             pendingCompletions = 1;
             status = rdma_h.IBV_WC_WR_FLUSH_ERR();
 
@@ -260,10 +255,7 @@ class ExtendedCompletionQueueTest {
     void shouldCallEndPollOnlyAfterASuccessfulStartPoll() throws FabricException {
         try (var device = open();
                 var cursor =
-                        cursor(
-                                device,
-                                CompletionQueueOptions.capacity(16).withFields(Set.of()),
-                                2)) {
+                        cursor(device, CompletionQueueOptions.capacity(16).fields(Set.of()), 2)) {
             assertThat(cursor.poll()).isZero();
             assertThat(calls).containsExactly("start");
             calls.clear();
@@ -286,10 +278,7 @@ class ExtendedCompletionQueueTest {
                                 0xff_ffff));
         try (var device = open();
                 var cursor =
-                        cursor(
-                                device,
-                                CompletionQueueOptions.capacity(16).withFields(Set.of()),
-                                3)) {
+                        cursor(device, CompletionQueueOptions.capacity(16).fields(Set.of()), 3)) {
             pendingCompletions = 2;
 
             assertThat(cursor.poll()).isEqualTo(2);
@@ -305,10 +294,7 @@ class ExtendedCompletionQueueTest {
                 queue, ibv_cq_ex.start_poll.allocate((_, _) -> Errno.EIO, Arena.global()));
         try (var device = open();
                 var cursor =
-                        cursor(
-                                device,
-                                CompletionQueueOptions.capacity(16).withFields(Set.of()),
-                                3)) {
+                        cursor(device, CompletionQueueOptions.capacity(16).fields(Set.of()), 3)) {
             assertThatExceptionOfType(IllegalStateException.class)
                     .isThrownBy(cursor::poll)
                     .withMessageContaining("-5");
@@ -322,7 +308,7 @@ class ExtendedCompletionQueueTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() ->
                             device.newCompletionQueue(
-                                    CompletionQueueOptions.capacity(8).withFields(ALL)))
+                                    CompletionQueueOptions.capacity(8).fields(ALL)))
                     .withMessageContaining("ibv_create_cq_ex")
                     .withMessageContaining("EOPNOTSUPP")
                     .withMessageEndingWith(

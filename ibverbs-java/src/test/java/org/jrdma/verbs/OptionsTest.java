@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.EnumSet;
 import java.util.Set;
 import org.jrdma.verbs.model.CompletionField;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,7 +40,7 @@ class OptionsTest {
         var fields = EnumSet.of(CompletionField.BYTES, CompletionField.TIMESTAMP);
         var all =
                 CompletionQueueOptions.capacity(16)
-                        .withFields(fields)
+                        .fields(fields)
                         .ignoreOverrun()
                         .singleThreadedUnguarded()
                         .waitableForSolicited()
@@ -48,7 +51,7 @@ class OptionsTest {
                         .waitableForSolicited()
                         .singleThreadedUnguarded()
                         .ignoreOverrun()
-                        .withFields(fields);
+                        .fields(fields);
 
         assertThat(all.config())
                 .isEqualTo(reversed.config())
@@ -77,11 +80,43 @@ class OptionsTest {
     void shouldUseAnExtendedQueueOnlyIfAnOptionRequiresIt() {
         assertThat(baseOptions().config().extended()).isFalse();
         assertThat(baseOptions().fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(baseOptions().withFields(Set.of()).config().extended()).isTrue();
-        assertThat(baseOptions().withFields(Set.of()).fields()).isEmpty();
+        assertThat(baseOptions().fields(Set.of()).config().extended()).isTrue();
+        assertThat(baseOptions().fields(Set.of()).fields()).isEmpty();
         assertThat(baseOptions().ignoreOverrun().config().extended()).isTrue();
         assertThat(baseOptions().ignoreOverrun().fields()).isEqualTo(CompletionField.STANDARD);
         assertThat(baseOptions().singleThreadedUnguarded().config().extended()).isTrue();
+    }
+
+    @Test
+    void shouldReturnACopyAndKeepTheOptions() {
+        var base = baseOptions();
+        var before = base.config();
+
+        var _ = base.waitable().vector(7).fields(Set.of()).ignoreOverrun();
+
+        assertThat(base.config()).isEqualTo(before);
+    }
+
+    @Test
+    void shouldKeepTheDefaultOptionsOfAConnection() {
+        var before = DirectConnectOptions.DEFAULT.toInit(QueuePairType.RELIABLE_CONNECTION, 1);
+
+        var changed = DirectConnectOptions.DEFAULT.partitionKeyIndex(3).access();
+
+        assertThat(changed.toInit(QueuePairType.RELIABLE_CONNECTION, 1))
+                .hasToString("{STATE=INIT, ACCESS=[], PARTITION_KEY_INDEX=3, PORT=1}");
+        assertThat(DirectConnectOptions.DEFAULT.toInit(QueuePairType.RELIABLE_CONNECTION, 1))
+                .hasToString(before.toString());
+    }
+
+    @Test
+    void shouldKeepAQueuePairChange() {
+        var change = QueuePairChange.to(QueuePairState.INIT).port(1);
+
+        var other = change.port(2).partitionKeyIndex(3);
+
+        assertThat(change).hasToString("{STATE=INIT, PORT=1}");
+        assertThat(other).hasToString("{STATE=INIT, PARTITION_KEY_INDEX=3, PORT=2}");
     }
 
     private static CompletionQueueOptions baseOptions() {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.SisciFunctions;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * A transfer for a {@link DmaQueue}, between a remote segment and either a prepared local segment
  * or memory of this process. A push copies to the remote segment, a pull copies from it. Immutable.
  */
+@CheckReturnValue
 public final class DmaTransfer {
 
     private final String name;
@@ -188,7 +190,8 @@ public final class DmaTransfer {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "Invalid DMA transfer between %s and remote offset %,d. The memory must be native and not empty.",
+                            "Invalid DMA transfer between %s and remote offset %,d. The memory must"
+                                + " be native and not empty.",
                             memory,
                             remoteOffset));
         }

@@ -3,10 +3,12 @@ package org.jrdma.sisci;
 import java.util.EnumSet;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.sisci.internal.Constant;
 
 /**
- * The options of a new interrupt.
+ * The options of a new interrupt. Immutable: {@link #asShared} and {@link #asCounting} return a
+ * changed copy.
  *
  * @param number the number of the interrupt; empty if the library chooses it
  * @param shared true if several interrupts of this node may have the same number; peers then
@@ -14,6 +16,7 @@ import org.jrdma.sisci.internal.Constant;
  * @param counting true if each trigger is reported; otherwise several triggers in quick succession
  *     may be reported as one
  */
+@CheckReturnValue
 public record InterruptOptions(OptionalInt number, boolean shared, boolean counting) {
 
     /** The default options, with a number that the library chooses. */

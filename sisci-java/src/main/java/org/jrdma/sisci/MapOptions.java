@@ -4,15 +4,18 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.sisci.internal.Constant;
 
 /**
- * The part of a segment to map, and the kind of map. Immutable.
+ * The part of a segment to map, and the kind of map. Immutable: {@link #with} returns a changed
+ * copy.
  *
  * @param offset the offset in bytes of the part in the segment
  * @param bytes the size of the part in bytes; {@link #TO_THE_END} for the rest of the segment
  * @param flags the properties of the map
  */
+@CheckReturnValue
 public record MapOptions(long offset, long bytes, Set<Flag> flags) {
 
     /** The value of {@link #bytes()} that extends the map to the end of the segment. */

@@ -5,13 +5,15 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.sisci.internal.Constant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The options of a new segment. Immutable: each instance method returns a modified copy. In C: the
- * flags of {@code SCICreateSegment}.
+ * The options of a new segment. Immutable: each method returns a changed copy. In C: the flags of
+ * {@code SCICreateSegment}.
  */
+@CheckReturnValue
 public final class SegmentOptions {
 
     private final int id;

@@ -32,7 +32,7 @@ record SisciNodes(SoftSisci software, Sisci library) {
 
     /** Returns node 4 of a fabric that this process shares with its child processes. */
     static SisciNodes sharedNode() {
-        return of(SoftSisciOptions.in(Shared.FABRIC).asNode(4));
+        return of(SoftSisciOptions.in(Shared.FABRIC).node(4));
     }
 
     /** Returns the JVM option that passes the fabric to a child process. */

@@ -288,7 +288,8 @@ class SisciTransportTest {
                     {"\nHOSTNAME: a\nADAPTER: a_a0 four 0", ":3: \"four\" is not a node id"},
                     {
                         "HOSTNAME: a\nADAPTER: a_a0",
-                        ":2: ADAPTER: needs the name of an adapter, the id of a node and the number of the adapter"
+                        ":2: ADAPTER: needs the name of an adapter, the id of a node and the number"
+                            + " of the adapter"
                     },
                     {"SOCKET: a b_a0", ":1: unknown adapter b_a0"}
                 }) {
@@ -366,8 +367,8 @@ class SisciTransportTest {
     private record TwoNodes(SisciNodes client, SisciNodes server) {
 
         static TwoNodes with(FaultOptions faults) {
-            var options = SoftSisciOptions.in(SisciNodes.newFabric()).withFaults(faults);
-            return new TwoNodes(SisciNodes.of(options.asNode(4)), SisciNodes.of(options.asNode(8)));
+            var options = SoftSisciOptions.in(SisciNodes.newFabric()).faults(faults);
+            return new TwoNodes(SisciNodes.of(options.node(4)), SisciNodes.of(options.node(8)));
         }
 
         ChannelPair connect() throws IOException {
@@ -389,7 +390,7 @@ class SisciTransportTest {
     @ValueSource(booleans = {false, true})
     void shouldTransferManyBytesInBothDirectionsBetweenTwoNodes(boolean weak) throws Exception {
         var bytes = Bytes.many(weak ? 1_000_000 : 5_000_000);
-        try (var pair = TwoNodes.with(FaultOptions.NONE.withWeakMemory(weak)).connect()) {
+        try (var pair = TwoNodes.with(FaultOptions.NONE.weakMemory(weak)).connect()) {
             var readers = new ArrayList<Tasks.Task<byte[]>>();
             var writers = new ArrayList<Tasks.Task<Integer>>();
             for (var end : List.of(pair.client(), pair.server())) {
@@ -423,7 +424,7 @@ class SisciTransportTest {
     void shouldReuseSegmentsWithoutExposingBytesOfThePreviousStream(boolean weak) throws Exception {
         var folder = SisciNodes.newFabric();
         var segments = new HashSet<String>();
-        try (var link = Link.open(folder, FaultOptions.NONE.withWeakMemory(weak))) {
+        try (var link = Link.open(folder, FaultOptions.NONE.weakMemory(weak))) {
             for (var i = 0; i < STREAMS; i++) {
                 try (var pair = link.connect()) {
                     segments.addAll(segments(folder));
@@ -468,10 +469,9 @@ class SisciTransportTest {
             implements AutoCloseable {
 
         static Link open(Path folder, FaultOptions faults) throws IOException {
-            var options = SoftSisciOptions.in(folder).withFaults(faults);
+            var options = SoftSisciOptions.in(folder).faults(faults);
             var nodes =
-                    new TwoNodes(
-                            SisciNodes.of(options.asNode(4)), SisciNodes.of(options.asNode(8)));
+                    new TwoNodes(SisciNodes.of(options.node(4)), SisciNodes.of(options.node(8)));
             return new Link(
                     nodes,
                     nodes.client().provider(SERVER_IS_NODE_8),
@@ -614,7 +614,7 @@ class SisciTransportTest {
 
     @Test
     void shouldLeaveTimeForTcpIfAListenerDoesNotReply() throws Exception {
-        var nodes = TwoNodes.with(FaultOptions.NONE.withDelay(ofSeconds(5)));
+        var nodes = TwoNodes.with(FaultOptions.NONE.delay(ofSeconds(5)));
         try (var listener = ChannelPair.listener(nodes.server().provider(""));
                 var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
             client.socket().connect(listener.getLocalAddress(), 2_000);
@@ -643,7 +643,7 @@ class SisciTransportTest {
 
     private static String receiveFromAnotherProcess(Kind kind, String ending) throws Exception {
         var folder = SisciNodes.newFabric();
-        var own = SisciNodes.of(SoftSisciOptions.in(folder).asNode(4));
+        var own = SisciNodes.of(SoftSisciOptions.in(folder).node(4));
         try (var listener = ChannelPair.listener(own.provider(""))) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             var process = start(Sender.class, folder.toString(), String.valueOf(port), ending);
@@ -690,7 +690,7 @@ class SisciTransportTest {
                             Files.createTempFile("hosts", ""),
                             "HOSTNAME: 127.0.0.1\nADAPTER: a 4 0\n");
             var library =
-                    Sisci.from(new SoftSisci(SoftSisciOptions.in(Path.of(arguments[0])).asNode(8)));
+                    Sisci.from(new SoftSisci(SoftSisciOptions.in(Path.of(arguments[0])).node(8)));
             var channel =
                     FabricSockets.connect(
                             "127.0.0.1",
@@ -722,7 +722,7 @@ class SisciTransportTest {
     @Test
     void shouldConnectToTheNextListenerAfterAProcessWasKilled() throws Exception {
         var folder = SisciNodes.newFabric();
-        var own = SisciNodes.of(SoftSisciOptions.in(folder).asNode(4)).provider("");
+        var own = SisciNodes.of(SoftSisciOptions.in(folder).node(4)).provider("");
         var process =
                 ChildJvm.of(
                                 Listener.class,
@@ -759,7 +759,7 @@ class SisciTransportTest {
     /** A program that prints its port, and closes each stream when the peer has ended it. */
     static final class Listener {
         public static void main(String... arguments) throws Exception {
-            var fabric = SoftSisciOptions.in(Path.of(arguments[0])).asNode(4);
+            var fabric = SoftSisciOptions.in(Path.of(arguments[0])).node(4);
             try (var listener = ChannelPair.listener(SisciNodes.of(fabric).provider(""))) {
                 System.out.println(((InetSocketAddress) listener.getLocalAddress()).getPort());
                 while (true) {
@@ -773,7 +773,7 @@ class SisciTransportTest {
 
     @Test
     void shouldStopConnectingWhenTheChannelIsClosed() throws Exception {
-        var slowNodes = TwoNodes.with(FaultOptions.NONE.withDelay(ofMillis(300)));
+        var slowNodes = TwoNodes.with(FaultOptions.NONE.delay(ofMillis(300)));
         try (var listener = ChannelPair.listener(slowNodes.server().provider(""))) {
             var client = slowNodes.client().provider(SERVER_IS_NODE_8).openSocketChannel();
             var address = listener.getLocalAddress();

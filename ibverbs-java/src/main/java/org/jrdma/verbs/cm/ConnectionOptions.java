@@ -5,6 +5,8 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
@@ -15,10 +17,11 @@ import org.jrdma.verbs.xrc.XrcDomain;
 import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 
 /**
- * Options of a connection and its queue pair. Each method changes this object and returns it.
+ * Options of a connection and its queue pair. Immutable: each method returns a changed copy.
  *
  * @param <Q> the type of the queue pair
  */
+@CheckReturnValue
 public final class ConnectionOptions<Q extends QueuePair> {
 
     static final int MAX_RETRIES = 7;
@@ -50,6 +53,26 @@ public final class ConnectionOptions<Q extends QueuePair> {
 
     private ConnectionOptions(Factory<Q> factory) {
         this.factory = factory;
+    }
+
+    private ConnectionOptions(ConnectionOptions<Q> other) {
+        factory = other.factory;
+        privateData = other.privateData;
+        preparation = other.preparation;
+        maxReads = other.maxReads;
+        maxDestinationReads = other.maxDestinationReads;
+        receiverNotReadyTimerCode = other.receiverNotReadyTimerCode;
+        retries = other.retries;
+        receiverNotReadyRetries = other.receiverNotReadyRetries;
+        acknowledgeTimeout = other.acknowledgeTimeout;
+        typeOfService = other.typeOfService;
+        localAddress = other.localAddress;
+    }
+
+    private ConnectionOptions<Q> with(Consumer<ConnectionOptions<Q>> change) {
+        var copy = new ConnectionOptions<>(this);
+        change.accept(copy);
+        return copy;
     }
 
     /**
@@ -88,8 +111,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * {@link org.jrdma.verbs.cm.model.PrivateData}.
      */
     public ConnectionOptions<Q> privateData(byte... data) {
-        this.privateData = data.clone();
-        return this;
+        return with(copy -> copy.privateData = data.clone());
     }
 
     /**
@@ -98,8 +120,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * on RoCE and InfiniBand, but the connection fails on iWARP.
      */
     public ConnectionOptions<Q> prepared(Preparation<Q> preparation) {
-        this.preparation = preparation;
-        return this;
+        return with(copy -> copy.preparation = preparation);
     }
 
     /**
@@ -107,8 +128,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * 16 by default. The device and the peer can lower the number.
      */
     public ConnectionOptions<Q> maxReads(int count) {
-        this.maxReads = count;
-        return this;
+        return with(copy -> copy.maxReads = count);
     }
 
     /**
@@ -116,8 +136,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * as the responder: 16 by default. The device and the peer can lower the number.
      */
     public ConnectionOptions<Q> maxDestinationReads(int count) {
-        this.maxDestinationReads = count;
-        return this;
+        return with(copy -> copy.maxDestinationReads = count);
     }
 
     /**
@@ -129,8 +148,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * @throws IllegalArgumentException if the duration is zero, negative, or longer than 655.36 ms
      */
     public ConnectionOptions<Q> receiverNotReadyTimer(Duration timer) {
-        this.receiverNotReadyTimerCode = DurationCodes.receiverNotReadyTimer(timer);
-        return this;
+        return with(copy ->
+                copy.receiverNotReadyTimerCode = DurationCodes.receiverNotReadyTimer(timer));
     }
 
     /**
@@ -139,8 +158,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * pairs.
      */
     public ConnectionOptions<Q> retries(int count) {
-        this.retries = checkRetries(count);
-        return this;
+        return with(copy -> copy.retries = checkRetries(count));
     }
 
     /**
@@ -149,8 +167,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * default.
      */
     public ConnectionOptions<Q> receiverNotReadyRetries(int count) {
-        this.receiverNotReadyRetries = checkRetries(count);
-        return this;
+        return with(copy -> copy.receiverNotReadyRetries = checkRetries(count));
     }
 
     /**
@@ -171,8 +188,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      */
     public ConnectionOptions<Q> acknowledgeTimeout(Duration timeout) {
         DurationCodes.acknowledgeTimeout(timeout); // throws if the timeout is invalid
-        this.acknowledgeTimeout = Optional.of(timeout);
-        return this;
+        return with(copy -> copy.acknowledgeTimeout = Optional.of(timeout));
     }
 
     /**
@@ -185,8 +201,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      */
     public ConnectionOptions<Q> typeOfService(int value) {
         checkTypeOfService(value);
-        this.typeOfService = OptionalInt.of(value);
-        return this;
+        return with(copy -> copy.typeOfService = OptionalInt.of(value));
     }
 
     /**
@@ -197,8 +212,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * if one is known.
      */
     public ConnectionOptions<Q> localAddress(InetSocketAddress address) {
-        this.localAddress = Optional.of(address);
-        return this;
+        return with(copy -> copy.localAddress = Optional.of(address));
     }
 
     static void checkTypeOfService(int value) {

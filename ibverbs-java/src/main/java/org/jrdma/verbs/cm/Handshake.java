@@ -166,13 +166,14 @@ final class Handshake<Q extends QueuePair> {
             transition(created, QueuePairState.INIT);
             var change = identifier.queuePairChange(QueuePairState.READY_TO_RECEIVE);
             if (change.attributes().contains(QueuePairAttribute.MAX_DESTINATION_READS)) {
-                change.maxDestinationReads(destinationReads)
-                        .receiverNotReadyTimer(options.receiverNotReadyTimerCode);
+                change =
+                        change.maxDestinationReads(destinationReads)
+                                .receiverNotReadyTimer(options.receiverNotReadyTimerCode);
             }
             created.modify(change);
             change = identifier.queuePairChange(QueuePairState.READY_TO_SEND);
             if (change.attributes().contains(QueuePairAttribute.MAX_READS)) {
-                change.maxReads(reads);
+                change = change.maxReads(reads);
             }
             created.modify(change);
             identifier.accept(parameters(created, reads, destinationReads), options.privateData);
@@ -245,7 +246,7 @@ final class Handshake<Q extends QueuePair> {
     private void transition(Q created, QueuePairState state) throws VerbsException {
         var change = identifier.queuePairChange(state);
         if (change.attributes().contains(QueuePairAttribute.RECEIVER_NOT_READY_TIMER)) {
-            change.receiverNotReadyTimer(options.receiverNotReadyTimerCode);
+            change = change.receiverNotReadyTimer(options.receiverNotReadyTimerCode);
         }
         created.modify(change);
     }

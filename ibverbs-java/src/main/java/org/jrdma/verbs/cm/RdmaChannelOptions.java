@@ -2,6 +2,8 @@ package org.jrdma.verbs.cm;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.function.Consumer;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.cm.channel.ChannelParameters;
@@ -13,9 +15,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Options of an {@link RdmaChannel} and its connection. The two sides may use different options.
- * Each method changes this object and returns it.
+ * Immutable: each method returns a changed copy.
  */
+@CheckReturnValue
 public final class RdmaChannelOptions {
+
+    /** The default options. */
+    public static final RdmaChannelOptions DEFAULT = new RdmaChannelOptions();
 
     private int messageBytes = 4096;
     private int window = 64;
@@ -25,16 +31,30 @@ public final class RdmaChannelOptions {
     private @Nullable Duration acknowledgeTimeout;
     private @Nullable InetSocketAddress localAddress;
 
-    /** Creates the default options. */
-    public RdmaChannelOptions() {}
+    private RdmaChannelOptions() {}
+
+    private RdmaChannelOptions(RdmaChannelOptions other) {
+        messageBytes = other.messageBytes;
+        window = other.window;
+        operations = other.operations;
+        privateData = other.privateData;
+        retries = other.retries;
+        acknowledgeTimeout = other.acknowledgeTimeout;
+        localAddress = other.localAddress;
+    }
+
+    private RdmaChannelOptions with(Consumer<RdmaChannelOptions> change) {
+        var copy = new RdmaChannelOptions(this);
+        change.accept(copy);
+        return copy;
+    }
 
     /**
      * Sets the maximum length of a message in bytes; 4096 by default. If the two sides have
      * different values, the smaller value applies to both.
      */
     public RdmaChannelOptions messageBytes(int bytes) {
-        messageBytes = atLeastOne(bytes, "message bytes");
-        return this;
+        return with(copy -> copy.messageBytes = atLeastOne(bytes, "message bytes"));
     }
 
     /**
@@ -43,14 +63,12 @@ public final class RdmaChannelOptions {
      * registered memory of the maximum message length.
      */
     public RdmaChannelOptions window(int messages) {
-        window = atLeastOne(messages, "messages");
-        return this;
+        return with(copy -> copy.window = atLeastOne(messages, "messages"));
     }
 
     /** Sets the maximum number of remote reads and writes in flight; 16 by default. */
     public RdmaChannelOptions operations(int count) {
-        operations = atLeastOne(count, "operations");
-        return this;
+        return with(copy -> copy.operations = atLeastOne(count, "operations"));
     }
 
     /**
@@ -59,8 +77,7 @@ public final class RdmaChannelOptions {
      * {@link RdmaChannel#privateData()} or {@link RdmaChannel#privateData(ConnectionRequest)}.
      */
     public RdmaChannelOptions privateData(byte... data) {
-        privateData = data.clone();
-        return this;
+        return with(copy -> copy.privateData = data.clone());
     }
 
     /**
@@ -69,8 +86,7 @@ public final class RdmaChannelOptions {
      */
     public RdmaChannelOptions acknowledgeTimeout(Duration timeout) {
         DurationCodes.acknowledgeTimeout(timeout); // throws if the timeout is invalid
-        acknowledgeTimeout = timeout;
-        return this;
+        return with(copy -> copy.acknowledgeTimeout = timeout);
     }
 
     /**
@@ -78,16 +94,14 @@ public final class RdmaChannelOptions {
      * ConnectionOptions#retries}.
      */
     public RdmaChannelOptions retries(int count) {
-        retries = ConnectionOptions.checkRetries(count);
-        return this;
+        return with(copy -> copy.retries = ConnectionOptions.checkRetries(count));
     }
 
     /**
      * Sets the local address of the connecting side; see {@link ConnectionOptions#localAddress}.
      */
     public RdmaChannelOptions localAddress(InetSocketAddress address) {
-        localAddress = address;
-        return this;
+        return with(copy -> copy.localAddress = address);
     }
 
     /**
@@ -113,10 +127,10 @@ public final class RdmaChannelOptions {
                         .prepared(rings::postReceives)
                         .retries(retries);
         if (acknowledgeTimeout != null) {
-            options.acknowledgeTimeout(acknowledgeTimeout);
+            options = options.acknowledgeTimeout(acknowledgeTimeout);
         }
         if (localAddress != null) {
-            options.localAddress(localAddress);
+            options = options.localAddress(localAddress);
         }
         return options;
     }

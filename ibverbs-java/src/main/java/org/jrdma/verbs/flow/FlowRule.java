@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Consumer;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.flow.model.FlowKind;
 import org.jrdma.verbs.flow.model.FlowLayer;
@@ -15,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A flow rule, which selects packets that arrive at a port. By default, the device delivers these
- * packets to a queue pair; a rule can also drop, tag or count them. Each method that sets an option
- * changes this object and returns it. In C: {@code struct ibv_flow_attr}.
+ * packets to a queue pair; a rule can also drop, tag or count them. Immutable: each method that
+ * sets an option returns a changed copy. In C: {@code struct ibv_flow_attr}.
  */
+@CheckReturnValue
 public final class FlowRule {
 
     /**
@@ -37,6 +40,22 @@ public final class FlowRule {
     private FlowRule(FlowKind kind, List<FlowLayer> layers) {
         this.kind = kind;
         this.layers = layers;
+    }
+
+    private FlowRule(FlowRule other) {
+        kind = other.kind;
+        layers = other.layers;
+        options.addAll(other.options);
+        priority = other.priority;
+        tag = other.tag;
+        dropping = other.dropping;
+        counters = other.counters;
+    }
+
+    private FlowRule with(Consumer<FlowRule> change) {
+        var copy = new FlowRule(this);
+        change.accept(copy);
+        return copy;
     }
 
     /**
@@ -65,14 +84,12 @@ public final class FlowRule {
 
     /** Sets the priority, from 0 to 65535. The default is 0, which is the highest priority. */
     public FlowRule priority(int number) {
-        priority = RangeChecks.check("priority", number, 0, 0xffff);
-        return this;
+        return with(copy -> copy.priority = RangeChecks.check("priority", number, 0, 0xffff));
     }
 
     /** Adds an option to this rule. */
     public FlowRule option(FlowOption option) {
-        options.add(option);
-        return this;
+        return with(copy -> copy.options.add(option));
     }
 
     /**
@@ -80,20 +97,17 @@ public final class FlowRule {
      * org.jrdma.verbs.CompletionCursor#flowTag} returns the number.
      */
     public FlowRule tagged(int number) {
-        tag = OptionalInt.of(number);
-        return this;
+        return with(copy -> copy.tag = OptionalInt.of(number));
     }
 
     /** Drops the packets that match this rule instead of delivering them. */
     public FlowRule dropping() {
-        dropping = true;
-        return this;
+        return with(copy -> copy.dropping = true);
     }
 
     /** Counts the packets that match this rule; see {@link FlowCounters#count}. */
     public FlowRule countedBy(FlowCounters newCounters) {
-        counters = newCounters;
-        return this;
+        return with(copy -> copy.counters = newCounters);
     }
 
     /** Returns a snapshot of this rule, which the native call uses. */

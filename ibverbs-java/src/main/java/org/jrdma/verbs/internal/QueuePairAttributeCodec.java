@@ -105,46 +105,48 @@ final class QueuePairAttributeCodec {
     static QueuePairChange readChange(MemorySegment attr, int mask) {
         var change = QueuePairChange.fromConnectionManager();
         for (var attribute : Codes.QUEUE_PAIR_ATTRIBUTE.ofBits(mask)) {
-            switch (attribute) {
-                case STATE -> change.state(Codes.QUEUE_PAIR_STATE.of(ibv_qp_attr.qp_state(attr)));
-                case CURRENT_STATE ->
-                        change.currentState(
-                                Codes.QUEUE_PAIR_STATE.of(ibv_qp_attr.cur_qp_state(attr)));
-                case DRAIN_NOTIFICATION ->
-                        change.drainNotification(ibv_qp_attr.en_sqd_async_notify(attr) != 0);
-                case ACCESS ->
-                        change.access(Codes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)));
-                case PARTITION_KEY_INDEX ->
-                        change.partitionKeyIndex(Short.toUnsignedInt(ibv_qp_attr.pkey_index(attr)));
-                case PORT -> change.port(Byte.toUnsignedInt(ibv_qp_attr.port_num(attr)));
-                case QUEUE_KEY -> change.queueKey(ibv_qp_attr.qkey(attr));
-                case ADDRESS -> change.address(AddressVectorCodec.read(ibv_qp_attr.ah_attr(attr)));
-                case PATH_MTU -> change.pathMtu(Codes.MTU.of(ibv_qp_attr.path_mtu(attr)));
-                case DESTINATION_NUMBER -> change.destinationNumber(ibv_qp_attr.dest_qp_num(attr));
-                case RECEIVE_SEQUENCE -> change.receiveSequence(ibv_qp_attr.rq_psn(attr));
-                case SEND_SEQUENCE -> change.sendSequence(ibv_qp_attr.sq_psn(attr));
-                case MAX_DESTINATION_READS ->
-                        change.maxDestinationReads(
-                                Byte.toUnsignedInt(ibv_qp_attr.max_dest_rd_atomic(attr)));
-                case MAX_READS ->
-                        change.maxReads(Byte.toUnsignedInt(ibv_qp_attr.max_rd_atomic(attr)));
-                case RECEIVER_NOT_READY_TIMER ->
-                        change.receiverNotReadyTimer(
-                                Byte.toUnsignedInt(ibv_qp_attr.min_rnr_timer(attr)));
-                case TIMEOUT -> change.timeout(Byte.toUnsignedInt(ibv_qp_attr.timeout(attr)));
-                case RETRIES -> change.retries(Byte.toUnsignedInt(ibv_qp_attr.retry_cnt(attr)));
-                case RECEIVER_NOT_READY_RETRIES ->
-                        change.receiverNotReadyRetries(
-                                Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(attr)));
-                case RATE_LIMIT -> change.rateLimit(ibv_qp_attr.rate_limit(attr));
-                case ALTERNATE_PATH -> readAlternatePath(attr).ifPresent(change::alternatePath);
-                case PATH_MIGRATION_STATE ->
-                        change.migrationState(
-                                Codes.MIGRATION_STATE.of(ibv_qp_attr.path_mig_state(attr)));
-                case CAPACITIES -> {}
-            }
+            change = with(change, attribute, attr);
         }
         return change;
+    }
+
+    private static QueuePairChange with(
+            QueuePairChange change, QueuePairAttribute attribute, MemorySegment attr) {
+        return switch (attribute) {
+            case STATE -> change.state(Codes.QUEUE_PAIR_STATE.of(ibv_qp_attr.qp_state(attr)));
+            case CURRENT_STATE ->
+                    change.currentState(Codes.QUEUE_PAIR_STATE.of(ibv_qp_attr.cur_qp_state(attr)));
+            case DRAIN_NOTIFICATION ->
+                    change.drainNotification(ibv_qp_attr.en_sqd_async_notify(attr) != 0);
+            case ACCESS -> change.access(Codes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)));
+            case PARTITION_KEY_INDEX ->
+                    change.partitionKeyIndex(Short.toUnsignedInt(ibv_qp_attr.pkey_index(attr)));
+            case PORT -> change.port(Byte.toUnsignedInt(ibv_qp_attr.port_num(attr)));
+            case QUEUE_KEY -> change.queueKey(ibv_qp_attr.qkey(attr));
+            case ADDRESS -> change.address(AddressVectorCodec.read(ibv_qp_attr.ah_attr(attr)));
+            case PATH_MTU -> change.pathMtu(Codes.MTU.of(ibv_qp_attr.path_mtu(attr)));
+            case DESTINATION_NUMBER -> change.destinationNumber(ibv_qp_attr.dest_qp_num(attr));
+            case RECEIVE_SEQUENCE -> change.receiveSequence(ibv_qp_attr.rq_psn(attr));
+            case SEND_SEQUENCE -> change.sendSequence(ibv_qp_attr.sq_psn(attr));
+            case MAX_DESTINATION_READS ->
+                    change.maxDestinationReads(
+                            Byte.toUnsignedInt(ibv_qp_attr.max_dest_rd_atomic(attr)));
+            case MAX_READS -> change.maxReads(Byte.toUnsignedInt(ibv_qp_attr.max_rd_atomic(attr)));
+            case RECEIVER_NOT_READY_TIMER ->
+                    change.receiverNotReadyTimer(
+                            Byte.toUnsignedInt(ibv_qp_attr.min_rnr_timer(attr)));
+            case TIMEOUT -> change.timeout(Byte.toUnsignedInt(ibv_qp_attr.timeout(attr)));
+            case RETRIES -> change.retries(Byte.toUnsignedInt(ibv_qp_attr.retry_cnt(attr)));
+            case RECEIVER_NOT_READY_RETRIES ->
+                    change.receiverNotReadyRetries(Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(attr)));
+            case RATE_LIMIT -> change.rateLimit(ibv_qp_attr.rate_limit(attr));
+            case ALTERNATE_PATH ->
+                    readAlternatePath(attr).map(change::alternatePath).orElse(change);
+            case PATH_MIGRATION_STATE ->
+                    change.migrationState(
+                            Codes.MIGRATION_STATE.of(ibv_qp_attr.path_mig_state(attr)));
+            case CAPACITIES -> change;
+        };
     }
 
     /**

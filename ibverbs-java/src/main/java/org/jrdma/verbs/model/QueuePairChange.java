@@ -4,15 +4,17 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
  * A modification for {@link org.jrdma.verbs.QueuePair#modify}: a set of attributes with their new
- * values, which may include the state. Each method with a parameter sets one attribute, and each
- * method without parameters returns the value of one attribute. If the attribute is not set, the
- * latter methods return 0 for a number, return false for a flag, and throw IllegalStateException
- * for other types.
+ * values, which may include the state. Immutable: each method with a parameter returns a copy that
+ * also sets one attribute, and each method without parameters returns the value of one attribute.
+ * If the attribute is not set, the latter methods return 0 for a number, return false for a flag,
+ * and throw IllegalStateException for other types.
  */
+@CheckReturnValue
 public final class QueuePairChange {
 
     private final EnumMap<QueuePairAttribute, Object> values =
@@ -336,8 +338,10 @@ public final class QueuePairChange {
     }
 
     private QueuePairChange with(QueuePairAttribute attribute, Object value) {
-        values.put(attribute, value);
-        return this;
+        var copy = new QueuePairChange(fromConnectionManager);
+        copy.values.putAll(values);
+        copy.values.put(attribute, value);
+        return copy;
     }
 
     /** Formats the attributes and their values for messages. */

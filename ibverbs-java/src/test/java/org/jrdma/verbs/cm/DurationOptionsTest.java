@@ -53,7 +53,7 @@ class DurationOptionsTest {
         assertThat(DurationCodes.exponential(63)).isPositive();
         for (var invalid : new Duration[] {Duration.ZERO, Duration.ofNanos(-1)}) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> new RdmaChannelOptions().acknowledgeTimeout(invalid))
+                    .isThrownBy(() -> RdmaChannelOptions.DEFAULT.acknowledgeTimeout(invalid))
                     .withMessageContaining("must be positive");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> DurationCodes.receiverNotReadyTimer(invalid));

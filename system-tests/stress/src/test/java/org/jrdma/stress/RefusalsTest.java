@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.Device;
@@ -151,7 +151,7 @@ class RefusalsTest {
 
     @Test
     void shouldConnectAfterNumbersOutOfRangeWereRejected() throws Exception {
-        List<Consumer<DirectConnectOptions>> invalidSettings =
+        List<UnaryOperator<DirectConnectOptions>> invalidSettings =
                 List.of(
                         options -> options.partitionKeyIndex(65_536),
                         options -> options.serviceLevel(16),
@@ -163,11 +163,11 @@ class RefusalsTest {
                         options -> options.receiverNotReadyRetries(8));
         for (var invalidSetting : invalidSettings) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> {
-                        var options = new DirectConnectOptions();
-                        invalidSetting.accept(options); // some methods reject the value themselves
-                        pair.connect(pair.endpoint(), options);
-                    });
+                    .isThrownBy(
+                            () -> // some methods of the options reject the value themselves
+                            pair.connect(
+                                            pair.endpoint(),
+                                            invalidSetting.apply(DirectConnectOptions.DEFAULT)));
 
             assertThat(pair.state()).isEqualTo(QueuePairState.RESET);
         }

@@ -151,7 +151,7 @@ class BothEndsTest {
     void shouldDropPacketsThatTheSoftwareFabricCorrupts(Asking end) throws Exception {
         var device = Side.softDevice(Family.IPV4);
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 16)) {
-            device.faults(NetworkFaults.seeded(1).withCorruption(0.02));
+            device.faults(NetworkFaults.seeded(1).corruption(0.02));
             makeRequests(ends, end, 10);
         } finally {
             device.faults(NetworkFaults.NONE);

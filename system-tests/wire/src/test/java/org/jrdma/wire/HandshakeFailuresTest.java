@@ -133,7 +133,7 @@ class HandshakeFailuresTest {
             kernel.awaitOutput("listening");
             var connecting = startConnecting(Duration.ofSeconds(5));
             kernel.awaitOutput("requested");
-            Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE.withLoss(1));
+            Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE.loss(1));
             assertTimesOut(connecting);
             Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE);
 

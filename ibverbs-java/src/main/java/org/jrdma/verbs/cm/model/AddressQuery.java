@@ -1,11 +1,14 @@
 package org.jrdma.verbs.cm.model;
 
 import java.util.Optional;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
  * A query for the address of a service by host and service name, with the type of the queue pair
- * that will use the address. In C: the arguments and hints of {@code rdma_getaddrinfo}.
+ * that will use the address. Immutable: {@link #type(QueuePairType)}, {@link #portSpace(PortSpace)}
+ * and {@link #numericHost()} return a changed copy. In C: the arguments and hints of {@code
+ * rdma_getaddrinfo}.
  *
  * @param host a host name or an IP address; empty for all addresses of this machine
  * @param service a port number, or a name in this machine's services table
@@ -16,6 +19,7 @@ import org.jrdma.verbs.model.QueuePairType;
  * @param type the type of the queue pair
  * @param portSpace the port space of the address
  */
+@CheckReturnValue
 public record AddressQuery(
         Optional<String> host,
         String service,
@@ -56,7 +60,7 @@ public record AddressQuery(
      *
      * @throws IllegalArgumentException if the connection manager does not support the type
      */
-    public AddressQuery withType(QueuePairType newType) {
+    public AddressQuery type(QueuePairType newType) {
         var space =
                 switch (newType) {
                     case RELIABLE_CONNECTION -> PortSpace.TCP;
@@ -71,12 +75,12 @@ public record AddressQuery(
     }
 
     /** Returns a copy of this query with another port space. */
-    public AddressQuery withPortSpace(PortSpace newPortSpace) {
+    public AddressQuery portSpace(PortSpace newPortSpace) {
         return new AddressQuery(host, service, passive, numeric, type, newPortSpace);
     }
 
     /** Returns a copy of this query whose host is an IP address, so no name service is used. */
-    public AddressQuery withNumericHost() {
+    public AddressQuery numericHost() {
         return new AddressQuery(host, service, passive, true, type, portSpace);
     }
 

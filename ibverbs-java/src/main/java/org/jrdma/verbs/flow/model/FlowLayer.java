@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
@@ -16,6 +17,7 @@ import org.jrdma.ffi.linkage.RangeChecks;
  * the header. Fields without a condition match any value. Immutable: each {@code match} method
  * returns a copy with an additional condition. In C: {@code struct ibv_flow_spec} and its members.
  */
+@CheckReturnValue
 public final class FlowLayer {
 
     /** A kind of protocol header. */

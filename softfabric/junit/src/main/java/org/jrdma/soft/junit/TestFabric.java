@@ -71,11 +71,11 @@ final class TestFabric {
         var fabric = new TestFabric(SoftRoce.onLoopback(annotation.devices()));
         var faults =
                 NetworkFaults.seeded(annotation.seed())
-                        .withLoss(annotation.loss())
-                        .withDuplication(annotation.duplication())
-                        .withReordering(annotation.reordering())
-                        .withCorruption(annotation.corruption())
-                        .withDelay(annotation.delay(), Duration.ofMillis(annotation.delayMillis()));
+                        .loss(annotation.loss())
+                        .duplication(annotation.duplication())
+                        .reordering(annotation.reordering())
+                        .corruption(annotation.corruption())
+                        .delay(annotation.delay(), Duration.ofMillis(annotation.delayMillis()));
         fabric.library.devices().forEach(device -> device.faults(faults));
         return fabric;
     }
@@ -180,7 +180,8 @@ final class TestFabric {
                                             String.join(System.lineSeparator(), lines),
                                             creations.isEmpty()
                                                     ? System.lineSeparator()
-                                                            + "Set -Djrdma.leaks=trace to see where they were created."
+                                                            + "Set -Djrdma.leaks=trace to see where"
+                                                            + " they were created."
                                                     : ""));
             creations.forEach(failure::addSuppressed);
             return Optional.of(failure);

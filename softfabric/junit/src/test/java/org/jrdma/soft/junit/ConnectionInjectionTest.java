@@ -114,7 +114,7 @@ class ConnectionInjectionTest {
     }
 
     private static RdmaChannelOptions channelOptions() {
-        return new RdmaChannelOptions().window(4).acknowledgeTimeout(ACKNOWLEDGE_TIMEOUT);
+        return RdmaChannelOptions.DEFAULT.window(4).acknowledgeTimeout(ACKNOWLEDGE_TIMEOUT);
     }
 
     private static int receive(RdmaChannel channel) throws Exception {

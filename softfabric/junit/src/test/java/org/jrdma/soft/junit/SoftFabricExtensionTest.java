@@ -36,7 +36,7 @@ class SoftFabricExtensionTest {
 
     /** Writes {@link #WRITES} messages from one device to another. */
     private static void write(Device local, Device remote) throws Exception {
-        write(local, remote, new DirectConnectOptions());
+        write(local, remote, DirectConnectOptions.DEFAULT);
     }
 
     private static void write(Device local, Device remote, DirectConnectOptions options)
@@ -73,7 +73,7 @@ class SoftFabricExtensionTest {
     @SoftFabricTest(devices = 2, loss = 0.2, duplication = 0.2, reordering = 0.2, seed = 1)
     void shouldInjectTheDeclaredNetworkFaults(Device local, Device remote, SoftDevice watched)
             throws Exception {
-        write(local, remote, new DirectConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)));
+        write(local, remote, DirectConnectOptions.DEFAULT.acknowledgeTimeout(Duration.ofMillis(4)));
 
         var faults = watched.faultCounts();
         assertThat(faults.sent()).isGreaterThan(WRITES);
@@ -89,7 +89,7 @@ class SoftFabricExtensionTest {
                         write(
                                 local,
                                 remote,
-                                new DirectConnectOptions()
+                                DirectConnectOptions.DEFAULT
                                         .acknowledgeTimeout(Duration.ofMillis(4))
                                         .retries(1)))
                 .isInstanceOf(TransferException.class)
@@ -347,10 +347,15 @@ class SoftFabricExtensionTest {
                         "Invalid element @SoftFabricTest(devices = -1): it must be from 1 to 254.",
                         "Invalid element @SoftFabricTest(devices = 300): it must be from 1 to 254.",
                         "Invalid element @SoftFabricTest(loss = 5.0): it must be from 0 to 1.",
-                        "Invalid element @SoftFabricTest(duplication = -0.1): it must be from 0 to 1.",
-                        "Invalid element @SoftFabricTest(reordering = 1.1): it must be from 0 to 1.",
-                        "Invalid element @SoftFabricTest(corruption = NaN): it must be from 0 to 1.",
-                        "Invalid element @SoftFabricTest(delay = Infinity): it must be from 0 to 1.",
-                        "Invalid element @SoftFabricTest(delayMillis = -1): it must be from 0 to 2147483647.");
+                        "Invalid element @SoftFabricTest(duplication = -0.1): it must be from 0 to"
+                            + " 1.",
+                        "Invalid element @SoftFabricTest(reordering = 1.1): it must be from 0 to"
+                            + " 1.",
+                        "Invalid element @SoftFabricTest(corruption = NaN): it must be from 0 to"
+                            + " 1.",
+                        "Invalid element @SoftFabricTest(delay = Infinity): it must be from 0 to"
+                            + " 1.",
+                        "Invalid element @SoftFabricTest(delayMillis = -1): it must be from 0 to"
+                            + " 2147483647.");
     }
 }

@@ -120,7 +120,8 @@ final class SoftRoceProperties {
             throw invalid(
                     "devices",
                     name,
-                    "is neither an address such as 127.0.0.1 or ::1 nor a network interface of this machine");
+                    "is neither an address such as 127.0.0.1 or ::1 nor a network interface of this"
+                        + " machine");
         }
         return found.inetAddresses()
                 .map(Address::of)
@@ -137,11 +138,11 @@ final class SoftRoceProperties {
 
     static NetworkFaults faults() {
         return NetworkFaults.seeded(number("seed", "0"))
-                .withLoss(probability("loss"))
-                .withDuplication(probability("duplication"))
-                .withReordering(probability("reordering"))
-                .withCorruption(probability("corruption"))
-                .withDelay(probability("delay"), lateness());
+                .loss(probability("loss"))
+                .duplication(probability("duplication"))
+                .reordering(probability("reordering"))
+                .corruption(probability("corruption"))
+                .delay(probability("delay"), lateness());
     }
 
     private static double probability(String name) {

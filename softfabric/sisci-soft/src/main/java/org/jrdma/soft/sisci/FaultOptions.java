@@ -2,9 +2,11 @@ package org.jrdma.soft.sisci;
 
 import java.time.Duration;
 import java.util.Locale;
+import org.jrdma.ffi.CheckReturnValue;
 
 /**
- * The faults that the software fabric injects, to test programs that must tolerate them.
+ * The faults that the software fabric injects, to test programs that must tolerate them. Immutable:
+ * each method with a parameter returns a changed copy.
  *
  * @param weakMemory true if stores through a map of a remote segment reach the peer only at a flush
  *     or a barrier. Maps, the pages of a map and the 64-byte lines of a page are then delivered in
@@ -14,6 +16,7 @@ import java.util.Locale;
  *     before the first one is accepted
  * @param mapBytes the total size of the remote segments that this process can map at the same time
  */
+@CheckReturnValue
 public record FaultOptions(boolean weakMemory, Duration delay, int refusals, long mapBytes) {
 
     /** No faults. */
@@ -26,7 +29,8 @@ public record FaultOptions(boolean weakMemory, Duration delay, int refusals, lon
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "Invalid faults: delay %s, %d refusals, %,d bytes for maps. No value may be negative.",
+                            "Invalid faults: delay %s, %d refusals, %,d bytes for maps. No value"
+                                + " may be negative.",
                             delay,
                             refusals,
                             mapBytes));
@@ -34,22 +38,22 @@ public record FaultOptions(boolean weakMemory, Duration delay, int refusals, lon
     }
 
     /** Returns a copy of these faults with or without weak memory. */
-    public FaultOptions withWeakMemory(boolean weak) {
+    public FaultOptions weakMemory(boolean weak) {
         return new FaultOptions(weak, delay, refusals, mapBytes);
     }
 
     /** Returns a copy of these faults with another delay. */
-    public FaultOptions withDelay(Duration newDelay) {
+    public FaultOptions delay(Duration newDelay) {
         return new FaultOptions(weakMemory, newDelay, refusals, mapBytes);
     }
 
     /** Returns a copy of these faults with another number of refusals. */
-    public FaultOptions withRefusals(int number) {
+    public FaultOptions refusals(int number) {
         return new FaultOptions(weakMemory, delay, number, mapBytes);
     }
 
     /** Returns a copy of these faults with another limit of mapped bytes. */
-    public FaultOptions withMapBytes(long bytes) {
+    public FaultOptions mapBytes(long bytes) {
         return new FaultOptions(weakMemory, delay, refusals, bytes);
     }
 }

@@ -4,9 +4,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jrdma.ffi.CheckReturnValue;
 
 /**
- * The fabric and the node that a process joins.
+ * The fabric and the node that a process joins. Immutable: each method with a parameter returns a
+ * changed copy.
  *
  * @param fabric the directory that the processes of the fabric share, in an in-memory file system
  *     whose size limits the total size of segments
@@ -15,6 +17,7 @@ import java.util.TreeSet;
  *     processes of a node
  * @param faults the faults to inject into this process
  */
+@CheckReturnValue
 public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions faults) {
 
     /** The value of {@link #node()} for a new node with the first free id. */
@@ -47,17 +50,12 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions
     }
 
     /** Returns a copy of these options with another node id. */
-    public SoftSisciOptions asNode(int id) {
+    public SoftSisciOptions node(int id) {
         return new SoftSisciOptions(fabric, id, adapters, faults);
     }
 
-    /** Returns a copy of these options with another number of adapters. */
-    public SoftSisciOptions withAdapters(int number) {
-        return new SoftSisciOptions(fabric, node, number, faults);
-    }
-
     /** Returns a copy of these options with other faults. */
-    public SoftSisciOptions withFaults(FaultOptions newFaults) {
+    public SoftSisciOptions faults(FaultOptions newFaults) {
         return new SoftSisciOptions(fabric, node, adapters, newFaults);
     }
 

@@ -44,7 +44,7 @@ public final class RcPingPong extends LoopProgram {
                     peer -> {
                         queuePair.connect(
                                 peer,
-                                new DirectConnectOptions()
+                                DirectConnectOptions.DEFAULT
                                         .pathMtu(mtu)
                                         .serviceLevel(serviceLevel)
                                         .maxReads(1)

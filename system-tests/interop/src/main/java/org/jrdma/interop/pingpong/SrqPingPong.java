@@ -19,7 +19,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "srq-pingpong",
         description =
-                "Measures messages over several connections that share their receives, as ibv_srq_pingpong")
+                "Measures messages over several connections that share their receives, as"
+                    + " ibv_srq_pingpong")
 public final class SrqPingPong extends LoopProgram {
 
     @Option(
@@ -74,7 +75,7 @@ public final class SrqPingPong extends LoopProgram {
                                     .get(i)
                                     .connect(
                                             peers.get(i),
-                                            new DirectConnectOptions()
+                                            DirectConnectOptions.DEFAULT
                                                     .pathMtu(mtu)
                                                     .serviceLevel(serviceLevel)
                                                     .maxReads(1)

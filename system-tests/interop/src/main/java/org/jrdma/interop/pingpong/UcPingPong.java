@@ -53,7 +53,9 @@ public final class UcPingPong extends LoopProgram {
                     peer -> {
                         queuePair.connect(
                                 peer,
-                                new DirectConnectOptions().pathMtu(mtu).serviceLevel(serviceLevel));
+                                DirectConnectOptions.DEFAULT
+                                        .pathMtu(mtu)
+                                        .serviceLevel(serviceLevel));
                         loop.postReceives();
                     });
             loop.run(Map.of(queuePair.number(), send));

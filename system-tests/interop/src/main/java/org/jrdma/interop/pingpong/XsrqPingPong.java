@@ -186,7 +186,7 @@ public final class XsrqPingPong extends PingPongProgram {
     private XrcPeer connect(Connection connection, Socket socket) throws IOException {
         var peer = XrcPeer.fromMessage(EndpointExchange.read(socket, XrcPeer.MESSAGE_BYTES));
         IO.println(peer.describe("remote"));
-        var connectOptions = new DirectConnectOptions().pathMtu(mtu).serviceLevel(serviceLevel);
+        var connectOptions = DirectConnectOptions.DEFAULT.pathMtu(mtu).serviceLevel(serviceLevel);
         connection.receiver.connect(peer.sender(), connectOptions);
         connection.sender.connect(peer.receiverEndpoint(), connectOptions);
         return peer;

@@ -86,9 +86,12 @@ class FlowTest {
                                         .match(FlowField.SOURCE_PORT, 0xc000, 0xc000)))
                 .containsExactly(
                         HEAD
-                                + " {type=0x20 size=40 dst_mac=010203040506/ffffffffffff src_mac=aabbcc000000/ffffff000000 ether_type=0x800/0xffff vlan_tag=0x2123/0xfff}"
-                                + " {type=0x30 size=24 src_ip=0xa141e28/0xffffffff dst_ip=0xc0000280/0xffffff80}"
-                                + " {type=0x41 size=16 dst_port=0x12b7/0xffff src_port=0xc000/0xc000}");
+                                + " {type=0x20 size=40 dst_mac=010203040506/ffffffffffff"
+                                + " src_mac=aabbcc000000/ffffff000000 ether_type=0x800/0xffff"
+                                + " vlan_tag=0x2123/0xfff} {type=0x30 size=24"
+                                + " src_ip=0xa141e28/0xffffffff dst_ip=0xc0000280/0xffffff80}"
+                                + " {type=0x41 size=16 dst_port=0x12b7/0xffff"
+                                + " src_port=0xc000/0xc000}");
     }
 
     @Test
@@ -104,7 +107,8 @@ class FlowTest {
                                 FlowLayer.of(FlowLayer.Kind.TCP)))
                 .containsExactly(
                         HEAD
-                                + " {type=0x32 size=32 src_ip=0xa000001/0xffffffff dst_ip=0x0/0x0 proto=0x6/0xff tos=0xb8/0xfc ttl=0xff/0xff flags=0x1/0xff}"
+                                + " {type=0x32 size=32 src_ip=0xa000001/0xffffffff dst_ip=0x0/0x0"
+                                + " proto=0x6/0xff tos=0xb8/0xfc ttl=0xff/0xff flags=0x1/0xff}"
                                 + " {type=0x40 size=16 dst_port=0x0/0x0 src_port=0x0/0x0}");
     }
 
@@ -126,7 +130,11 @@ class FlowTest {
                                         .match(FlowField.IPV6_HOP_LIMIT, 2)))
                 .containsExactly(
                         HEAD
-                                + " {type=0x31 size=88 src_ip=20010db8000000000000000000000001/ffffffffffffffffffffffffffffffff dst_ip=20010db8000100000000000000000000/fffffffffff000000000000000000000 flow_label=0x12345/0xfffff next_hdr=0x11/0xff traffic_class=0x1/0xff hop_limit=0x2/0xff}");
+                                + " {type=0x31 size=88"
+                                + " src_ip=20010db8000000000000000000000001/ffffffffffffffffffffffffffffffff"
+                                + " dst_ip=20010db8000100000000000000000000/fffffffffff000000000000000000000"
+                                + " flow_label=0x12345/0xfffff next_hdr=0x11/0xff"
+                                + " traffic_class=0x1/0xff hop_limit=0x2/0xff}");
     }
 
     @Test
@@ -148,11 +156,12 @@ class FlowTest {
                                         .match(FlowField.ESP_SEQUENCE_NUMBER, 8)))
                 .containsExactly(
                         HEAD
-                                + " {type=0x50 size=16 tunnel_id=0x1234/0xffffff}"
-                                + " {type=0x141 size=16 dst_port=0x0/0x0 src_port=0x35/0xffff}"
-                                + " {type=0x51 size=24 c_ks_res0_ver=0x2000/0xffff protocol=0x6558/0xffff key=0xdeadbeef/0xffffffff}"
-                                + " {type=0x60 size=16 label=0x123451ff/0xffffffff}"
-                                + " {type=0x34 size=24 spi=0x7/0xffffffff seq=0x8/0xffffffff}");
+                                + " {type=0x50 size=16 tunnel_id=0x1234/0xffffff} {type=0x141"
+                                + " size=16 dst_port=0x0/0x0 src_port=0x35/0xffff} {type=0x51"
+                                + " size=24 c_ks_res0_ver=0x2000/0xffff protocol=0x6558/0xffff"
+                                + " key=0xdeadbeef/0xffffffff} {type=0x60 size=16"
+                                + " label=0x123451ff/0xffffffff} {type=0x34 size=24"
+                                + " spi=0x7/0xffffffff seq=0x8/0xffffffff}");
     }
 
     @Test
@@ -172,7 +181,8 @@ class FlowTest {
                         "ibv_create_flow qp=qp1 comp_mask=0 type=2 priority=0 port=1 flags=0x0",
                         "ibv_create_flow qp=qp1 comp_mask=0 type=3 priority=0 port=1 flags=0x6",
                         HEAD
-                                + " {type=0x40 size=16 dst_port=0x0/0x0 src_port=0x0/0x0} {type=0x1000 size=12 tag_id=0xcafebabe} {type=0x1001 size=8}");
+                                + " {type=0x40 size=16 dst_port=0x0/0x0 src_port=0x0/0x0}"
+                                + " {type=0x1000 size=12 tag_id=0xcafebabe} {type=0x1001 size=8}");
     }
 
     @Test
@@ -192,10 +202,14 @@ class FlowTest {
         assertThat(recorder.calls())
                 .containsExactly(
                         "ibv_create_counters context=device1 comp_mask=0",
-                        "ibv_attach_counters_point_flow counters=counters1 counter_desc=0 index=0 comp_mask=0 flow=0",
-                        "ibv_attach_counters_point_flow counters=counters1 counter_desc=1 index=1 comp_mask=0 flow=0",
+                        "ibv_attach_counters_point_flow counters=counters1 counter_desc=0 index=0"
+                            + " comp_mask=0 flow=0",
+                        "ibv_attach_counters_point_flow counters=counters1 counter_desc=1 index=1"
+                            + " comp_mask=0 flow=0",
                         HEAD
-                                + " {type=0x20 size=40 dst_mac=000000000000/000000000000 src_mac=000000000000/000000000000 ether_type=0x88b5/0xffff vlan_tag=0x0/0x0} {type=0x1003 size=16 counters=counters1}",
+                                + " {type=0x20 size=40 dst_mac=000000000000/000000000000"
+                                + " src_mac=000000000000/000000000000 ether_type=0x88b5/0xffff"
+                                + " vlan_tag=0x0/0x0} {type=0x1003 size=16 counters=counters1}",
                         "ibv_read_counters counters=counters1 ncounters=2 flags=0x0",
                         "ibv_read_counters counters=counters1 ncounters=1 flags=0x1",
                         "ibv_destroy_flow flow=flow1",
@@ -224,12 +238,13 @@ class FlowTest {
     }
 
     @Test
-    void shouldCopyTheLayersWhenTheRuleIsCreated() throws Exception {
+    void shouldKeepLayersAndRulesWhenCopiesAreChanged() throws Exception {
         var layer = FlowLayer.of(FlowLayer.Kind.UDP).match(FlowField.SOURCE_PORT, 1);
         var rule = FlowRule.matching(layer);
 
-        layer.match(FlowField.SOURCE_PORT, 2);
-        rule.layers().getFirst().match(FlowField.DESTINATION_PORT, 3);
+        var _ = layer.match(FlowField.SOURCE_PORT, 2);
+        var _ = rule.layers().getFirst().match(FlowField.DESTINATION_PORT, 3);
+        var _ = rule.dropping().tagged(7);
         queuePair.newFlow(rule);
 
         assertThat(recorder.calls())

@@ -120,7 +120,7 @@ class XrcTest {
                                     + " sq_sig_all=0 max_send_wr=6 max_recv_wr=0 ")
                     .contains(" max_recv_sge=0 ");
 
-            sender.connect(PEER, new DirectConnectOptions());
+            sender.connect(PEER, DirectConnectOptions.DEFAULT);
 
             assertThat(recorder.calls())
                     .anyMatch(call ->
@@ -157,7 +157,7 @@ class XrcTest {
             var completions = device.newCompletionQueue(16);
             var buffer = memory.newArena(Access.LOCAL_WRITE).region(8);
             var sender = memory.newQueuePair(xrcSend(completions).extendedPosts());
-            sender.connect(PEER, new DirectConnectOptions());
+            sender.connect(PEER, DirectConnectOptions.DEFAULT);
             recorder.calls();
 
             sender.prepareSend(buffer.slice()).receiveQueue(0x345).tryPost();
@@ -188,7 +188,7 @@ class XrcTest {
                                     + " sq_sig_all=0 max_send_wr=0 max_recv_wr=0 max_send_sge=0"
                                     + " max_recv_sge=0 max_inline_data=0 xrcd=xrcd1");
 
-            receiver.connect(PEER, new DirectConnectOptions());
+            receiver.connect(PEER, DirectConnectOptions.DEFAULT);
 
             assertThat(recorder.calls())
                     .anyMatch(call ->
@@ -226,7 +226,7 @@ class XrcTest {
 
             assertThat(opened.endpoint().lid()).isEqualTo(LID_OF_PORT_2);
             recorder.calls();
-            opened.connect(PEER, new DirectConnectOptions());
+            opened.connect(PEER, DirectConnectOptions.DEFAULT);
             assertThat(recorder.calls())
                     .anyMatch(call ->
                             call.startsWith("ibv_modify_qp qp=qp1 attr_mask=0x39 ")

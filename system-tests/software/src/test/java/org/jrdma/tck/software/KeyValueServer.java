@@ -144,7 +144,7 @@ final class KeyValueServer implements AutoCloseable {
                 new KeyValueServer(
                         ConnectionManager.software(),
                         domain,
-                        new RdmaChannelOptions().window(4).messageBytes(256))) {
+                        RdmaChannelOptions.DEFAULT.window(4).messageBytes(256))) {
             var address = server.address();
             IO.println(address.getAddress().getHostAddress() + " " + address.getPort());
             IO.readln();

@@ -63,7 +63,7 @@ class KeyValueServerTest {
      * before they can send more.
      */
     private static RdmaChannelOptions options() {
-        return new RdmaChannelOptions().window(4).messageBytes(256);
+        return RdmaChannelOptions.DEFAULT.window(4).messageBytes(256);
     }
 
     /** A client with one channel. Only the thread that creates a client may use it. */

@@ -50,7 +50,7 @@ class KilledPeerTest {
             child.line("connected");
             queuePair.connect(
                     Endpoint.parse(endpointAndMemory[0]),
-                    new DirectConnectOptions().acknowledgeTimeout(ACK_TIMEOUT).retries(RETRIES));
+                    DirectConnectOptions.DEFAULT.acknowledgeTimeout(ACK_TIMEOUT).retries(RETRIES));
             return new Connection(child, queuePair, RemoteMemory.parse(endpointAndMemory[1]));
         }
 
@@ -127,14 +127,15 @@ class KilledPeerTest {
             assertThat(survivingConnection.write(source).isSuccess()).isTrue();
             assertThat(toSurvivor.query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
             System.out.printf(
-                    "RETRIES_EXCEEDED %d ms after kill -9; %d writes to another process meanwhile%n",
+                    "RETRIES_EXCEEDED %d ms after kill -9; %d writes to another process"
+                        + " meanwhile%n",
                     (ended.end() - killTime) / 1_000_000, successfulWrites);
         }
     }
 
     @Test
     void shouldEndAChannelWithinTheTimeoutOfItsOptions() throws Exception {
-        var options = new RdmaChannelOptions().acknowledgeTimeout(ACK_TIMEOUT).retries(2);
+        var options = RdmaChannelOptions.DEFAULT.acknowledgeTimeout(ACK_TIMEOUT).retries(2);
 
         assertEndsAfterSend(
                 options, ACK_TIMEOUT.multipliedBy(3), ACK_TIMEOUT.multipliedBy(12).plus(SLACK));
@@ -145,7 +146,8 @@ class KilledPeerTest {
     void shouldEndAChannelWithinTheDefaultTimeout() throws Exception {
         var minTime = Duration.ofNanos(8 * (4_096L << 17));
 
-        assertEndsAfterSend(new RdmaChannelOptions(), minTime, minTime.multipliedBy(4).plus(SLACK));
+        assertEndsAfterSend(
+                RdmaChannelOptions.DEFAULT, minTime, minTime.multipliedBy(4).plus(SLACK));
     }
 
     /**

@@ -67,7 +67,7 @@ class LocalDeviceTest {
                             RdmaChannel.accept(
                                     listener.next(TIMEOUT),
                                     domain,
-                                    new RdmaChannelOptions(),
+                                    RdmaChannelOptions.DEFAULT,
                                     TIMEOUT)) {
                         peer.complete(channel.connection().peerAddress());
                     } catch (Throwable e) {
@@ -96,7 +96,10 @@ class LocalDeviceTest {
                             new InetSocketAddress(SECOND, port));
             var accepted = accept(listener, onSecond);
             try (var channel =
-                    connect(listener.localAddresses().get(1), onFirst, new RdmaChannelOptions())) {
+                    connect(
+                            listener.localAddresses().get(1),
+                            onFirst,
+                            RdmaChannelOptions.DEFAULT)) {
                 assertThat(channel.connection().peerAddress().getAddress()).isEqualTo(SECOND);
                 accepted.get(20, TimeUnit.SECONDS);
             }
@@ -117,7 +120,7 @@ class LocalDeviceTest {
             for (var domain : new ProtectionDomain[] {onFirst, onSecond}) {
                 var accepted = accept(listener, onFirst);
                 try (var channel =
-                        connect(listener.localAddress(), domain, new RdmaChannelOptions())) {
+                        connect(listener.localAddress(), domain, RdmaChannelOptions.DEFAULT)) {
                     var local = domain == onFirst ? FIRST : SECOND;
                     assertThat(channel.connection().localAddress().getAddress()).isEqualTo(local);
                     assertThat(accepted.get(20, TimeUnit.SECONDS).getAddress()).isEqualTo(local);
@@ -130,7 +133,7 @@ class LocalDeviceTest {
     void shouldConnectFromTheAddressOfTheOptions() throws Exception {
         try (var listener = connections.listen(first, 0)) {
             var accepted = accept(listener, onFirst);
-            var options = new RdmaChannelOptions().localAddress(new InetSocketAddress(SECOND, 0));
+            var options = RdmaChannelOptions.DEFAULT.localAddress(new InetSocketAddress(SECOND, 0));
             try (var channel = connect(listener.localAddress(), onSecond, options)) {
                 assertThat(channel.connection().localAddress().getAddress()).isEqualTo(SECOND);
                 assertThat(accepted.get(20, TimeUnit.SECONDS).getAddress()).isEqualTo(SECOND);
@@ -151,7 +154,7 @@ class LocalDeviceTest {
                         connect(
                                 new InetSocketAddress(FIRST, port),
                                 onSecond,
-                                new RdmaChannelOptions()))
+                                RdmaChannelOptions.DEFAULT))
                 .isInstanceOf(CmException.class)
                 .hasMessageContaining(SECOND.getHostAddress())
                 .hasMessageContaining(FIRST.getHostAddress() + ":" + port)

@@ -130,7 +130,7 @@ final class MixedTraffic {
             var peer = IO.readln().split(" ", -1);
             queuePair.connect(
                     Endpoint.parse(peer[0]),
-                    new DirectConnectOptions()
+                    DirectConnectOptions.DEFAULT
                             .pathMtu(Mtu.ofBytes(Script.MTU))
                             .acknowledgeTimeout(TIMEOUT));
             var traffic =

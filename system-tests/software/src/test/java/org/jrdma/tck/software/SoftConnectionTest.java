@@ -137,7 +137,8 @@ class SoftConnectionTest {
 
         System.out.printf(
                 Locale.ROOT,
-                "%,d connections of virtual threads, opened, used and closed: %.1f s, %,d us each%n",
+                "%,d connections of virtual threads, opened, used and closed: %.1f s, %,d us"
+                    + " each%n",
                 count,
                 time.toMillis() / 1e3,
                 time.toNanos() / 1_000 / count);
@@ -148,11 +149,11 @@ class SoftConnectionTest {
     void shouldConnectAndDisconnectOverABadNetwork() throws Exception {
         soft.faults(
                 NetworkFaults.seeded(7)
-                        .withLoss(0.15)
-                        .withDuplication(0.15)
-                        .withReordering(0.15)
-                        .withCorruption(0.05)
-                        .withDelay(0.1, Duration.ofMillis(20)));
+                        .loss(0.15)
+                        .duplication(0.15)
+                        .reordering(0.15)
+                        .corruption(0.05)
+                        .delay(0.1, Duration.ofMillis(20)));
 
         connect(Boolean.getBoolean("jrdma.test.quick") ? 10 : 40);
 
@@ -165,7 +166,7 @@ class SoftConnectionTest {
         try (var connection =
                         connections.connect(listener.localAddress(), domain, options(), TIMEOUT);
                 var _ = accepting.get()) {
-            soft.faults(NetworkFaults.NONE.withLoss(1));
+            soft.faults(NetworkFaults.NONE.loss(1));
             var start = System.nanoTime();
 
             assertThatThrownBy(() ->
@@ -243,15 +244,12 @@ class SoftConnectionTest {
                 var others = XrcDomain.create(other);
                 var sent = here.newCompletionQueue(4)) {
             var host = here.gids(1).getFirst().gid().ipv4().orElseThrow().getHostAddress();
-            var at =
-                    AddressQuery.at(host, "0")
-                            .withType(QueuePairType.XRC_RECEIVE)
-                            .withNumericHost();
+            var at = AddressQuery.at(host, "0").type(QueuePairType.XRC_RECEIVE).numericHost();
             try (var receiver = manager.listen(manager.lookUp(at, TIMEOUT).getFirst(), 4)) {
                 var to =
                         AddressQuery.to(host, "" + receiver.localAddress().getPort())
-                                .withType(QueuePairType.XRC_SEND)
-                                .withNumericHost();
+                                .type(QueuePairType.XRC_SEND)
+                                .numericHost();
                 var accepting =
                         receiver.acceptAsync(
                                 itsDomain, ConnectionOptions.xrcReceive(others), TIMEOUT);

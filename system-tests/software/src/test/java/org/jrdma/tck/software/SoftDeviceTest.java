@@ -73,7 +73,7 @@ class SoftDeviceTest {
         var library = SoftRoce.onLoopback(1);
         var soft = library.devices().getFirst();
         var verbs = Verbs.from(library);
-        soft.faults(NetworkFaults.NONE.withLoss(1));
+        soft.faults(NetworkFaults.NONE.loss(1));
         for (var round = 1; round <= 2; round++) {
             try (var device = verbs.open(soft.name());
                     var domain = device.newProtectionDomain();
@@ -91,7 +91,7 @@ class SoftDeviceTest {
 
     @Test
     void shouldInjectTheSameFaultsForTheSameSeedButNotOnAnotherDevice() throws Exception {
-        var faults = NetworkFaults.seeded(5).withLoss(0.5);
+        var faults = NetworkFaults.seeded(5).loss(0.5);
 
         var first = directionsByDevice(faults);
 

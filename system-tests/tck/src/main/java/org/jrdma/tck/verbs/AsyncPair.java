@@ -53,8 +53,8 @@ record AsyncPair(
                         .slotTimeout(slotTimeout);
         var left = domain.newQueuePair(options);
         var right = domain.newQueuePair(options);
-        left.connect(right.endpoint(), new DirectConnectOptions());
-        right.connect(left.endpoint(), new DirectConnectOptions());
+        left.connect(right.endpoint(), DirectConnectOptions.DEFAULT);
+        right.connect(left.endpoint(), DirectConnectOptions.DEFAULT);
         return new AsyncPair(
                 device,
                 domain,

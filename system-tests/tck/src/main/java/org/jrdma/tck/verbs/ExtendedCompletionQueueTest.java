@@ -48,7 +48,7 @@ class ExtendedCompletionQueueTest {
     }
 
     private static CompletionQueueOptions standard(CompletionQueueOptions options) {
-        return options.withFields(CompletionField.STANDARD);
+        return options.fields(CompletionField.STANDARD);
     }
 
     @Test
@@ -126,9 +126,7 @@ class ExtendedCompletionQueueTest {
     @ValueSource(ints = {1, 2, 3, 16})
     void shouldDeliverEachCompletionOnceAndInOrderForAnyBatchSize(int batch) throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
-        try (var pair =
-                        Pair.completing(
-                                options -> options.withFields(Set.of(CompletionField.BYTES)));
+        try (var pair = Pair.completing(options -> options.fields(Set.of(CompletionField.BYTES)));
                 var cursor = pair.left().completions().newCursor(batch)) {
             var left = pair.left();
             var write =
@@ -187,7 +185,7 @@ class ExtendedCompletionQueueTest {
         fabric.needs(Feature.COMPLETION_TIMESTAMPS);
         try (var pair =
                 Pair.completing(options ->
-                        options.withFields(
+                        options.fields(
                                 Set.of(CompletionField.TIMESTAMP, CompletionField.WALL_CLOCK)))) {
             var left = pair.left();
             var write =
@@ -239,17 +237,17 @@ class ExtendedCompletionQueueTest {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         try (var completions =
                         device.newCompletionQueue(
-                                capacity(4).withFields(Set.of(CompletionField.BYTES)));
+                                capacity(4).fields(Set.of(CompletionField.BYTES)));
                 var plain = device.newCompletionQueue(4);
                 var cursor = completions.newCursor(4);
                 var plainCursor = plain.newCursor(4)) {
             assertThatThrownBy(cursor::queuePairNumber)
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("QUEUE_PAIR")
-                    .hasMessageContaining("withFields()");
+                    .hasMessageContaining("fields()");
             assertThatThrownBy(cursor::completion)
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("withFields()");
+                    .hasMessageContaining("fields()");
             assertThatThrownBy(cursor::bytes)
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("next()");
@@ -266,7 +264,7 @@ class ExtendedCompletionQueueTest {
                 fabric.profile().has(Feature.COMPLETION_TIMESTAMPS)
                         ? CompletionField.VLAN_TAG
                         : CompletionField.TIMESTAMP;
-        var options = capacity(4).withFields(Set.of(CompletionField.BYTES, unsupported));
+        var options = capacity(4).fields(Set.of(CompletionField.BYTES, unsupported));
 
         assertThatThrownBy(() -> device.newCompletionQueue(options))
                 .isInstanceOf(VerbsException.class)

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.memory.MemorySlice;
@@ -436,27 +435,6 @@ class ExtendedPostTest {
             assertThat(written.isSuccess()).isTrue();
             assertThat(region.segment().asSlice(64, 64).toArray(ValueLayout.JAVA_BYTE))
                     .containsOnly(8);
-        }
-    }
-
-    @Test
-    void shouldKeepItsLimitOfElementsWhenItsOptionsChange() throws VerbsException {
-        fabric.needs(Feature.EXTENDED_POSTS);
-        try (var device = fabric.open();
-                var domain = device.newProtectionDomain();
-                var arena = domain.newArena()) {
-            var region = arena.region(64);
-            var options =
-                    QueuePairOptions.reliable(device.newCompletionQueue(64))
-                            .extendedPosts()
-                            .inlineBytes(64);
-            var queuePair = domain.newQueuePair(options);
-            options.sendElements(30);
-            var pieces = Collections.nCopies(30, region.slice(0, 1));
-
-            assertThatThrownBy(() -> queuePair.prepareSend(pieces))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("can have at most 1 slices of memory, but has 30");
         }
     }
 

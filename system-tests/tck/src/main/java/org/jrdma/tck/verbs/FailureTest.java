@@ -40,7 +40,7 @@ class FailureTest {
     void open() throws VerbsException {
         use(
                 Pair.connected(
-                        new DirectConnectOptions()
+                        DirectConnectOptions.DEFAULT
                                 .acknowledgeTimeout(Duration.ofMillis(4))
                                 .retries(1)
                                 .receiverNotReadyRetries(0)));
@@ -132,7 +132,7 @@ class FailureTest {
         try (var broken =
                 Pair.connected(
                         ErringLibrary.withWrongKeys(),
-                        new DirectConnectOptions(),
+                        DirectConnectOptions.DEFAULT,
                         options -> options)) {
             broken.right().fill(CANARY);
 
@@ -155,7 +155,7 @@ class FailureTest {
         try (var broken =
                 Pair.connected(
                         ErringLibrary.withWrongKeys(),
-                        new DirectConnectOptions(),
+                        DirectConnectOptions.DEFAULT,
                         options -> options)) {
             broken.left().fill(CANARY);
 
@@ -390,7 +390,7 @@ class FailureTest {
         try (var refusing =
                 Pair.connected(
                         ErringLibrary.refusingSecondRequests(),
-                        new DirectConnectOptions(),
+                        DirectConnectOptions.DEFAULT,
                         options -> options)) {
             var side = refusing.left();
             var remote = refusing.right().region().remote();
@@ -575,7 +575,7 @@ class FailureTest {
 
     private void grantThroughQueuePair(Access... access) throws VerbsException {
         pair.close();
-        use(Pair.connected(new DirectConnectOptions().access(access)));
+        use(Pair.connected(DirectConnectOptions.DEFAULT.access(access)));
     }
 
     private static MemoryRegion regionOfAnotherDomain(Side side) throws VerbsException {

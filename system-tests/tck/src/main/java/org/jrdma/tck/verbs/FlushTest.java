@@ -33,7 +33,7 @@ class FlushTest {
     private Pair pair(Access... access) throws VerbsException {
         fabric.needs(Feature.FLUSHES);
         return Pair.connected(
-                new DirectConnectOptions().access(access), options -> options.flushes());
+                DirectConnectOptions.DEFAULT.access(access), options -> options.flushes());
     }
 
     private static MemoryRegion region(Pair pair, Access... access) throws VerbsException {
@@ -77,7 +77,7 @@ class FlushTest {
                     domain.newQueuePair(
                             QueuePairOptions.reliable(device.newCompletionDispatcher(32))
                                     .flushes());
-            queuePair.connect(queuePair.endpoint(), new DirectConnectOptions().access(RIGHTS));
+            queuePair.connect(queuePair.endpoint(), DirectConnectOptions.DEFAULT.access(RIGHTS));
 
             assertThat(queuePair.flush(remote, FlushPlacement.GLOBAL).await(LONG).isSuccess())
                     .isTrue();
@@ -175,7 +175,8 @@ class FlushTest {
             assertThatThrownBy(() -> domain.newQueuePair(options))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageEndingWith(
-                            "The device does not support extended posts for this queue pair type, or it does not support all of [FLUSH].");
+                            "The device does not support extended posts for this queue pair type,"
+                                + " or it does not support all of [FLUSH].");
         }
     }
 }

@@ -60,7 +60,7 @@ final class Hub implements AutoCloseable {
 
     /** Creates a hub with a number of reliable connections. */
     static Hub of(int connections) throws VerbsException {
-        return of(connections, RECEIVES, 1, new DirectConnectOptions());
+        return of(connections, RECEIVES, 1, DirectConnectOptions.DEFAULT);
     }
 
     static Hub of(int connections, int receives, int elements, DirectConnectOptions options)

@@ -72,8 +72,8 @@ class LookUpTest {
         var local = listener.localAddress();
         return lookUp(
                 AddressQuery.to(local.getAddress().getHostAddress(), "" + local.getPort())
-                        .withType(kind.type())
-                        .withPortSpace(kind.portSpace()));
+                        .type(kind.type())
+                        .portSpace(kind.portSpace()));
     }
 
     private ConnectionOptions<AsyncQueuePair> options(QueuePairType type) {
@@ -88,17 +88,14 @@ class LookUpTest {
     void shouldResolveAddressesToConnectToAndToListenAt() throws Exception {
         var host = address.getHostAddress();
 
-        assertThat(lookUp(AddressQuery.to(host, "7471").withNumericHost()))
+        assertThat(lookUp(AddressQuery.to(host, "7471").numericHost()))
                 .isEqualTo(
                         new AddressInfo(
                                 QueuePairType.RELIABLE_CONNECTION,
                                 PortSpace.TCP,
                                 Optional.empty(),
                                 Optional.of(new InetSocketAddress(address, 7471))));
-        assertThat(
-                        lookUp(
-                                AddressQuery.at(host, "7471")
-                                        .withType(QueuePairType.UNRELIABLE_DATAGRAM)))
+        assertThat(lookUp(AddressQuery.at(host, "7471").type(QueuePairType.UNRELIABLE_DATAGRAM)))
                 .isEqualTo(
                         new AddressInfo(
                                 QueuePairType.UNRELIABLE_DATAGRAM,
@@ -118,7 +115,7 @@ class LookUpTest {
 
     @Test
     void shouldReportThatAHostOrServiceDoesNotExist() {
-        assertThatThrownBy(() -> lookUp(AddressQuery.to("no such host", "7471").withNumericHost()))
+        assertThatThrownBy(() -> lookUp(AddressQuery.to("no such host", "7471").numericHost()))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_getaddrinfo failed for service 7471 of no such host")
                 .hasMessageContaining("The host or service is unknown");
@@ -126,7 +123,7 @@ class LookUpTest {
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("no-such-service of this machine")
                 .hasMessageContaining("The service is neither a port number nor");
-        assertThatThrownBy(() -> AddressQuery.at("1").withType(QueuePairType.RAW_PACKET))
+        assertThatThrownBy(() -> AddressQuery.at("1").type(QueuePairType.RAW_PACKET))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -139,8 +136,7 @@ class LookUpTest {
             assertThatThrownBy(identifier::addressInfo)
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ENOENT");
-            identifier.resolveAddressInfo(
-                    AddressQuery.to("no such host", "7471").withNumericHost());
+            identifier.resolveAddressInfo(AddressQuery.to("no such host", "7471").numericHost());
             assertThat(channel.next(TIMEOUT))
                     .isInstanceOfSatisfying(
                             ConnectionEvent.AddressInfoError.class,
@@ -148,10 +144,10 @@ class LookUpTest {
                                     assertThat(error.reason())
                                             .contains("the host or service is unknown"));
 
-            identifier.resolveAddressInfo(AddressQuery.to(host, "7471").withNumericHost());
+            identifier.resolveAddressInfo(AddressQuery.to(host, "7471").numericHost());
             assertThat(channel.next(TIMEOUT))
                     .isEqualTo(new ConnectionEvent.AddressInfoResolved(identifier));
-            identifier.resolveAddressInfo(AddressQuery.to(host, "7472").withNumericHost());
+            identifier.resolveAddressInfo(AddressQuery.to(host, "7472").numericHost());
             assertThat(channel.next(TIMEOUT))
                     .isEqualTo(new ConnectionEvent.AddressInfoError(identifier, Errno.EBUSY));
             assertThat(identifier.addressInfo())
@@ -177,7 +173,7 @@ class LookUpTest {
     void shouldConnectReliablyInThePortSpaceOfInfiniBand() throws Exception {
         connectAndSend(
                 AddressQuery.at(address.getHostAddress(), "0")
-                        .withPortSpace(isIwarp() ? PortSpace.TCP : PortSpace.IB));
+                        .portSpace(isIwarp() ? PortSpace.TCP : PortSpace.IB));
     }
 
     @Test
@@ -185,7 +181,7 @@ class LookUpTest {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         connectAndSend(
                 AddressQuery.at(address.getHostAddress(), "0")
-                        .withType(QueuePairType.UNRELIABLE_CONNECTION));
+                        .type(QueuePairType.UNRELIABLE_CONNECTION));
     }
 
     /** The kernel rejects an acknowledge timeout for unreliable connections on every device. */
@@ -194,7 +190,7 @@ class LookUpTest {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         var at =
                 AddressQuery.at(address.getHostAddress(), "0")
-                        .withType(QueuePairType.UNRELIABLE_CONNECTION);
+                        .type(QueuePairType.UNRELIABLE_CONNECTION);
         try (var listener = connections.listen(lookUp(at), 4);
                 var route = connections.resolve(to(listener, at), TIMEOUT);
                 var channel = connections.newEventChannel()) {
@@ -256,8 +252,8 @@ class LookUpTest {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         var at =
                 AddressQuery.at(address.getHostAddress(), "0")
-                        .withType(QueuePairType.UNRELIABLE_CONNECTION);
-        var reliable = at.withType(QueuePairType.RELIABLE_CONNECTION).withPortSpace(PortSpace.IB);
+                        .type(QueuePairType.UNRELIABLE_CONNECTION);
+        var reliable = at.type(QueuePairType.RELIABLE_CONNECTION).portSpace(PortSpace.IB);
         try (var listener = connections.listen(lookUp(at), 4);
                 var route = connections.resolve(to(listener, reliable), TIMEOUT)) {
             assertThatThrownBy(() ->

@@ -61,7 +61,7 @@ class MemoryWindowTest {
         underTest().needs(Feature.MEMORY_WINDOWS);
         use(
                 Pair.connected(
-                        new DirectConnectOptions()
+                        DirectConnectOptions.DEFAULT
                                 .acknowledgeTimeout(Duration.ofMillis(4))
                                 .retries(1)));
     }

@@ -212,7 +212,7 @@ class OnDemandTest {
         try (var pair =
                 requireOnDemand(
                         Pair.connected(
-                                new DirectConnectOptions().access(rights),
+                                DirectConnectOptions.DEFAULT.access(rights),
                                 options -> options.flushes()))) {
             var left = pair.left();
             var target = region(pair.right(), Access.FLUSH_GLOBAL);

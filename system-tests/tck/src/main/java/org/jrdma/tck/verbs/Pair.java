@@ -34,7 +34,7 @@ final class Pair implements AutoCloseable {
     }
 
     static Pair connected() throws VerbsException {
-        return connected(new DirectConnectOptions());
+        return connected(DirectConnectOptions.DEFAULT);
     }
 
     static Pair connected(DirectConnectOptions options) throws VerbsException {
@@ -43,7 +43,7 @@ final class Pair implements AutoCloseable {
 
     static Pair connected(UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws VerbsException {
-        return connected(new DirectConnectOptions(), change);
+        return connected(DirectConnectOptions.DEFAULT, change);
     }
 
     static Pair connected(
@@ -62,7 +62,7 @@ final class Pair implements AutoCloseable {
                         device,
                         side(device, change, Pair::reliable),
                         side(device, change, Pair::reliable)),
-                new DirectConnectOptions());
+                DirectConnectOptions.DEFAULT);
     }
 
     /** Creates a pair with unreliable connections. */
@@ -72,7 +72,7 @@ final class Pair implements AutoCloseable {
         var device = Fabric.underTest().open();
         return connect(
                 new Pair(device, unreliableSide(device), unreliableSide(device)),
-                new DirectConnectOptions());
+                DirectConnectOptions.DEFAULT);
     }
 
     /** Creates a reliable pair on an open device. Closing the pair closes the device. */

@@ -195,7 +195,7 @@ class QueuePairStateTest {
 
         queuePair.connect(
                 peer.endpoint(),
-                new DirectConnectOptions()
+                DirectConnectOptions.DEFAULT
                         .pathMtu(Mtu.BYTES_512)
                         .acknowledgeTimeout(Duration.ofMillis(4))
                         .retries(3)

@@ -174,14 +174,14 @@ class RdmaChannelTest {
                                     RdmaChannel.accept(
                                             request,
                                             domain,
-                                            new RdmaChannelOptions().privateData(welcome),
+                                            RdmaChannelOptions.DEFAULT.privateData(welcome),
                                             TIMEOUT)) {
                                 assertThat(channel.privateData().bytes()).isEqualTo(received);
                                 echo(channel);
                                 return received;
                             }
                         });
-        try (var channel = connect(new RdmaChannelOptions().privateData(hello))) {
+        try (var channel = connect(RdmaChannelOptions.DEFAULT.privateData(hello))) {
             assertThat(channel.privateData().bytes()).isEqualTo(welcome);
         }
         assertThat(peer.get(60, TimeUnit.SECONDS)).isEqualTo(hello);
@@ -197,7 +197,8 @@ class RdmaChannelTest {
         var answer = isIwarp ? 236 : 184;
         var peer = peer(withPrivateData(answer + 1), _ -> {});
 
-        assertThatThrownBy(() -> connect(new RdmaChannelOptions())).isInstanceOf(CmException.class);
+        assertThatThrownBy(() -> connect(RdmaChannelOptions.DEFAULT))
+                .isInstanceOf(CmException.class);
 
         assertThatThrownBy(() -> get(peer))
                 .cause()
@@ -206,7 +207,7 @@ class RdmaChannelTest {
     }
 
     private static RdmaChannelOptions withPrivateData(int bytes) {
-        return new RdmaChannelOptions().privateData(new byte[bytes]);
+        return RdmaChannelOptions.DEFAULT.privateData(new byte[bytes]);
     }
 
     /**
@@ -216,13 +217,13 @@ class RdmaChannelTest {
     void shouldThrowTheExceptionOfAHandlerThatHasClosedTheChannel() throws Exception {
         var peer =
                 peer(
-                        new RdmaChannelOptions(),
+                        RdmaChannelOptions.DEFAULT,
                         channel -> {
                             take(channel, 1);
                             send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
                             channel.connection().awaitDisconnected(TIMEOUT);
                         });
-        var channel = connect(new RdmaChannelOptions());
+        var channel = connect(RdmaChannelOptions.DEFAULT);
         send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
 
         assertThatThrownBy(
@@ -246,10 +247,10 @@ class RdmaChannelTest {
         if (fabric.profile() == Profile.SIW) {
             throw new Fabric.Listed("on iWARP the timeouts of TCP apply");
         }
-        var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
+        var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
         try (var channel =
                 connect(
-                        new RdmaChannelOptions()
+                        RdmaChannelOptions.DEFAULT
                                 .acknowledgeTimeout(Duration.ofMillis(67))
                                 .retries(2))) {
             var attributes = channel.connection().queuePair().query();
@@ -268,7 +269,7 @@ class RdmaChannelTest {
     void shouldEndAWaitWhenTheDomainOrTheDeviceIsClosed(boolean closeDomain) throws Exception {
         var otherDevice = fabric.open();
         var otherDomain = otherDevice.newProtectionDomain();
-        var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
+        var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
         var failure = new CompletableFuture<Throwable>();
         var connected = new CompletableFuture<RdmaChannel>();
         var thread =
@@ -280,7 +281,7 @@ class RdmaChannelTest {
                                             connections,
                                             listener.localAddress(),
                                             otherDomain,
-                                            new RdmaChannelOptions(),
+                                            RdmaChannelOptions.DEFAULT,
                                             TIMEOUT)) {
                                 connected.complete(channel);
                                 try {
@@ -315,7 +316,7 @@ class RdmaChannelTest {
 
     @Test
     void shouldEchoMessagesOfAnyLength() throws Exception {
-        var options = new RdmaChannelOptions().messageBytes(10_000).window(8);
+        var options = RdmaChannelOptions.DEFAULT.messageBytes(10_000).window(8);
         var peer = peer(options, RdmaChannelTest::echo);
         try (var channel = connect(options)) {
             assertThat(channel.maxMessageBytes()).isEqualTo(10_000);
@@ -334,8 +335,8 @@ class RdmaChannelTest {
 
     @Test
     void shouldUseTheSmallerMessageLengthOfTheTwoSides() throws Exception {
-        var peer = peer(new RdmaChannelOptions().messageBytes(100), RdmaChannelTest::echo);
-        try (var channel = connect(new RdmaChannelOptions().messageBytes(5000))) {
+        var peer = peer(RdmaChannelOptions.DEFAULT.messageBytes(100), RdmaChannelTest::echo);
+        try (var channel = connect(RdmaChannelOptions.DEFAULT.messageBytes(5000))) {
             assertThat(channel.maxMessageBytes()).isEqualTo(100);
             var tooLong = MemorySegment.ofArray(new byte[101]);
 
@@ -348,7 +349,7 @@ class RdmaChannelTest {
 
     @Test
     void shouldReportThatThePeerHasNoFreeSlotUntilItHandlesMessages() throws Exception {
-        var options = new RdmaChannelOptions().window(4);
+        var options = RdmaChannelOptions.DEFAULT.window(4);
         var full = new CountDownLatch(1);
         var peer =
                 peer(
@@ -378,7 +379,7 @@ class RdmaChannelTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 64})
     void shouldMakeProgressWithMessagesInOnlyOneDirection(int window) throws Exception {
-        var options = new RdmaChannelOptions().window(window).messageBytes(64);
+        var options = RdmaChannelOptions.DEFAULT.window(window).messageBytes(64);
         var count = 2000;
         var peer =
                 peer(
@@ -413,7 +414,7 @@ class RdmaChannelTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
     void shouldSendAClaimedMessageAfterItHasReceivedOthers(int window) throws Exception {
-        var options = new RdmaChannelOptions().window(window).messageBytes(64);
+        var options = RdmaChannelOptions.DEFAULT.window(window).messageBytes(64);
         var rounds = 100;
         var peer =
                 peer(
@@ -488,7 +489,7 @@ class RdmaChannelTest {
                         connection.queuePair().send(message.slice());
                         return connection;
                     });
-            try (var channel = connect(new RdmaChannelOptions())) {
+            try (var channel = connect(RdmaChannelOptions.DEFAULT)) {
                 assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
                         .isInstanceOf(VerbsException.class)
                         .hasMessageContaining("invalid channel message");
@@ -509,7 +510,7 @@ class RdmaChannelTest {
 
     @Test
     void shouldWriteAndReadMemoryOfThePeer() throws Exception {
-        var options = new RdmaChannelOptions().operations(2);
+        var options = RdmaChannelOptions.DEFAULT.operations(2);
         try (var peerArena = domain.newArena(Pair.ALL);
                 var ownArena = domain.newArena(Access.LOCAL_WRITE)) {
             var peerRegion = peerArena.region(8192);
@@ -572,7 +573,7 @@ class RdmaChannelTest {
     @Test
     void shouldAllocateNoJavaObjectsAfterWarmUp() throws Exception {
         fabric.needs(Feature.ALLOCATING_NOTHING);
-        var options = new RdmaChannelOptions().window(8).messageBytes(256);
+        var options = RdmaChannelOptions.DEFAULT.window(8).messageBytes(256);
         var peer = peer(options, RdmaChannelTest::replyWithoutAllocating);
         try (var channel = connect(options)) {
             var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -627,7 +628,7 @@ class RdmaChannelTest {
 
     @Test
     void shouldDeliverEarlierMessagesBeforeItReportsTheEndOfThePeer() throws Exception {
-        var options = new RdmaChannelOptions();
+        var options = RdmaChannelOptions.DEFAULT;
         var peer =
                 peer(
                         options,
@@ -665,7 +666,7 @@ class RdmaChannelTest {
         if (fabric.profile() == Profile.SIW) {
             throw new Fabric.Listed("on iWARP the accepting side cannot send first");
         }
-        var options = new RdmaChannelOptions().window(4);
+        var options = RdmaChannelOptions.DEFAULT.window(4);
         var peer =
                 peer(
                         options,
@@ -688,9 +689,10 @@ class RdmaChannelTest {
     /** The rejection ends the connection attempt of the peer before the timeout of the attempt. */
     @Test
     void shouldRejectAPeerIfThereIsNoMemoryForItsRings() throws Exception {
-        var peer = peer(new RdmaChannelOptions().window(5_000_000), _ -> {});
+        var peer = peer(RdmaChannelOptions.DEFAULT.window(5_000_000), _ -> {});
 
-        assertThatThrownBy(() -> connect(new RdmaChannelOptions())).isInstanceOf(CmException.class);
+        assertThatThrownBy(() -> connect(RdmaChannelOptions.DEFAULT))
+                .isInstanceOf(CmException.class);
         assertThatThrownBy(() -> get(peer))
                 .isInstanceOf(ExecutionException.class)
                 .cause()
@@ -699,7 +701,7 @@ class RdmaChannelTest {
 
     @Test
     void shouldRejectAPeerThatDoesNotUseRdmaChannel() throws Exception {
-        var peer = peer(new RdmaChannelOptions(), _ -> {});
+        var peer = peer(RdmaChannelOptions.DEFAULT, _ -> {});
         try (var completions = device.newCompletionDispatcher(64)) {
             var connectionOptions = ConnectionOptions.of(QueuePairOptions.reliable(completions));
 
@@ -721,7 +723,7 @@ class RdmaChannelTest {
             var connectionOptions = ConnectionOptions.of(QueuePairOptions.reliable(completions));
             var accepting = startCall(() -> listener.accept(domain, connectionOptions, TIMEOUT));
 
-            assertThatThrownBy(() -> connect(new RdmaChannelOptions()))
+            assertThatThrownBy(() -> connect(RdmaChannelOptions.DEFAULT))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("the peer sent no channel parameters");
             get(accepting);
@@ -730,8 +732,8 @@ class RdmaChannelTest {
 
     @Test
     void shouldRejectOtherThreadsPollingHandlersAndUnclaimedMessages() throws Exception {
-        var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
-        try (var channel = connect(new RdmaChannelOptions())) {
+        var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
+        try (var channel = connect(RdmaChannelOptions.DEFAULT)) {
             var message = MemorySegment.ofArray(new byte[8]);
             assertThatThrownBy(() -> channel.send(1))
                     .isInstanceOf(IllegalStateException.class)
@@ -768,8 +770,8 @@ class RdmaChannelTest {
 
     @Test
     void shouldEndAWaitWhenAnotherThreadClosesIt() throws Exception {
-        var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
-        var channel = connect(new RdmaChannelOptions());
+        var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
+        var channel = connect(RdmaChannelOptions.DEFAULT);
         Thread.ofVirtual()
                 .start(() -> {
                     try {
@@ -795,8 +797,8 @@ class RdmaChannelTest {
 
     @Test
     void shouldEndWithCauseClosedHereWhenThisSideDisconnects() throws Exception {
-        var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
-        try (var channel = connect(new RdmaChannelOptions())) {
+        var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
+        try (var channel = connect(RdmaChannelOptions.DEFAULT)) {
             channel.connection().disconnect(TIMEOUT);
 
             assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
@@ -813,7 +815,7 @@ class RdmaChannelTest {
      */
     @Test
     void shouldDistinguishRoomToSendFromMessagesAndTimeouts() throws Exception {
-        var options = new RdmaChannelOptions().window(4);
+        var options = RdmaChannelOptions.DEFAULT.window(4);
         var handled = new CountDownLatch(1);
         var answer = new CountDownLatch(1);
         var peer =

@@ -107,7 +107,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldReceiveLongMessagesThatArriveInterleaved() throws VerbsException {
         var bytes = 64 * PLACE_BYTES / 4;
-        use(Hub.of(4, 4, 1, new DirectConnectOptions()));
+        use(Hub.of(4, 4, 1, DirectConnectOptions.DEFAULT));
         for (var part = 0; part < 4; part++) {
             hub.post(
                     hub.shared()
@@ -164,7 +164,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldScatterAMessageToSeveralSlices() throws VerbsException {
-        use(Hub.of(1, 4, 3, new DirectConnectOptions()));
+        use(Hub.of(1, 4, 3, DirectConnectOptions.DEFAULT));
         hub.post(hub.shared().prepareReceive(List.of(hub.in(0, 10), hub.in(1, 20), hub.in(2, 30))));
 
         hub.send(0, 50, 7);
@@ -202,7 +202,7 @@ class SharedReceiveQueueTest {
         hub.connect(
                 QueuePairOptions.unreliable(hub.sentQueue()),
                 QueuePairOptions.unreliable(hub.completions()),
-                new DirectConnectOptions());
+                DirectConnectOptions.DEFAULT);
         hub.receive(2);
 
         hub.send(1, 16, 1);
@@ -257,7 +257,7 @@ class SharedReceiveQueueTest {
         hub.connect(
                 QueuePairOptions.reliable(hub.sentQueue()),
                 QueuePairOptions.reliable(hub.completions(), other),
-                new DirectConnectOptions());
+                DirectConnectOptions.DEFAULT);
         hub.receive(2);
 
         hub.send(1, 8, 1);
@@ -329,7 +329,7 @@ class SharedReceiveQueueTest {
                         2,
                         2,
                         1,
-                        new DirectConnectOptions()
+                        DirectConnectOptions.DEFAULT
                                 .receiverNotReadyRetries(1)
                                 .receiverNotReadyTimer(Duration.ofNanos(10_000))));
         hub.send(0, 8, 1);
@@ -417,7 +417,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldReportItsResources() throws VerbsException {
         Fabric.underTest().needs(Feature.QUERYING_SHARED_RECEIVE_QUEUES);
-        use(Hub.of(0, 10, 2, new DirectConnectOptions()));
+        use(Hub.of(0, 10, 2, DirectConnectOptions.DEFAULT));
 
         var attributes = hub.shared().attributes();
 

@@ -241,7 +241,7 @@ class UnreliableConnectionTest {
                 var receiver =
                         domain.newQueuePair(
                                 QueuePairOptions.unreliable(completions).sends(4).receives(4))) {
-            sender.connect(receiver.endpoint(), new DirectConnectOptions());
+            sender.connect(receiver.endpoint(), DirectConnectOptions.DEFAULT);
             receiver.connect(sender.endpoint());
             memory.segment().setString(0, "Saluton, mondo");
 

@@ -78,8 +78,8 @@ class XrcConnectionTest {
 
     private AddressQuery at(QueuePairType type) throws IOException {
         return AddressQuery.at(Fabric.address(device).getHostAddress(), "0")
-                .withType(type)
-                .withPortSpace(PortSpace.IB);
+                .type(type)
+                .portSpace(PortSpace.IB);
     }
 
     private AddressInfo lookUp(AddressQuery query) throws IOException {
@@ -90,8 +90,8 @@ class XrcConnectionTest {
         var there = peer.localAddress();
         return lookUp(
                 AddressQuery.to(there.getAddress().getHostAddress(), "" + there.getPort())
-                        .withType(type)
-                        .withPortSpace(PortSpace.IB));
+                        .type(type)
+                        .portSpace(PortSpace.IB));
     }
 
     private ConnectionOptions<PolledQueuePair> sendOptions() {

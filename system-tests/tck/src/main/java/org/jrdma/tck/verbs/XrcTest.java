@@ -281,7 +281,7 @@ class XrcTest {
         Fabric.underTest().needs(Feature.EXTENDED_COMPLETION_QUEUES);
         open(1);
         UnaryOperator<CompletionQueueOptions> withStandardFields =
-                options -> options.withFields(CompletionField.STANDARD);
+                options -> options.fields(CompletionField.STANDARD);
         var inbox = XrcHub.Inbox.in(hub.xrcDomain(), withStandardFields);
         inbox.receive(4);
 
@@ -456,7 +456,8 @@ class XrcTest {
                                                 .sends(1)
                                                 .sharedReceives(inbox.queue())))
                 .withMessageEndingWith(
-                        "cannot be assigned to a queue pair, because senders select it by its number");
+                        "cannot be assigned to a queue pair, because senders select it by its"
+                            + " number");
         var plain = inbox.domain().newPolledSharedReceiveQueue(4);
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->

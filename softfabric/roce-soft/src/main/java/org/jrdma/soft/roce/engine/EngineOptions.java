@@ -1,5 +1,7 @@
 package org.jrdma.soft.roce.engine;
 
+import org.jrdma.ffi.CheckReturnValue;
+
 /**
  * The options of an engine.
  *
@@ -12,12 +14,13 @@ package org.jrdma.soft.roce.engine;
  *     remote address. Bytes are counted as Linux charges them to a socket buffer, which is more
  *     than twice their number
  */
+@CheckReturnValue
 public record EngineOptions(int window, int burst, int readPackets, long pathBytes) {
 
     public static final EngineOptions DEFAULTS = new EngineOptions(128, 16, 16, 4 << 20);
 
     /** Returns a copy with another value of {@link #pathBytes}. */
-    public EngineOptions withPathBytes(long bytes) {
+    public EngineOptions pathBytes(long bytes) {
         return new EngineOptions(window, burst, readPackets, bytes);
     }
 }

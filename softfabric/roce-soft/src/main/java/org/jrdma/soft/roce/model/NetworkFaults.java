@@ -1,11 +1,12 @@
 package org.jrdma.soft.roce.model;
 
 import java.time.Duration;
+import org.jrdma.ffi.CheckReturnValue;
 
 /**
  * The probabilities of the faults that a software device injects into the packets that it sends, to
- * simulate an unreliable network. Each probability is between 0 and 1. The device decides about
- * each fault once for each packet.
+ * simulate an unreliable network. Immutable: each method with a parameter returns a changed copy.
+ * Each probability is between 0 and 1. The device decides about each fault once for each packet.
  *
  * <p>Faults are injected only by the sender. Therefore a packet between two software devices is
  * subject only to the faults of the device that sends it. The same seed leads to the same decisions
@@ -22,6 +23,7 @@ import java.time.Duration;
  * @param lateness the duration by which a delayed packet is held back
  * @param seed the seed of the random number generator that makes all decisions
  */
+@CheckReturnValue
 public record NetworkFaults(
         double loss,
         double duplication,
@@ -51,42 +53,39 @@ public record NetworkFaults(
         }
     }
 
-    /**
-     * Returns a configuration without faults but with a seed. Add faults with the {@code with}
-     * methods.
-     */
+    /** Returns a configuration without faults but with a seed. */
     public static NetworkFaults seeded(long seed) {
         return new NetworkFaults(0, 0, 0, 0, 0, Duration.ZERO, seed);
     }
 
     /** Returns a copy with another seed. */
-    public NetworkFaults withSeed(long other) {
+    public NetworkFaults seed(long other) {
         return new NetworkFaults(loss, duplication, reordering, corruption, delay, lateness, other);
     }
 
     /** Returns a copy with another probability of loss. */
-    public NetworkFaults withLoss(double probability) {
+    public NetworkFaults loss(double probability) {
         return new NetworkFaults(
                 probability, duplication, reordering, corruption, delay, lateness, seed);
     }
 
     /** Returns a copy with another probability of duplication. */
-    public NetworkFaults withDuplication(double probability) {
+    public NetworkFaults duplication(double probability) {
         return new NetworkFaults(loss, probability, reordering, corruption, delay, lateness, seed);
     }
 
     /** Returns a copy with another probability of reordering. */
-    public NetworkFaults withReordering(double probability) {
+    public NetworkFaults reordering(double probability) {
         return new NetworkFaults(loss, duplication, probability, corruption, delay, lateness, seed);
     }
 
     /** Returns a copy with another probability of corruption. */
-    public NetworkFaults withCorruption(double probability) {
+    public NetworkFaults corruption(double probability) {
         return new NetworkFaults(loss, duplication, reordering, probability, delay, lateness, seed);
     }
 
     /** Returns a copy with another probability and another duration of delays. */
-    public NetworkFaults withDelay(double probability, Duration lateness) {
+    public NetworkFaults delay(double probability, Duration lateness) {
         return new NetworkFaults(
                 loss, duplication, reordering, corruption, probability, lateness, seed);
     }

@@ -103,7 +103,7 @@ public final class Port implements AutoCloseable {
                         memory,
                         // The size of the receive buffer of the peer is unknown. It is assumed to
                         // be equal to the size here.
-                        options.engine().withPathBytes(socket.receiveBuffer() / 4 * 3L),
+                        options.engine().pathBytes(socket.receiveBuffer() / 4 * 3L),
                         options.random());
         driver = new EngineDriver(engine, outgoing, incoming);
         LOG.debug(

@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.network;
 
 import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
+import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.EngineOptions;
 
@@ -14,6 +15,7 @@ import org.jrdma.soft.roce.engine.EngineOptions;
  * @param random the random generator for keys and queue pair numbers, which must be unpredictable
  *     to peers
  */
+@CheckReturnValue
 public record PortOptions(
         Address address, EngineOptions engine, int socketBuffer, RandomGenerator random) {
 
@@ -23,7 +25,7 @@ public record PortOptions(
     }
 
     /** Returns a copy with another value of {@link #socketBuffer}. */
-    public PortOptions withSocketBuffer(int bytes) {
+    public PortOptions socketBuffer(int bytes) {
         return new PortOptions(address, engine, bytes, random);
     }
 }

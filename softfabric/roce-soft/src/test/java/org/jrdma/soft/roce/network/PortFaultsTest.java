@@ -31,17 +31,17 @@ class PortFaultsTest {
 
     private static final NetworkFaults LOSSY =
             NetworkFaults.seeded(7)
-                    .withLoss(0.05)
-                    .withDuplication(0.05)
-                    .withReordering(0.05)
-                    .withCorruption(0.02)
-                    .withDelay(0.02, Duration.ofMillis(1));
+                    .loss(0.05)
+                    .duplication(0.05)
+                    .reordering(0.05)
+                    .corruption(0.02)
+                    .delay(0.02, Duration.ofMillis(1));
 
     @Test
     void shouldMakeTheSameDecisionsForTheSameSeed() {
         var first = decisions(LOSSY);
         assertThat(decisions(LOSSY)).isEqualTo(first);
-        assertThat(decisions(NetworkFaults.seeded(8).withLoss(0.05))).isNotEqualTo(first);
+        assertThat(decisions(NetworkFaults.seeded(8).loss(0.05))).isNotEqualTo(first);
         assertThat(first).contains("PASS", "PASS_TWICE", "HELD_BACK", "LOST");
     }
 
@@ -49,11 +49,11 @@ class PortFaultsTest {
     private static Stream<Arguments> singleFaults() {
         var none = NetworkFaults.seeded(3);
         return Stream.of(
-                arguments(0, none.withLoss(0.1)),
-                arguments(1, none.withDuplication(0.1)),
-                arguments(2, none.withReordering(0.1)),
-                arguments(3, none.withCorruption(0.1)),
-                arguments(4, none.withDelay(0.1, Duration.ofNanos(1))));
+                arguments(0, none.loss(0.1)),
+                arguments(1, none.duplication(0.1)),
+                arguments(2, none.reordering(0.1)),
+                arguments(3, none.corruption(0.1)),
+                arguments(4, none.delay(0.1, Duration.ofNanos(1))));
     }
 
     @ParameterizedTest
@@ -88,7 +88,7 @@ class PortFaultsTest {
     /** A packet that is held back is not counted if no other packet overtakes it. */
     @Test
     void shouldCountOnlyOvertakenPackets() {
-        var injector = new FaultInjector(NetworkFaults.seeded(3).withReordering(1));
+        var injector = new FaultInjector(NetworkFaults.seeded(3).reordering(1));
         var packet = new PacketBuffer();
         packet.length(64);
 
@@ -105,7 +105,7 @@ class PortFaultsTest {
             var pair = Station.connected(left, right, 1024);
             var seen = new CopyOnWriteArrayList<Direction>();
             left.port.listen(packet -> seen.add(packet.direction()));
-            left.port.faults(NetworkFaults.seeded(5).withLoss(0.2).withDuplication(0.2));
+            left.port.faults(NetworkFaults.seeded(5).loss(0.2).duplication(0.2));
             left.move(pair[0], 1, SendOperation.WRITE, 0, 200_000, right);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
             left.port.close();
@@ -148,7 +148,7 @@ class PortFaultsTest {
             left.connect(one, right, other, 1024, 14);
             right.connect(other, left, one, 1024, 14);
             right.receive(other, 1, 0, 64);
-            left.port.faults(NetworkFaults.NONE.withDelay(1, Duration.ofMillis(100)));
+            left.port.faults(NetworkFaults.NONE.delay(1, Duration.ofMillis(100)));
             left.send(one, 2, 0, 64);
             assertThat(left.await().id()).isEqualTo(2);
 
@@ -218,10 +218,10 @@ class PortFaultsTest {
 
     @Test
     void shouldRejectInvalidProbabilities() {
-        assertThatThrownBy(() -> NetworkFaults.NONE.withLoss(1.5))
+        assertThatThrownBy(() -> NetworkFaults.NONE.loss(1.5))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("loss");
-        assertThatThrownBy(() -> NetworkFaults.NONE.withDelay(Double.NaN, Duration.ZERO))
+        assertThatThrownBy(() -> NetworkFaults.NONE.delay(Double.NaN, Duration.ZERO))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -203,7 +203,7 @@ class PortTracingTest {
                     seen.add(packet);
                     writer.seen(packet);
                 });
-                left.port.faults(NetworkFaults.NONE.withLoss(1));
+                left.port.faults(NetworkFaults.NONE.loss(1));
                 left.send(queuePair, 1, 0, 64);
                 left.await();
                 left.port.faults(NetworkFaults.NONE);

@@ -78,7 +78,7 @@ final class Station implements AutoCloseable {
             try {
                 var host = ThreadLocalRandom.current().nextInt(1, 0xfd_ffff);
                 var options = PortOptions.at(Address.ipv4(0x7f01_0000 + host));
-                return new Station(Port.open(options.withSocketBuffer(socketBuffer)));
+                return new Station(Port.open(options.socketBuffer(socketBuffer)));
             } catch (FabricException e) {
                 if (e.code() != Errno.EADDRINUSE) {
                     throw e;

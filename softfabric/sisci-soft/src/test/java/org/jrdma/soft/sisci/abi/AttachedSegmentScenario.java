@@ -55,7 +55,7 @@ final class AttachedSegmentScenario implements Scenario {
 
     private AttachedSegmentScenario(ThreeNodes nodes) {
         owner = nodes.first;
-        attacher = CProgram.in(SoftSisciOptions.in(nodes.folder).asNode(owner.node()));
+        attacher = CProgram.in(SoftSisciOptions.in(nodes.folder).node(owner.node()));
         user = nodes.second;
         ownerDescriptor = owner.open();
         descriptor = attacher.open();

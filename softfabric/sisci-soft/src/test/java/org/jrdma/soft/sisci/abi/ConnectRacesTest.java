@@ -167,7 +167,7 @@ class ConnectRacesTest {
         var running = new AtomicBoolean(true);
         var owner = repeatOnThread(running, this::shareBriefly);
         try (var attacher =
-                CProgram.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
+                CProgram.in(SoftSisciOptions.in(nodes.folder).node(nodes.first.node()))) {
             var descriptor = attacher.open();
             var bytes = attacher.place();
 

@@ -43,10 +43,8 @@ final class DmaQueueScenario implements Scenario {
         user =
                 CProgram.in(
                         SoftSisciOptions.in(nodes.folder)
-                                .asNode(nodes.second.node())
-                                .withFaults(
-                                        FaultOptions.NONE.withDelay(
-                                                Duration.ofMinutes(slow ? 1 : 0))));
+                                .node(nodes.second.node())
+                                .faults(FaultOptions.NONE.delay(Duration.ofMinutes(slow ? 1 : 0))));
         descriptor = user.open();
         queueDescriptor = user.open();
         source = user.create(descriptor, ID, BYTES, 0);

@@ -166,7 +166,7 @@ class DmaTest {
     @Test
     void shouldRejectASecondTransferAndStopWhenAborted() throws Exception {
         nodes.close();
-        connect(FaultOptions.NONE.withDelay(Duration.ofSeconds(20)));
+        connect(FaultOptions.NONE.delay(Duration.ofSeconds(20)));
         nodes.second.ok("SCIPrepareSegment", local, 0, 0);
         assertThat(start(0, BYTES, 0, 0)).isEqualTo("OK");
 

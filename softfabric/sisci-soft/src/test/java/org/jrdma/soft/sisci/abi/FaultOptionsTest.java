@@ -24,7 +24,7 @@ class FaultOptionsTest {
 
     @Test
     void shouldDelayWeakStoresUntilAFlush() throws Exception {
-        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.weakMemory(true))) {
             var ownMemory = ownMemory(nodes);
             var map = map(nodes, 0);
 
@@ -49,7 +49,7 @@ class FaultOptionsTest {
 
     @Test
     void shouldDeliverWeakStoresAtEachBarrierCheckAndCopy() throws Exception {
-        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.weakMemory(true))) {
             var ownMemory = ownMemory(nodes);
             var map = map(nodes, 0);
             var sequence = nodes.second.sequence(map);
@@ -75,7 +75,7 @@ class FaultOptionsTest {
 
     @Test
     void shouldShowStoresOfTheOwnerInAWeakMap() throws Exception {
-        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.weakMemory(true))) {
             var ownMemory = ownMemory(nodes);
             var map = map(nodes, 0).memory();
 
@@ -87,7 +87,7 @@ class FaultOptionsTest {
 
     @Test
     void shouldDeliverUncachedStoresImmediately() throws Exception {
-        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.weakMemory(true))) {
             var ownMemory = ownMemory(nodes);
             var map = map(nodes, sisci_h.SCI_FLAG_IO_MAP_IOSPACE());
 
@@ -99,7 +99,7 @@ class FaultOptionsTest {
 
     @Test
     void shouldReorderWeakLinesWithoutTearingAWord() throws Exception {
-        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.weakMemory(true))) {
             var ownMemory = ownMemory(nodes);
             var map = map(nodes, 0).memory();
 
@@ -109,7 +109,7 @@ class FaultOptionsTest {
 
     @Test
     void shouldReorderWeakPages() throws Exception {
-        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.weakMemory(true))) {
             var ownMemory = ownMemory(nodes);
             var map = map(nodes, 0).memory();
 
@@ -119,7 +119,7 @@ class FaultOptionsTest {
 
     @Test
     void shouldReorderWeakMaps() throws Exception {
-        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.weakMemory(true))) {
             var ownMemory = ownMemory(nodes);
             var first = map(nodes, 0).memory();
             var second = map(nodes, 0).memory();
@@ -160,7 +160,7 @@ class FaultOptionsTest {
 
     @Test
     void shouldRefuseTheConfiguredNumberOfConnectRequests() throws Exception {
-        try (var nodes = new ThreeNodes(FaultOptions.NONE.withRefusals(2))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.refusals(2))) {
             nodes.second.offer(nodes.secondDescriptor, 9, BYTES);
 
             for (var i = 0; i < 2; i++) {
@@ -184,7 +184,7 @@ class FaultOptionsTest {
 
     @Test
     void shouldRejectAMapBeyondTheWindowUntilAnotherIsUnmapped() throws Exception {
-        try (var nodes = new ThreeNodes(FaultOptions.NONE.withMapBytes(BYTES))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.mapBytes(BYTES))) {
             ownMemory(nodes);
             var map = map(nodes, 0);
             var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
@@ -206,7 +206,7 @@ class FaultOptionsTest {
 
     @Test
     void shouldDelayTransfers() throws Exception {
-        try (var nodes = new ThreeNodes(FaultOptions.NONE.withDelay(Duration.ofMillis(200)))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.delay(Duration.ofMillis(200)))) {
             ownMemory(nodes);
             var local = nodes.second.offer(nodes.secondDescriptor, 8, BYTES);
             var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);

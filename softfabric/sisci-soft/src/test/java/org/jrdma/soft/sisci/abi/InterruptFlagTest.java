@@ -150,7 +150,7 @@ class InterruptFlagTest {
                 .isEqualTo("ILLEGAL_FLAG");
         nodes.first.ok("SCIShareSegment", segment, 0);
         try (var attacher =
-                CProgram.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
+                CProgram.in(SoftSisciOptions.in(nodes.folder).node(nodes.first.node()))) {
             var place = attacher.place();
             attacher.ok(
                     "SCIAttachLocalSegment",

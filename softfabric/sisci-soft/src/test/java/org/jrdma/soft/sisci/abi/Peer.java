@@ -106,7 +106,7 @@ final class Peer implements AutoCloseable {
         var self =
                 CProgram.in(
                         SoftSisciOptions.in(Path.of(arguments[0]))
-                                .asNode(Integer.parseInt(arguments[1])));
+                                .node(Integer.parseInt(arguments[1])));
         var descriptor = self.open();
         var testNode = Integer.parseInt(arguments[3]);
         switch (arguments[2]) {

@@ -30,7 +30,7 @@ final class ThreeNodes implements AutoCloseable {
     ThreeNodes(FaultOptions faults) throws IOException {
         folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
         first = CProgram.in(SoftSisciOptions.in(folder));
-        second = CProgram.in(SoftSisciOptions.in(folder).withFaults(faults));
+        second = CProgram.in(SoftSisciOptions.in(folder).faults(faults));
         third = CProgram.in(SoftSisciOptions.in(folder));
         firstDescriptor = first.open();
         secondDescriptor = second.open();

@@ -68,7 +68,7 @@ class DeepStackTest {
         private final RemoteInterrupt interrupt;
 
         private Overflowing(Path folder) throws IOException {
-            node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder).asNode(4))).open();
+            node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder).node(4))).open();
             node.newSegment(SEGMENT, 4096).offer();
             map = node.connect(4, SEGMENT, ofSeconds(5)).map();
             sequence = map.newSequence();

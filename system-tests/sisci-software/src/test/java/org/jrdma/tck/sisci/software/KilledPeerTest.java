@@ -55,7 +55,7 @@ class KilledPeerTest {
     }
 
     private Node join() throws Exception {
-        return Sisci.from(new SoftSisci(SoftSisciOptions.in(folder).asNode(LOCAL_NODE))).open();
+        return Sisci.from(new SoftSisci(SoftSisciOptions.in(folder).node(LOCAL_NODE))).open();
     }
 
     @AfterEach

@@ -37,9 +37,7 @@ class MessageQueueStressTest {
 
     private static SoftSisci library(Path folder, int node, boolean weak) {
         return new SoftSisci(
-                SoftSisciOptions.in(folder)
-                        .asNode(node)
-                        .withFaults(FaultOptions.NONE.withWeakMemory(weak)));
+                SoftSisciOptions.in(folder).node(node).faults(FaultOptions.NONE.weakMemory(weak)));
     }
 
     private static int words(long message) {
@@ -142,7 +140,8 @@ class MessageQueueStressTest {
             assertThatExceptionOfType(Throwable.class)
                     .isThrownBy(() -> receive(receiver, MANY))
                     .withMessageMatching(
-                            "message .* is out of order or torn|The message queue in .* is corrupt.*");
+                            "message .* is out of order or torn|The message queue in .* is"
+                                + " corrupt.*");
 
             running.set(false);
             receiver.close(); // otherwise the sender may wait for free space

@@ -43,9 +43,7 @@ public final class SoftwareFabricSetup implements LauncherSessionListener {
     }
 
     private static SoftSisciOptions options(Path folder, int node, boolean weak) {
-        return SoftSisciOptions.in(folder)
-                .asNode(node)
-                .withFaults(FaultOptions.NONE.withWeakMemory(weak));
+        return SoftSisciOptions.in(folder).node(node).faults(FaultOptions.NONE.weakMemory(weak));
     }
 
     private static Peer peer(Path folder, int node, boolean weak) throws IOException {

@@ -239,7 +239,7 @@ public final class DeviceObject {
      * devices would lose the same packets.
      */
     private NetworkFaults withDeviceSeed(NetworkFaults requested) {
-        return requested.withSeed(requested.seed() + ((long) name.hashCode() << Integer.SIZE));
+        return requested.seed(requested.seed() + ((long) name.hashCode() << Integer.SIZE));
     }
 
     /** The numbers of packets affected by network faults since this device was created. */

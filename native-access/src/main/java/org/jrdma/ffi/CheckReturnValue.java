@@ -1,0 +1,17 @@
+package org.jrdma.ffi;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Marks an immutable type whose methods return a changed copy. A call whose result is not used is
+ * then an error: Error Prone and SpotBugs report it, because they recognize annotations of this
+ * simple name from every package.
+ */
+@Documented
+@Retention(RetentionPolicy.CLASS)
+@Target(ElementType.TYPE)
+public @interface CheckReturnValue {}
