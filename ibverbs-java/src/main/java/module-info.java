@@ -13,5 +13,4 @@ module org.jrdma.verbs {
     exports org.jrdma.verbs.flow.model;
     exports org.jrdma.verbs.memory;
     exports org.jrdma.verbs.model;
-    exports org.jrdma.verbs.xrc;
 }

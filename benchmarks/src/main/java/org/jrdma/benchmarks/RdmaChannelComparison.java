@@ -275,8 +275,7 @@ public final class RdmaChannelComparison {
 
         static ChannelEnd connect(Endpoints endpoints, Workload workload) throws IOException {
             var channel =
-                    RdmaChannel.connect(
-                            endpoints.connections,
+                    endpoints.connections.connectChannel(
                             endpoints.listener.localAddress(),
                             endpoints.domain,
                             workload.options(),
@@ -287,8 +286,7 @@ public final class RdmaChannelComparison {
         static ChannelEnd accept(Endpoints endpoints, Workload workload) throws IOException {
             var request = endpoints.listener.next(TIMEOUT);
             return new ChannelEnd(
-                    RdmaChannel.accept(request, endpoints.domain, workload.options(), TIMEOUT),
-                    workload);
+                    request.acceptChannel(endpoints.domain, workload.options(), TIMEOUT), workload);
         }
 
         @Override

@@ -11,11 +11,11 @@ import org.jrdma.sockets.Transports;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
+import org.jrdma.verbs.model.GidEntry;
 import org.jrdma.verbs.model.GidRanking;
-import org.jrdma.verbs.model.GidType;
 import org.jrdma.verbs.model.LinkLayer;
 import org.jrdma.verbs.model.NodeType;
-import org.jrdma.verbs.model.PortState;
+import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 
@@ -54,10 +54,15 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
             List<Port> ports) {}
 
     /** A port and its usable source addresses, best first. */
-    record Port(int number, PortState state, LinkLayer link, int mtu, List<Address> addresses) {}
+    record Port(
+            int number,
+            PortAttributes.State state,
+            LinkLayer link,
+            int mtu,
+            List<Address> addresses) {}
 
     /** An entry of the port's GID table and the reason for its rank. */
-    record Address(int index, String gid, GidType type, String netDevice, String reason) {}
+    record Address(int index, String gid, GidEntry.Type type, String netDevice, String reason) {}
 
     /** A libsisci implementation and its adapters. */
     record SisciLibrary(

@@ -34,27 +34,24 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
      */
     AsyncSharedReceiveQueue(
             DomainHandle domain,
-            int capacity,
-            int elements,
-            Duration slotTimeout,
+            SharedReceiveQueueOptions options,
             NativeSharedReceiveQueue.@Nullable XrcBinding<AsyncWorkQueue> xrc)
             throws VerbsException {
-        this(domain, elements, slotTimeout, new AsyncSharedReceives(capacity), xrc);
+        this(domain, options, new AsyncSharedReceives(options.capacity), xrc);
     }
 
     private AsyncSharedReceiveQueue(
             DomainHandle domain,
-            int elements,
-            Duration slotTimeout,
+            SharedReceiveQueueOptions options,
             AsyncSharedReceives receives,
             NativeSharedReceiveQueue.@Nullable XrcBinding<AsyncWorkQueue> xrc)
             throws VerbsException {
         this(
-                slotTimeout,
+                options.slotTimeout,
                 receives,
                 NativeSharedReceiveQueue.create(
                         domain,
-                        elements,
+                        options.elements,
                         receives,
                         receives.sharing(),
                         AsyncSharedReceives.TABLE,

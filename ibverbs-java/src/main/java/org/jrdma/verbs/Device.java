@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,7 @@ import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.model.AsyncEvent;
 import org.jrdma.verbs.model.DeviceAttributes;
 import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
@@ -327,6 +329,49 @@ public final class Device extends NativeObject {
      */
     public ThreadDomain newThreadDomain() throws VerbsException {
         return new ThreadDomain(handle);
+    }
+
+    /**
+     * Creates an XRC domain that is not associated with a file, so that other processes cannot open
+     * it. In C: {@code ibv_open_xrcd} without a file.
+     *
+     * @throws VerbsException with EOPNOTSUPP if the device does not support XRC; see {@link
+     *     org.jrdma.verbs.model.DeviceCapability#EXTENDED_RELIABLE_CONNECTION}
+     */
+    public XrcDomain newXrcDomain() throws VerbsException {
+        return XrcDomain.create(handle);
+    }
+
+    /**
+     * Creates the XRC domain of a file. The file only identifies the domain; its content is
+     * ignored. Every process that can read the file can open the domain. In C: {@code
+     * ibv_open_xrcd} with {@code O_CREAT} and {@code O_EXCL}.
+     *
+     * @throws VerbsException if the file cannot be read, or the file already has a domain on this
+     *     device
+     */
+    public XrcDomain newXrcDomain(Path file) throws VerbsException {
+        return XrcDomain.create(handle, file);
+    }
+
+    /**
+     * Opens the XRC domain of a file, or creates the domain if the file has none on this device. In
+     * C: {@code ibv_open_xrcd} with {@code O_CREAT}.
+     *
+     * @throws VerbsException if the file cannot be read
+     */
+    public XrcDomain openXrcDomain(Path file) throws VerbsException {
+        return XrcDomain.open(handle, file);
+    }
+
+    /**
+     * Opens the XRC domain of a file if the domain already exists. In C: {@code ibv_open_xrcd}.
+     *
+     * @throws VerbsException if the file cannot be read; with EAGAIN if the file has no domain on
+     *     this device
+     */
+    public XrcDomain joinXrcDomain(Path file) throws VerbsException {
+        return XrcDomain.join(handle, file);
     }
 
     /**

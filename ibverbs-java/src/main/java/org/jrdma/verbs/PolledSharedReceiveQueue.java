@@ -30,11 +30,10 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
      */
     PolledSharedReceiveQueue(
             DomainHandle domain,
-            int capacity,
-            int elements,
+            SharedReceiveQueueOptions options,
             NativeSharedReceiveQueue.@Nullable XrcBinding<PolledWorkQueue> xrc)
             throws VerbsException {
-        this(domain, elements, new PolledSharedReceives(capacity), xrc);
+        this(domain, options.elements, new PolledSharedReceives(options.capacity), xrc);
     }
 
     private PolledSharedReceiveQueue(

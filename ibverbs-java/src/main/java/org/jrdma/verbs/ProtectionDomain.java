@@ -3,7 +3,6 @@ package org.jrdma.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -143,7 +142,8 @@ public final class ProtectionDomain extends NativeObject {
     public MemoryRegion register(ByteBuffer buffer, Access... access) throws VerbsException {
         if (!buffer.isDirect()) {
             throw new IllegalArgumentException(
-                    "Cannot register a heap buffer, because the garbage collector may move it. Use a direct buffer.");
+                    "Cannot register a heap buffer, because the garbage collector may move it. Use"
+                        + " a direct buffer.");
         }
         var rights = Access.setOf(access);
         if (buffer.isReadOnly() && rights.contains(Access.LOCAL_WRITE)) {
@@ -153,7 +153,9 @@ public final class ProtectionDomain extends NativeObject {
         var memory = MemorySegment.ofBuffer(buffer);
         if (!UNCLOSEABLE_SCOPES.contains(memory.scope().getClass())) {
             throw new IllegalArgumentException(
-                    "Cannot register a buffer that is a view of a segment whose arena can be closed. Allocate it with newArena(), or use registerUnguarded() and keep the arena open.");
+                    "Cannot register a buffer that is a view of a segment whose arena can be"
+                        + " closed. Allocate it with newArena(), or use registerUnguarded() and"
+                        + " keep the arena open.");
         }
         return region(Registration.of(handle, memory, rights, buffer));
     }
@@ -171,7 +173,8 @@ public final class ProtectionDomain extends NativeObject {
             throws VerbsException {
         if (!memory.isNative()) {
             throw new IllegalArgumentException(
-                    "Cannot register a heap segment, because the garbage collector may move it. Use native memory.");
+                    "Cannot register a heap segment, because the garbage collector may move it. Use"
+                        + " native memory.");
         }
         return region(Registration.of(handle, memory, Access.setOf(access), memory));
     }
@@ -416,48 +419,65 @@ public final class ProtectionDomain extends NativeObject {
         return newQueuePair(QueuePairOptions.rawPackets(completions));
     }
 
-    /**
-     * Creates a shared receive queue for polled queue pairs. In C: {@code ibv_create_srq}.
-     *
-     * @param capacity the number of receives that the queue must be able to hold
-     * @throws VerbsException if the device rejects the queue
-     */
+    /** Creates a shared receive queue for polled queue pairs, with one slice per receive. */
     public PolledSharedReceiveQueue newPolledSharedReceiveQueue(int capacity)
             throws VerbsException {
-        return newPolledSharedReceiveQueue(capacity, 1);
+        return newPolledSharedReceiveQueue(SharedReceiveQueueOptions.capacity(capacity));
     }
 
     /**
-     * Creates a shared receive queue as {@link #newPolledSharedReceiveQueue(int)} does, for
-     * receives that scatter a message to several slices.
+     * Creates a shared receive queue for polled queue pairs. In C: {@code ibv_create_srq}.
      *
-     * @param elements the maximum number of slices of a receive
+     * @throws VerbsException if the device rejects the queue
      */
-    public PolledSharedReceiveQueue newPolledSharedReceiveQueue(int capacity, int elements)
+    public PolledSharedReceiveQueue newPolledSharedReceiveQueue(SharedReceiveQueueOptions options)
             throws VerbsException {
-        return new PolledSharedReceiveQueue(handle, capacity, elements, null);
+        return new PolledSharedReceiveQueue(handle, options, null);
+    }
+
+    /** Creates a shared receive queue for asynchronous queue pairs, with one slice per receive. */
+    public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(int capacity) throws VerbsException {
+        return newAsyncSharedReceiveQueue(SharedReceiveQueueOptions.capacity(capacity));
     }
 
     /**
      * Creates a shared receive queue for asynchronous queue pairs. In C: {@code ibv_create_srq}.
      *
-     * @param capacity the number of receives that the queue must be able to hold
      * @throws VerbsException if the device rejects the queue
      */
-    public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(int capacity) throws VerbsException {
-        return newAsyncSharedReceiveQueue(capacity, 1, Duration.ofSeconds(10));
+    public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(SharedReceiveQueueOptions options)
+            throws VerbsException {
+        return new AsyncSharedReceiveQueue(handle, options, null);
     }
 
     /**
-     * Creates a shared receive queue as {@link #newAsyncSharedReceiveQueue(int)} does, for receives
-     * that scatter a message to several slices.
+     * Creates a polled shared receive queue of an XRC domain. Senders select the queue by its
+     * {@linkplain SharedReceiveQueue#number number}, and can then access memory in this protection
+     * domain. The queue is closed with this protection domain, the XRC domain or the completion
+     * queue, whichever is closed first. In C: {@code ibv_create_srq_ex} with {@code IBV_SRQT_XRC}.
      *
-     * @param elements the maximum number of slices of a receive
-     * @param slotTimeout the maximum time that a receive waits for a free slot
+     * @param completions the completion queue in which the receives complete
+     * @throws VerbsException if the device cannot create the queue, or the queue could overrun its
+     *     completion queue
      */
-    public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(
-            int capacity, int elements, Duration slotTimeout) throws VerbsException {
-        return new AsyncSharedReceiveQueue(handle, capacity, elements, slotTimeout, null);
+    public PolledSharedReceiveQueue newXrcSharedReceiveQueue(
+            XrcDomain xrcDomain, CompletionQueue completions, SharedReceiveQueueOptions options)
+            throws VerbsException {
+        return new PolledSharedReceiveQueue(
+                handle, options, xrcDomain.binding(handle, completions.nativeQueue(), completions));
+    }
+
+    /**
+     * Creates an asynchronous shared receive queue of an XRC domain; see {@link
+     * #newXrcSharedReceiveQueue(XrcDomain, CompletionQueue, SharedReceiveQueueOptions)}.
+     */
+    public AsyncSharedReceiveQueue newXrcSharedReceiveQueue(
+            XrcDomain xrcDomain,
+            CompletionDispatcher completions,
+            SharedReceiveQueueOptions options)
+            throws VerbsException {
+        return new AsyncSharedReceiveQueue(
+                handle, options, xrcDomain.binding(handle, completions.nativeQueue(), completions));
     }
 
     /**

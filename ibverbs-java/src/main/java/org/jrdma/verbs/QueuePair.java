@@ -38,25 +38,6 @@ public abstract class QueuePair extends NativeObject {
     private final NativeQueuePair queuePair;
     private final @Nullable SharedReceiveQueue sharedReceives;
 
-    /**
-     * The native queue pair, as the argument of the constructor. Only this module can create a
-     * handle.
-     */
-    public static final class Handle {
-
-        private final NativeQueuePair queuePair;
-
-        Handle(NativeQueuePair queuePair) {
-            this.queuePair = queuePair;
-        }
-    }
-
-    /** Constructor for queue pairs of this module. */
-    @SuppressWarnings("this-escape") // all fields are set before the object is registered
-    protected QueuePair(Handle handle) {
-        this(handle.queuePair, null);
-    }
-
     QueuePair(NativeQueuePair queuePair, @Nullable SharedReceiveQueue sharedReceives) {
         super(queuePair.address(), queuePair.lifetime());
         this.queuePair = queuePair;
@@ -137,8 +118,7 @@ public abstract class QueuePair extends NativeObject {
      *
      * @throws VerbsException if the device rejects a transition
      */
-    protected final void connectTo(Endpoint peer, DirectConnectOptions options)
-            throws VerbsException {
+    final void connectTo(Endpoint peer, DirectConnectOptions options) throws VerbsException {
         if (queuePair.isIwarp()) {
             throw new VerbsException(
                     "ibv_modify_qp",

@@ -12,6 +12,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.verbs.model.Completion;
+import org.jrdma.verbs.model.TransferException;
 import org.jrdma.verbs.queue.PendingTransfer;
 
 /**

@@ -3,7 +3,6 @@ package org.jrdma.verbs;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +18,6 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.access.VerbsAccess;
 import org.jrdma.verbs.handle.DeviceHandle;
-import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.DeviceFunctions;
@@ -30,11 +28,6 @@ import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.DeviceOption;
 import org.jrdma.verbs.model.ForkStatus;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.queue.AsyncWorkQueue;
-import org.jrdma.verbs.queue.NativeCompletionQueue;
-import org.jrdma.verbs.queue.NativeQueuePair;
-import org.jrdma.verbs.queue.NativeSharedReceiveQueue.XrcBinding;
-import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,59 +44,10 @@ public final class Verbs {
         VerbsAccess.open(
                 new VerbsAccess() {
                     @Override
-                    public DeviceHandle handle(Device device) {
-                        return device.handle();
-                    }
-
-                    @Override
-                    public DomainHandle handle(ProtectionDomain domain) {
-                        return domain.domainHandle();
-                    }
-
-                    @Override
-                    public NativeCompletionQueue<PolledWorkQueue> nativeQueue(
-                            CompletionQueue queue) {
-                        return queue.nativeQueue();
-                    }
-
-                    @Override
-                    public NativeCompletionQueue<AsyncWorkQueue> nativeQueue(
-                            CompletionDispatcher dispatcher) {
-                        return dispatcher.nativeQueue();
-                    }
-
-                    @Override
-                    public PolledSharedReceiveQueue sharedReceiveQueue(
-                            DomainHandle domain,
-                            int capacity,
-                            int elements,
-                            XrcBinding<PolledWorkQueue> xrc)
-                            throws VerbsException {
-                        return new PolledSharedReceiveQueue(domain, capacity, elements, xrc);
-                    }
-
-                    @Override
-                    public AsyncSharedReceiveQueue sharedReceiveQueue(
-                            DomainHandle domain,
-                            int capacity,
-                            int elements,
-                            Duration slotTimeout,
-                            XrcBinding<AsyncWorkQueue> xrc)
-                            throws VerbsException {
-                        return new AsyncSharedReceiveQueue(
-                                domain, capacity, elements, slotTimeout, xrc);
-                    }
-
-                    @Override
                     public <Q extends QueuePair> Q newQueuePair(
                             ProtectionDomain domain, QueuePairOptions<Q> options, int port)
                             throws VerbsException {
                         return options.make(domain, port);
-                    }
-
-                    @Override
-                    public QueuePair.Handle handle(NativeQueuePair queuePair) {
-                        return new QueuePair.Handle(queuePair);
                     }
                 });
     }
@@ -234,7 +178,8 @@ public final class Verbs {
             throw new IllegalArgumentException(
                     "CRITICAL_CALLS cannot be used with "
                             + library.library()
-                            + ", because its functions may be Java upcalls, which would abort the JVM in a critical call");
+                            + ", because its functions may be Java upcalls, which would abort the"
+                            + " JVM in a critical call");
         }
         var attempt =
                 new CheckedCall("ibv_open_device", () -> "for " + name, this::adviceOnOpening);
@@ -360,9 +305,11 @@ public final class Verbs {
         }
         return switch (errno) {
             case Errno.EACCES, Errno.EPERM ->
-                    "The user has no access to the files under /dev/infiniband. Add the user to the group that owns them, or pass the files to the container.";
+                    "The user has no access to the files under /dev/infiniband. Add the user to the"
+                        + " group that owns them, or pass the files to the container.";
             case Errno.ENOENT, Errno.ENODEV, Errno.ENXIO ->
-                    "The files under /dev/infiniband are missing. Load the kernel module ib_uverbs, or pass the files to the container.";
+                    "The files under /dev/infiniband are missing. Load the kernel module ib_uverbs,"
+                        + " or pass the files to the container.";
             default -> "";
         };
     }

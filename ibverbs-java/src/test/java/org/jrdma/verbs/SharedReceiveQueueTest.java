@@ -40,7 +40,9 @@ class SharedReceiveQueueTest {
     @BeforeEach
     void open() throws Exception {
         open(new FakeLibrary());
-        shared = domain.newPolledSharedReceiveQueue(8, 2);
+        shared =
+                domain.newPolledSharedReceiveQueue(
+                        SharedReceiveQueueOptions.capacity(8).elements(2));
     }
 
     private void open(FakeLibrary newLibrary) throws Exception {
@@ -91,7 +93,7 @@ class SharedReceiveQueueTest {
                     recorded.add(ibv_srq_attr.srq_limit(attributes));
                 });
 
-        domain.newPolledSharedReceiveQueue(100, 3);
+        domain.newPolledSharedReceiveQueue(SharedReceiveQueueOptions.capacity(100).elements(3));
         domain.newPolledSharedReceiveQueue(7);
 
         assertThat(recorded).containsExactly(100, 3, 0, 7, 1, 0);
@@ -184,7 +186,9 @@ class SharedReceiveQueueTest {
                 .answer("ibv_query_srq", Errno.EIO, 0);
 
         assertFailure(
-                () -> domain.newPolledSharedReceiveQueue(1_000, 2),
+                () ->
+                        domain.newPolledSharedReceiveQueue(
+                                SharedReceiveQueueOptions.capacity(1_000).elements(2)),
                 Errno.EINVAL,
                 "ibv_create_srq failed for 1,000 receives with 2 slices on fake0: EINVAL (22).");
         assertFailure(
@@ -212,7 +216,8 @@ class SharedReceiveQueueTest {
             assertFailure(
                     () -> domain.newPolledSharedReceiveQueue(8),
                     Errno.EOPNOTSUPP,
-                    "ibv_create_srq failed for 8 receives with 1 slices on fake0: EOPNOTSUPP (95).");
+                    "ibv_create_srq failed for 8 receives with 1 slices on fake0: EOPNOTSUPP"
+                        + " (95).");
             assertThat(library.calls).doesNotContain("ibv_create_srq");
         }
     }
@@ -263,7 +268,9 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldFreeTheSlotOfARejectedAsyncReceive() throws Exception {
-        var asyncQueue = domain.newAsyncSharedReceiveQueue(1, 1, Duration.ZERO);
+        var asyncQueue =
+                domain.newAsyncSharedReceiveQueue(
+                        SharedReceiveQueueOptions.capacity(1).slotTimeout(Duration.ZERO));
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         library.rejectPosts("post_srq_recv", Errno.EINVAL);
 
@@ -279,7 +286,9 @@ class SharedReceiveQueueTest {
     /** The driver of rxe may report an error of its doorbell after it has queued the request. */
     @Test
     void shouldKeepTheSlotOfAnAsyncReceiveThatTheProviderQueuedDespiteAnError() throws Exception {
-        var asyncQueue = domain.newAsyncSharedReceiveQueue(1, 1, Duration.ZERO);
+        var asyncQueue =
+                domain.newAsyncSharedReceiveQueue(
+                        SharedReceiveQueueOptions.capacity(1).slotTimeout(Duration.ZERO));
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         library.answer("post_srq_recv", Errno.ENOMEM, 0);
 
@@ -292,7 +301,9 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldKeepItsCapacityIfAResizeFails() throws Exception {
-        var asyncQueue = domain.newAsyncSharedReceiveQueue(2, 1, Duration.ZERO);
+        var asyncQueue =
+                domain.newAsyncSharedReceiveQueue(
+                        SharedReceiveQueueOptions.capacity(2).slotTimeout(Duration.ZERO));
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         library.answer("ibv_modify_srq", Errno.EINVAL, 0);
 
@@ -310,7 +321,9 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldFailAsyncReceivesWhenADispatcherFails() throws Exception {
-        var asyncQueue = domain.newAsyncSharedReceiveQueue(2, 1, Duration.ZERO);
+        var asyncQueue =
+                domain.newAsyncSharedReceiveQueue(
+                        SharedReceiveQueueOptions.capacity(2).slotTimeout(Duration.ZERO));
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var dispatcher = device.newCompletionDispatcher(16);
         var queuePair =

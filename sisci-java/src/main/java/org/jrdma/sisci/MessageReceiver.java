@@ -70,15 +70,8 @@ public final class MessageReceiver implements AutoCloseable {
         void message(MemorySegment memory, long offset, int bytes);
     }
 
-    /**
-     * Creates a receiver: creates a segment with a ring buffer for the messages, and makes it
-     * available.
-     *
-     * @param segment the id of the segment, which the sender uses to connect
-     * @param capacity the size of the ring buffer in bytes: a multiple of 8, at least 64. A message
-     *     occupies its length rounded up to a multiple of 8, plus 8 bytes
-     */
-    public static MessageReceiver open(Node node, int segment, int capacity) throws SisciException {
+    /** Creates a segment with a ring buffer for the messages, and makes it available. */
+    static MessageReceiver open(Node node, int segment, int capacity) throws SisciException {
         if (!MessageRing.isCapacity(capacity)) {
             throw new IllegalArgumentException(
                     "Invalid capacity: "

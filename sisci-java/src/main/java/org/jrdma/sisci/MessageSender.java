@@ -47,19 +47,7 @@ public final class MessageSender implements AutoCloseable {
         this.capacity = capacity;
     }
 
-    /**
-     * Connects to a receiver, and retries until the receiver is available. A receiver can have only
-     * one sender. If two senders connect at the same time, one of them normally fails, but SISCI
-     * provides no operation that guarantees this.
-     *
-     * @param peer the node id of the receiver
-     * @param segment the id of the segment with which the receiver was opened
-     * @throws FabricTimeoutException if the receiver was not available in time
-     * @throws FabricException if the receiver already has a sender, or the segment is not a message
-     *     queue
-     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     */
-    public static MessageSender connect(Node node, int peer, int segment, Duration timeout)
+    static MessageSender connect(Node node, int peer, int segment, Duration timeout)
             throws FabricException, InterruptedIOException {
         // Created before the connection, because the node closes newer objects first.
         var feedbackSegment =

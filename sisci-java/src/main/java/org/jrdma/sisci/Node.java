@@ -222,7 +222,8 @@ public final class Node extends SisciObject {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "Invalid address: %,d bytes at 0x%x of node %d. Physical addresses have 48 bits, node ids 16.",
+                            "Invalid address: %,d bytes at 0x%x of node %d. Physical addresses have"
+                                + " 48 bits, node ids 16.",
                             bytes,
                             physicalAddress,
                             node));
@@ -296,6 +297,35 @@ public final class Node extends SisciObject {
                 "data interrupt %d of node %d".formatted(number, node),
                 timeout,
                 () -> RemoteDataInterrupt.connect(node(), node, number));
+    }
+
+    /**
+     * Creates the receiving side of a message queue: creates a segment with a ring buffer for the
+     * messages, and makes it available.
+     *
+     * @param segment the id of the segment, which the sender uses to connect
+     * @param capacity the size of the ring buffer in bytes: a multiple of 8, at least 64. A message
+     *     occupies its length rounded up to a multiple of 8, plus 8 bytes
+     */
+    public MessageReceiver newMessageQueue(int segment, int capacity) throws SisciException {
+        return MessageReceiver.open(this, segment, capacity);
+    }
+
+    /**
+     * Connects to the receiving side of a message queue, and retries until it is available. A
+     * message queue can have only one sender. If two senders connect at the same time, one of them
+     * normally fails, but SISCI provides no operation that guarantees this.
+     *
+     * @param node the node id of the receiver
+     * @param segment the id of the segment with which the receiver was created
+     * @throws FabricTimeoutException if the receiver was not available in time
+     * @throws FabricException if the receiver already has a sender, or the segment is not a message
+     *     queue
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public MessageSender connectMessageQueue(int node, int segment, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        return MessageSender.connect(this, node, segment, timeout);
     }
 
     /**

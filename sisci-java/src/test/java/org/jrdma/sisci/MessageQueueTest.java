@@ -38,8 +38,8 @@ class MessageQueueTest {
     void open() throws Exception {
         library = new TestLibrary(Kind.SINGLE_THREADED);
         node = library.sisci.open();
-        receiver = MessageReceiver.open(node, 7, CAPACITY);
-        sender = MessageSender.connect(node, 4, 7, TIMEOUT);
+        receiver = node.newMessageQueue(7, CAPACITY);
+        sender = node.connectMessageQueue(4, 7, TIMEOUT);
     }
 
     @AfterEach
@@ -135,9 +135,10 @@ class MessageQueueTest {
     @Test
     void shouldRejectASecondSender() {
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> MessageSender.connect(node, 4, 7, TIMEOUT))
+                .isThrownBy(() -> node.connectMessageQueue(4, 7, TIMEOUT))
                 .withMessage(
-                        "The message queue in segment 7 of node 4 from node 4 already has a sender");
+                        "The message queue in segment 7 of node 4 from node 4 already has a"
+                            + " sender");
         assertThat(library.calls("SCIDisconnectSegment")).isOne();
     }
 
@@ -147,14 +148,14 @@ class MessageQueueTest {
         segment.offer();
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> MessageSender.connect(node, 4, 8, TIMEOUT))
+                .isThrownBy(() -> node.connectMessageQueue(4, 8, TIMEOUT))
                 .withMessageEndingWith("the segment is not a message queue");
     }
 
     @Test
     void shouldRejectAnInvalidCapacity() {
-        assertThatIllegalArgumentException().isThrownBy(() -> MessageReceiver.open(node, 9, 63));
-        assertThatIllegalArgumentException().isThrownBy(() -> MessageReceiver.open(node, 9, 100));
+        assertThatIllegalArgumentException().isThrownBy(() -> node.newMessageQueue(9, 63));
+        assertThatIllegalArgumentException().isThrownBy(() -> node.newMessageQueue(9, 100));
     }
 
     @Test
@@ -167,7 +168,9 @@ class MessageQueueTest {
             assertThatExceptionOfType(FabricException.class)
                     .isThrownBy(() -> receiver.receive(TIMEOUT))
                     .withMessage(
-                            "The message queue in segment 7 of node 4 is corrupt from message number 0 on: stores were lost, or another process wrote to it. Open another queue.");
+                            "The message queue in segment 7 of node 4 is corrupt from message"
+                                + " number 0 on: stores were lost, or another process wrote to it."
+                                + " Open another queue.");
 
             ring.putLong(MessageRing.RING, MessageRing.word(0, 1000));
             assertThatExceptionOfType(FabricException.class)
@@ -206,7 +209,8 @@ class MessageQueueTest {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> receiver.receive(TIMEOUT))
                 .withMessage(
-                        "The sender of the message queue in segment 7 of node 4 has closed or is lost");
+                        "The sender of the message queue in segment 7 of node 4 has closed or is"
+                            + " lost");
     }
 
     @Test
@@ -222,7 +226,8 @@ class MessageQueueTest {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> receiver.receive(TIMEOUT))
                 .withMessage(
-                        "The sender of the message queue in segment 7 of node 4 has closed or is lost");
+                        "The sender of the message queue in segment 7 of node 4 has closed or is"
+                            + " lost");
     }
 
     @Test
@@ -262,7 +267,7 @@ class MessageQueueTest {
         sender.close();
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> MessageSender.connect(node, 4, 7, TIMEOUT))
+                .isThrownBy(() -> node.connectMessageQueue(4, 7, TIMEOUT))
                 .withMessageContaining("cannot be used again: its sender has closed");
     }
 

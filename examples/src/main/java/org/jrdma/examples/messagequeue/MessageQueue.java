@@ -48,7 +48,7 @@ public final class MessageQueue extends FabricProgram {
     }
 
     private static void receive(Node node) throws IOException {
-        try (var receiver = MessageReceiver.open(node, SEGMENT, CAPACITY)) {
+        try (var receiver = node.newMessageQueue(SEGMENT, CAPACITY)) {
             IO.println("waiting on node %d, until %s".formatted(node.id(), deadline()));
             var received = 0L;
             var message = receiver.receive(TIMEOUT);
@@ -66,7 +66,7 @@ public final class MessageQueue extends FabricProgram {
     private void send(Node node) throws IOException {
         IO.println("connecting to node %d, until %s".formatted(peer, deadline()));
         try (var arena = Arena.ofConfined();
-                var sender = MessageSender.connect(node, peer, SEGMENT, TIMEOUT)) {
+                var sender = node.connectMessageQueue(peer, SEGMENT, TIMEOUT)) {
             var message = arena.allocate(BYTES);
             var start = System.nanoTime();
             for (var i = 0; i < count; i++) {

@@ -1,24 +1,11 @@
 package org.jrdma.verbs.access;
 
-import java.time.Duration;
-import org.jrdma.verbs.AsyncSharedReceiveQueue;
-import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.CompletionQueue;
-import org.jrdma.verbs.Device;
-import org.jrdma.verbs.PolledSharedReceiveQueue;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.handle.AccessInitializer;
-import org.jrdma.verbs.handle.DeviceHandle;
-import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.queue.AsyncWorkQueue;
-import org.jrdma.verbs.queue.NativeCompletionQueue;
-import org.jrdma.verbs.queue.NativeQueuePair;
-import org.jrdma.verbs.queue.NativeSharedReceiveQueue.XrcBinding;
-import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,30 +34,7 @@ public abstract class VerbsAccess {
         return Holder.ACCESS;
     }
 
-    public abstract DeviceHandle handle(Device device);
-
-    public abstract DomainHandle handle(ProtectionDomain domain);
-
-    public abstract NativeCompletionQueue<PolledWorkQueue> nativeQueue(CompletionQueue queue);
-
-    public abstract NativeCompletionQueue<AsyncWorkQueue> nativeQueue(
-            CompletionDispatcher dispatcher);
-
-    public abstract PolledSharedReceiveQueue sharedReceiveQueue(
-            DomainHandle domain, int capacity, int elements, XrcBinding<PolledWorkQueue> xrc)
-            throws VerbsException;
-
-    public abstract AsyncSharedReceiveQueue sharedReceiveQueue(
-            DomainHandle domain,
-            int capacity,
-            int elements,
-            Duration slotTimeout,
-            XrcBinding<AsyncWorkQueue> xrc)
-            throws VerbsException;
-
     /** Creates a queue pair for a port, regardless of the port in the options. */
     public abstract <Q extends QueuePair> Q newQueuePair(
             ProtectionDomain domain, QueuePairOptions<Q> options, int port) throws VerbsException;
-
-    public abstract QueuePair.Handle handle(NativeQueuePair queuePair);
 }

@@ -1,7 +1,6 @@
 package org.jrdma.verbs.cm;
 
 import java.io.InterruptedIOException;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.PolledQueuePair;
@@ -21,18 +20,10 @@ final class ChannelOpening {
     private ChannelOpening() {}
 
     static RdmaChannel connect(
-            ConnectionManager connections,
-            InetSocketAddress peer,
-            ProtectionDomain domain,
-            RdmaChannelOptions options,
-            Duration timeout)
+            ProtectionDomain domain, RdmaChannelOptions options, Connector connector)
             throws FabricException, InterruptedIOException {
         options.checkPrivateData(PrivateDataSizes.REQUEST, isIwarp(domain));
-        return open(
-                domain,
-                options,
-                true,
-                connectionOptions -> connections.connect(peer, domain, connectionOptions, timeout));
+        return open(domain, options, true, connector);
     }
 
     static RdmaChannel accept(
@@ -60,7 +51,8 @@ final class ChannelOpening {
         return domain.device().description().transportType() == TransportType.IWARP;
     }
 
-    private interface Connector {
+    /** Connects, or accepts a connect request. */
+    interface Connector {
         Connection<PolledQueuePair> connect(ConnectionOptions<PolledQueuePair> options)
                 throws FabricException, InterruptedIOException;
     }

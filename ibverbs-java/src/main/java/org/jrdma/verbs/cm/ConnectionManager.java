@@ -251,6 +251,27 @@ public final class ConnectionManager {
     }
 
     /**
+     * Connects a channel to a peer that {@linkplain ConnectionRequest#acceptChannel accepts}
+     * channels.
+     *
+     * @param domain the protection domain, which determines the local device
+     * @throws IllegalArgumentException if the private data is too long
+     * @throws CmException if there is no route to the peer, or the peer rejects the connection
+     * @throws VerbsException if the peer accepts the connection but not as a channel
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public RdmaChannel connectChannel(
+            InetSocketAddress address,
+            ProtectionDomain domain,
+            RdmaChannelOptions options,
+            Duration timeout)
+            throws FabricException, InterruptedIOException {
+        return ChannelOpening.connect(
+                domain, options, connection -> connect(address, domain, connection, timeout));
+    }
+
+    /**
      * Creates a listener at an address, with a backlog of 128 connect requests; see {@link
      * #listen(InetSocketAddress, int)}.
      */

@@ -10,11 +10,11 @@ import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.XrcDomain;
+import org.jrdma.verbs.XrcReceiveQueuePair;
 import org.jrdma.verbs.access.VerbsAccess;
 import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.xrc.XrcDomain;
-import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 
 /**
  * Options of a connection and its queue pair. Immutable: each method returns a changed copy.
@@ -95,11 +95,11 @@ public final class ConnectionOptions<Q extends QueuePair> {
     public static ConnectionOptions<XrcReceiveQueuePair> xrcReceive(XrcDomain domain) {
         return new ConnectionOptions<>((port, protectionDomain) -> {
             var device = protectionDomain.device().name();
-            if (!device.equals(domain.device().name())) {
+            if (!device.equals(domain.deviceName())) {
                 throw new VerbsException(
                         "rdma_accept",
                         "The connection uses device %s, but %s belongs to device %s"
-                                .formatted(device, domain, domain.device().name()));
+                                .formatted(device, domain, domain.deviceName()));
             }
             return domain.newReceiveQueuePair(port);
         });

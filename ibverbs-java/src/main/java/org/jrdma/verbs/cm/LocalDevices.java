@@ -13,7 +13,7 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.Gid;
-import org.jrdma.verbs.model.GidType;
+import org.jrdma.verbs.model.GidEntry;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -91,7 +91,7 @@ final class LocalDevices {
         var addresses = new LinkedHashSet<InetAddress>();
         for (var port = 1; port <= device.attributes().ports(); port++) {
             for (var entry : device.gids(port)) {
-                if (entry.type() == GidType.ROCE_V2 && !entry.gid().isLinkLocal()) {
+                if (entry.type() == GidEntry.Type.ROCE_V2 && !entry.gid().isLinkLocal()) {
                     addresses.add(address(entry.gid()));
                 }
             }

@@ -2,7 +2,6 @@ package org.jrdma.verbs.cm;
 
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import org.jrdma.ffi.BlockingCalls;
@@ -123,47 +122,6 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Connects to a peer that accepts channels.
-     *
-     * @param domain the protection domain, which determines the local device
-     * @throws IllegalArgumentException if the private data is too long
-     * @throws CmException if there is no route to the peer, or the peer rejects the connection
-     * @throws VerbsException if the peer accepts the connection but not as a channel
-     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
-     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     */
-    public static RdmaChannel connect(
-            ConnectionManager connections,
-            InetSocketAddress peer,
-            ProtectionDomain domain,
-            RdmaChannelOptions options,
-            Duration timeout)
-            throws FabricException, InterruptedIOException {
-        return ChannelOpening.connect(connections, peer, domain, options, timeout);
-    }
-
-    /**
-     * Accepts a connect request for a channel, and rejects any other request. This method closes
-     * the request in every case. On iWARP, this side cannot send before a first header has arrived
-     * from the peer, which the channel at the peer sends automatically.
-     *
-     * @param domain a protection domain of the request's device
-     * @throws IllegalArgumentException if the private data is too long
-     * @throws VerbsException if the request is not for a channel
-     * @throws CmException if the peer has timed out or withdrawn its request
-     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
-     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     */
-    public static RdmaChannel accept(
-            ConnectionRequest request,
-            ProtectionDomain domain,
-            RdmaChannelOptions options,
-            Duration timeout)
-            throws FabricException, InterruptedIOException {
-        return ChannelOpening.accept(request, domain, options, timeout);
-    }
-
-    /**
      * The underlying connection, which the channel owns. The program must not post requests to its
      * queue pair, because they would occupy slots that the channel relies on.
      */
@@ -177,15 +135,6 @@ public final class RdmaChannel implements AutoCloseable {
      */
     public PrivateData privateData() {
         return privateData;
-    }
-
-    /**
-     * Returns the private data of a request before it is accepted; empty if the request is not for
-     * a channel.
-     */
-    public static Optional<PrivateData> privateData(ConnectionRequest request) {
-        var all = request.privateData();
-        return ChannelParameters.decode(all).map(_ -> ChannelParameters.programData(all));
     }
 
     /**

@@ -74,7 +74,7 @@ public final class RdmaChannelOptions {
     /**
      * Sets the private data for the peer's program: at most 44 bytes when connecting, 184 bytes
      * when accepting, 236 bytes on iWARP. The peer receives the data, possibly with padding, from
-     * {@link RdmaChannel#privateData()} or {@link RdmaChannel#privateData(ConnectionRequest)}.
+     * {@link RdmaChannel#privateData()} or {@link ConnectionRequest#channelPrivateData()}.
      */
     public RdmaChannelOptions privateData(byte... data) {
         return with(copy -> copy.privateData = data.clone());

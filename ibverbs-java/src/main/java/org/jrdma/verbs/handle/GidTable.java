@@ -11,7 +11,6 @@ import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.GidEntry;
-import org.jrdma.verbs.model.GidType;
 import org.jrdma.verbs.model.LinkLayer;
 import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
@@ -87,9 +86,9 @@ final class GidTable {
                 row.index(),
                 gid,
                 switch (read(attributes.resolve("types/" + row.index()))) {
-                    case "IB/RoCE v1" -> isRoce ? GidType.ROCE_V1 : GidType.INFINIBAND;
-                    case "RoCE v2" -> GidType.ROCE_V2;
-                    default -> GidType.UNKNOWN;
+                    case "IB/RoCE v1" -> isRoce ? GidEntry.Type.ROCE_V1 : GidEntry.Type.INFINIBAND;
+                    case "RoCE v2" -> GidEntry.Type.ROCE_V2;
+                    default -> GidEntry.Type.UNKNOWN;
                 },
                 read(attributes.resolve("ndevs/" + row.index())));
     }

@@ -15,12 +15,12 @@ import org.jrdma.verbs.model.DataOrder;
 import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.FlushPlacement;
 import org.jrdma.verbs.model.ForkStatus;
-import org.jrdma.verbs.model.GidType;
+import org.jrdma.verbs.model.GidEntry;
 import org.jrdma.verbs.model.LinkLayer;
 import org.jrdma.verbs.model.MigrationState;
 import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.NodeType;
-import org.jrdma.verbs.model.PortState;
+import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.QueuePairAttribute;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
@@ -45,8 +45,8 @@ public final class Codes {
             new EnumCodes<>(FlushPlacement.class, null, Codes::code);
     public static final EnumCodes<CompletionField> COMPLETION_FIELD =
             new EnumCodes<>(CompletionField.class, null, Codes::code);
-    public static final EnumCodes<GidType> GID_TYPE =
-            new EnumCodes<>(GidType.class, GidType.UNKNOWN, Codes::code);
+    public static final EnumCodes<GidEntry.Type> GID_TYPE =
+            new EnumCodes<>(GidEntry.Type.class, GidEntry.Type.UNKNOWN, Codes::code);
     public static final EnumCodes<Mtu> MTU = new EnumCodes<>(Mtu.class, null, Codes::code);
     public static final EnumCodes<StaticRate> STATIC_RATE =
             new EnumCodes<>(StaticRate.class, StaticRate.UNKNOWN, Codes::code);
@@ -56,8 +56,8 @@ public final class Codes {
             new EnumCodes<>(NodeType.class, NodeType.UNKNOWN, Codes::code);
     public static final EnumCodes<TransportType> TRANSPORT_TYPE =
             new EnumCodes<>(TransportType.class, TransportType.UNKNOWN, Codes::code);
-    public static final EnumCodes<PortState> PORT_STATE =
-            new EnumCodes<>(PortState.class, PortState.UNKNOWN, Codes::code);
+    public static final EnumCodes<PortAttributes.State> PORT_STATE =
+            new EnumCodes<>(PortAttributes.State.class, PortAttributes.State.UNKNOWN, Codes::code);
     public static final EnumCodes<LinkLayer> LINK_LAYER =
             new EnumCodes<>(LinkLayer.class, LinkLayer.UNSPECIFIED, Codes::code);
     public static final EnumCodes<AtomicCapability> ATOMIC_CAPABILITY =
@@ -173,7 +173,7 @@ public final class Codes {
         };
     }
 
-    private static int code(GidType constant) {
+    private static int code(GidEntry.Type constant) {
         return switch (constant) {
             case INFINIBAND -> rdma_h.IBV_GID_TYPE_IB();
             case ROCE_V1 -> rdma_h.IBV_GID_TYPE_ROCE_V1();
@@ -253,7 +253,7 @@ public final class Codes {
         };
     }
 
-    private static int code(PortState constant) {
+    private static int code(PortAttributes.State constant) {
         return switch (constant) {
             case NOP -> rdma_h.IBV_PORT_NOP();
             case DOWN -> rdma_h.IBV_PORT_DOWN();

@@ -10,7 +10,25 @@ package org.jrdma.verbs.model;
  * @param type the format of the packets that are sent with this source address
  * @param netDevice the network interface of the entry, or an empty string if it has none
  */
-public record GidEntry(int port, int index, Gid gid, GidType type, String netDevice) {
+public record GidEntry(int port, int index, Gid gid, Type type, String netDevice) {
+
+    /**
+     * The format of the packets that are sent with a GID as their source address. In C: {@code enum
+     * ibv_gid_type}.
+     */
+    public enum Type {
+        /** InfiniBand packets. */
+        INFINIBAND,
+        /** RoCE version 1: Ethernet frames without an IP header, which routers do not forward. */
+        ROCE_V1,
+        /** RoCE version 2: UDP datagrams to port 4791. */
+        ROCE_V2,
+        /**
+         * An unknown format: the library is too old to report the type, and the kernel does not
+         * report it in sysfs.
+         */
+        UNKNOWN
+    }
 
     /** Formats the entry as {@code 1: ::ffff:10.77.0.1 (ROCE_V2, eth0)}. */
     @Override

@@ -26,12 +26,12 @@ import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.DataOrder;
 import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.ForkStatus;
-import org.jrdma.verbs.model.GidType;
+import org.jrdma.verbs.model.GidEntry;
 import org.jrdma.verbs.model.LinkLayer;
 import org.jrdma.verbs.model.MigrationState;
 import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.NodeType;
-import org.jrdma.verbs.model.PortState;
+import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.QueuePairAttribute;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
@@ -81,8 +81,8 @@ class CodesTest {
                         "IBV_WC_EX_WITH_TM_INFO"), // tag matching is not supported
                 mapping(
                         Codes.GID_TYPE,
-                        GidType.class,
-                        Set.of(GidType.UNKNOWN),
+                        GidEntry.Type.class,
+                        Set.of(GidEntry.Type.UNKNOWN),
                         "IBV_GID_TYPE_(?!SYSFS)"),
                 mapping(
                         Codes.STATIC_RATE,
@@ -109,8 +109,8 @@ class CodesTest {
                         "IBV_TRANSPORT_UNKNOWN"),
                 mapping(
                         Codes.PORT_STATE,
-                        PortState.class,
-                        Set.of(PortState.UNKNOWN),
+                        PortAttributes.State.class,
+                        Set.of(PortAttributes.State.UNKNOWN),
                         "IBV_PORT_(NOP|DOWN|INIT|ARMED|ACTIVE|ACTIVE_DEFER)$"),
                 mapping(
                         Codes.LINK_LAYER,

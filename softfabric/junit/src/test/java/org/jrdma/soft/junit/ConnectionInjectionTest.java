@@ -82,23 +82,16 @@ class ConnectionInjectionTest {
             var server =
                     CompletableFuture.supplyAsync(() -> {
                         try (var channel =
-                                RdmaChannel.accept(
-                                        listener.next(TIMEOUT),
-                                        domain,
-                                        channelOptions(),
-                                        TIMEOUT)) {
+                                listener.next(TIMEOUT)
+                                        .acceptChannel(domain, channelOptions(), TIMEOUT)) {
                             return receive(channel);
                         } catch (Exception e) {
                             throw new IllegalStateException(e);
                         }
                     });
             try (var channel =
-                    RdmaChannel.connect(
-                            connections,
-                            listener.localAddress(),
-                            domain,
-                            channelOptions(),
-                            TIMEOUT)) {
+                    connections.connectChannel(
+                            listener.localAddress(), domain, channelOptions(), TIMEOUT)) {
                 var message = MemorySegment.ofArray(new byte[100]);
                 for (var sent = 0; sent < MESSAGES; ) {
                     if (channel.trySend(message)) {

@@ -10,11 +10,9 @@ import org.jrdma.verbs.model.DeviceAttributes;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.GidEntry;
-import org.jrdma.verbs.model.GidType;
 import org.jrdma.verbs.model.LinkLayer;
 import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.PortAttributes;
-import org.jrdma.verbs.model.PortState;
 import org.jrdma.verbs.model.TransportType;
 
 /** Prints the attributes of a device with the same lines and columns as the C program. */
@@ -228,7 +226,7 @@ final class Report {
             for (var row : device.gids(port.port())) {
                 // Skips the GID of an iWARP device that contains its hardware address. The lower
                 // half of this GID is 0.
-                if (row.type() != GidType.UNKNOWN && row.gid().interfaceId() != 0) {
+                if (row.type() != GidEntry.Type.UNKNOWN && row.gid().interfaceId() != 0) {
                     var name = "GID[%3d]".formatted(row.index());
                     portField(name, isEthernet ? gid(row) + ", " + version(row) : gid(row));
                 }
@@ -284,7 +282,7 @@ final class Report {
         };
     }
 
-    private static String state(PortState state) {
+    private static String state(PortAttributes.State state) {
         return switch (state) {
             case NOP -> "invalid state (0)";
             case DOWN -> "PORT_DOWN (1)";
@@ -368,12 +366,12 @@ final class Report {
      * name as for RoCE v1.
      */
     private static String version(GidEntry row) {
-        return row.type() == GidType.ROCE_V2 ? "RoCE v2" : "RoCE v1";
+        return row.type() == GidEntry.Type.ROCE_V2 ? "RoCE v2" : "RoCE v1";
     }
 
     /** Returns a GID as text. The GID of RoCE v2 is printed as an IP address. */
     private static String gid(GidEntry row) {
-        if (row.type() != GidType.ROCE_V2) {
+        if (row.type() != GidEntry.Type.ROCE_V2) {
             return groups(row.gid().toHexDigits());
         }
         return row.gid().isIpv4() ? row.gid().toString() : shortened(row.gid());

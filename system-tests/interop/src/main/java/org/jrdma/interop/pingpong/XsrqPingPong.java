@@ -19,8 +19,8 @@ import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedSend;
-import org.jrdma.verbs.xrc.XrcDomain;
-import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
+import org.jrdma.verbs.SharedReceiveQueueOptions;
+import org.jrdma.verbs.XrcReceiveQueuePair;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -94,12 +94,16 @@ public final class XsrqPingPong extends PingPongProgram {
 
     @Override
     void play(Device device) throws IOException {
-        try (var xrcDomain = XrcDomain.open(device, domainFile());
+        try (var xrcDomain = device.openXrcDomain(domainFile());
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(access());
                 var completions = device.newCompletionQueue(completionQueue());
                 var cursor = completions.newCursor(16);
-                var shared = xrcDomain.newSharedReceiveQueue(domain, completions, clients)) {
+                var shared =
+                        domain.newXrcSharedReceiveQueue(
+                                xrcDomain,
+                                completions,
+                                SharedReceiveQueueOptions.capacity(clients))) {
 
             var buffer = memory.region(size);
             for (var i = 0; i < clients; i++) {

@@ -12,7 +12,6 @@ import java.time.Duration;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.MessageReceiver;
-import org.jrdma.sisci.MessageSender;
 import org.junit.jupiter.api.Test;
 
 /** Tests message queues between nodes. */
@@ -30,7 +29,7 @@ class MessageQueueTest extends NodesTest {
 
     private void peerOpens() throws Exception {
         peer.run(context ->
-                context.put("receiver", MessageReceiver.open(context.node(), SEGMENT, CAPACITY)));
+                context.put("receiver", context.node().newMessageQueue(SEGMENT, CAPACITY)));
     }
 
     private void peerReceives(String text) throws Exception {
@@ -43,7 +42,7 @@ class MessageQueueTest extends NodesTest {
     @Test
     void shouldDeliverMessages() throws Exception {
         peerOpens();
-        var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
+        var sender = node.connectMessageQueue(peer.node(), SEGMENT, TIMEOUT);
 
         sender.send(message("Saluton"), TIMEOUT);
         sender.send(message(""), TIMEOUT);
@@ -57,13 +56,12 @@ class MessageQueueTest extends NodesTest {
     /** Sends messages of various lengths through a small ring buffer. */
     @Test
     void shouldNotLoseTearOrReorderMessages() throws Exception {
-        try (var receiver = MessageReceiver.open(node, SEGMENT, CAPACITY)) {
+        try (var receiver = node.newMessageQueue(SEGMENT, CAPACITY)) {
             var localNode = node.id();
             var sent =
                     peer.submit(context -> {
                         try (var sender =
-                                MessageSender.connect(
-                                        context.node(), localNode, SEGMENT, TIMEOUT)) {
+                                context.node().connectMessageQueue(localNode, SEGMENT, TIMEOUT)) {
                             for (var i = 0; i < MESSAGES; i++) {
                                 var length = i * 37 % (sender.maxMessageBytes() + 1);
                                 sender.send(
@@ -90,7 +88,7 @@ class MessageQueueTest extends NodesTest {
     @Test
     void shouldRejectASendWhenTheRingBufferIsFull() throws Exception {
         peerOpens();
-        var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
+        var sender = node.connectMessageQueue(peer.node(), SEGMENT, TIMEOUT);
         var large = MemorySegment.ofArray(new byte[sender.maxMessageBytes()]);
         while (sender.trySend(large)) {
             // fills the ring buffer
@@ -106,8 +104,8 @@ class MessageQueueTest extends NodesTest {
     @Test
     void shouldCloseTheSenderBeforeTheReceiverOnOneThreadWithoutWaiting() throws Exception {
         var other = fabric.sisci().open();
-        var receiver = MessageReceiver.open(other, SEGMENT, CAPACITY);
-        var sender = MessageSender.connect(node, other.id(), SEGMENT, TIMEOUT);
+        var receiver = other.newMessageQueue(SEGMENT, CAPACITY);
+        var sender = node.connectMessageQueue(other.id(), SEGMENT, TIMEOUT);
         sender.send(message("Saluton"), TIMEOUT);
         assertThat(receiver.receive(TIMEOUT)).asString(UTF_8).isEqualTo("Saluton");
         // connects to the sender, to report the consumed bytes
@@ -129,8 +127,8 @@ class MessageQueueTest extends NodesTest {
         for (var received : new int[] {0, 1}) {
             var senderNode = fabric.sisci().open();
             var receiverNode = fabric.sisci().open();
-            var receiver = MessageReceiver.open(receiverNode, SEGMENT, CAPACITY);
-            var sender = MessageSender.connect(senderNode, receiverNode.id(), SEGMENT, TIMEOUT);
+            var receiver = receiverNode.newMessageQueue(SEGMENT, CAPACITY);
+            var sender = senderNode.connectMessageQueue(receiverNode.id(), SEGMENT, TIMEOUT);
             for (var i = 0; i < received; i++) {
                 sender.send(message("Saluton"), TIMEOUT);
                 assertThat(receiver.receive(TIMEOUT)).hasSize(7);
@@ -156,8 +154,8 @@ class MessageQueueTest extends NodesTest {
         for (var senderFirst : new boolean[] {false, true}) {
             var senderNode = fabric.sisci().open();
             var receiverNode = fabric.sisci().open();
-            var receiver = MessageReceiver.open(receiverNode, SEGMENT, CAPACITY);
-            var sender = MessageSender.connect(senderNode, receiverNode.id(), SEGMENT, TIMEOUT);
+            var receiver = receiverNode.newMessageQueue(SEGMENT, CAPACITY);
+            var sender = senderNode.connectMessageQueue(receiverNode.id(), SEGMENT, TIMEOUT);
             sender.send(message("Saluton"), TIMEOUT);
             assertThat(receiver.receive(TIMEOUT)).hasSize(7);
             receiver.tryReceive((_, _, _) -> {});
@@ -178,16 +176,16 @@ class MessageQueueTest extends NodesTest {
         peer.run(context -> context.get("receiver", MessageReceiver.class).close());
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> MessageSender.connect(node, peer.node(), SEGMENT, ofMillis(20)));
+                .isThrownBy(() -> node.connectMessageQueue(peer.node(), SEGMENT, ofMillis(20)));
     }
 
     @Test
     void shouldRejectASecondSender() throws Exception {
         peerOpens();
-        var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
+        var sender = node.connectMessageQueue(peer.node(), SEGMENT, TIMEOUT);
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT))
+                .isThrownBy(() -> node.connectMessageQueue(peer.node(), SEGMENT, TIMEOUT))
                 .withMessageContaining("already has a sender");
 
         sender.send(message("Saluton"), TIMEOUT);
@@ -198,7 +196,7 @@ class MessageQueueTest extends NodesTest {
     void shouldRejectASendAfterTheLinkHasFailed() throws Exception {
         var cable = fabric.cable();
         peerOpens();
-        var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
+        var sender = node.connectMessageQueue(peer.node(), SEGMENT, TIMEOUT);
 
         cable.cut();
         cable.restore();
@@ -216,7 +214,7 @@ class MessageQueueTest extends NodesTest {
     @Test
     void shouldRejectUseAfterClose() throws Exception {
         peerOpens();
-        var sender = MessageSender.connect(node, peer.node(), SEGMENT, TIMEOUT);
+        var sender = node.connectMessageQueue(peer.node(), SEGMENT, TIMEOUT);
 
         sender.close();
         sender.close();

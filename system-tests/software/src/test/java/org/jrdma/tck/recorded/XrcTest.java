@@ -8,12 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.DirectConnectOptions;
+import org.jrdma.verbs.SharedReceiveQueueOptions;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.xrc.XrcDomain;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,10 +36,10 @@ class XrcTest {
         try (var device = recorder.open()) {
             recorder.calls();
 
-            XrcDomain.create(device);
-            XrcDomain.create(device, file);
-            XrcDomain.open(device, file);
-            XrcDomain.join(device, file);
+            device.newXrcDomain();
+            device.newXrcDomain(file);
+            device.openXrcDomain(file);
+            device.joinXrcDomain(file);
 
             assertThat(recorder.calls())
                     .containsExactly(
@@ -65,12 +65,14 @@ class XrcTest {
     void shouldCreateAReceiveQueueThatHasANumber() throws Exception {
         recorder.answer("srq_num", 0x345);
         try (var device = recorder.open()) {
-            var domain = XrcDomain.create(device);
+            var domain = device.newXrcDomain();
             var memory = device.newProtectionDomain();
             var completions = device.newCompletionQueue(16);
             recorder.calls();
 
-            var queue = domain.newSharedReceiveQueue(memory, completions, 8, 2);
+            var queue =
+                    memory.newXrcSharedReceiveQueue(
+                            domain, completions, SharedReceiveQueueOptions.capacity(8).elements(2));
             var buffer = memory.newArena(Access.LOCAL_WRITE).region(100);
 
             assertThat(queue.number()).isEqualTo(0x345);
@@ -176,7 +178,7 @@ class XrcTest {
     @Test
     void shouldCreateAndOpenAReceiveQueuePairOfADomain() throws Exception {
         try (var device = recorder.open()) {
-            var domain = XrcDomain.create(device);
+            var domain = device.newXrcDomain();
             recorder.calls();
 
             var receiver = domain.newReceiveQueuePair(2);
@@ -219,7 +221,7 @@ class XrcTest {
     @Test
     void shouldQueryThePortOfAQueuePairThatItOpens() throws Exception {
         try (var device = recorder.open()) {
-            var domain = XrcDomain.create(device);
+            var domain = device.newXrcDomain();
             recorder.answer("opened_port", 2);
 
             var opened = domain.openReceiveQueuePair(0x100);
@@ -238,7 +240,7 @@ class XrcTest {
     @ValueSource(strings = {"ibv_query_qp", "nothing"})
     void shouldDestroyAnOpenedQueuePairWhosePortIsUnknown(String failing) throws Exception {
         try (var device = recorder.open()) {
-            var domain = XrcDomain.create(device);
+            var domain = device.newXrcDomain();
             if (failing.equals("nothing")) {
                 recorder.answer("opened_port", 99);
             } else {
@@ -258,9 +260,12 @@ class XrcTest {
         try (var device = recorder.openWithout(member)) {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> {
-                        var domain = XrcDomain.create(device);
-                        domain.newSharedReceiveQueue(
-                                device.newProtectionDomain(), device.newCompletionQueue(16), 8);
+                        var domain = device.newXrcDomain();
+                        device.newProtectionDomain()
+                                .newXrcSharedReceiveQueue(
+                                        domain,
+                                        device.newCompletionQueue(16),
+                                        SharedReceiveQueueOptions.capacity(8));
                         domain.newReceiveQueuePair();
                         domain.openReceiveQueuePair(0x100);
                     })
@@ -271,14 +276,16 @@ class XrcTest {
     @Test
     void shouldDestroyAReceiveQueueWhoseNumberIsUnknown() throws Exception {
         try (var device = recorder.open()) {
-            var domain = XrcDomain.create(device);
+            var domain = device.newXrcDomain();
             var memory = device.newProtectionDomain();
             var completions = device.newCompletionQueue(16);
             recorder.calls();
             recorder.fail("ibv_get_srq_num", Errno.EINVAL);
 
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> domain.newSharedReceiveQueue(memory, completions, 8))
+                    .isThrownBy(() ->
+                            memory.newXrcSharedReceiveQueue(
+                                    domain, completions, SharedReceiveQueueOptions.capacity(8)))
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
 
             assertThat(recorder.calls()).last().isEqualTo("ibv_destroy_srq srq=srq1");

@@ -32,6 +32,6 @@ final class ChannelPeer {
 
     private static RdmaChannel accept(ConnectionRequest request, ProtectionDomain domain)
             throws Exception {
-        return RdmaChannel.accept(request, domain, RdmaChannelOptions.DEFAULT, TIMEOUT);
+        return request.acceptChannel(domain, RdmaChannelOptions.DEFAULT, TIMEOUT);
     }
 }

@@ -73,7 +73,7 @@ final class KeyValueServer implements AutoCloseable {
     }
 
     private void serve(ConnectionRequest request) {
-        try (var channel = RdmaChannel.accept(request, domain, options, ofSeconds(10))) {
+        try (var channel = request.acceptChannel(domain, options, ofSeconds(10))) {
             open.put(channel, true);
             var requests = new ArrayDeque<String>();
             RdmaChannel.Handler handler = (buffer, length) -> requests.add(text(buffer, length));

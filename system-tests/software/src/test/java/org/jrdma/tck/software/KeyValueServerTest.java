@@ -78,7 +78,7 @@ class KeyValueServerTest {
                 InetSocketAddress server,
                 RdmaChannelOptions options)
                 throws IOException {
-            channel = RdmaChannel.connect(connections, server, domain, options, DEADLINE);
+            channel = connections.connectChannel(server, domain, options, DEADLINE);
         }
 
         /** Sends all requests without waiting for answers in between, and returns the answers. */

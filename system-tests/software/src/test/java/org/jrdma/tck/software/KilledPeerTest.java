@@ -164,7 +164,7 @@ class KilledPeerTest {
             var hostAndPort = killedPeer.line().split(" ", -1);
             var peer = new InetSocketAddress(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
             var timeout = Duration.ofSeconds(20);
-            try (var channel = RdmaChannel.connect(connections, peer, domain, options, timeout)) {
+            try (var channel = connections.connectChannel(peer, domain, options, timeout)) {
                 killedPeer.line("accepted");
                 killedPeer.kill();
 

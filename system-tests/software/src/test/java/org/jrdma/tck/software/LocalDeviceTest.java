@@ -64,11 +64,8 @@ class LocalDeviceTest {
         Thread.ofVirtual()
                 .start(() -> {
                     try (var channel =
-                            RdmaChannel.accept(
-                                    listener.next(TIMEOUT),
-                                    domain,
-                                    RdmaChannelOptions.DEFAULT,
-                                    TIMEOUT)) {
+                            listener.next(TIMEOUT)
+                                    .acceptChannel(domain, RdmaChannelOptions.DEFAULT, TIMEOUT)) {
                         peer.complete(channel.connection().peerAddress());
                     } catch (Throwable e) {
                         peer.completeExceptionally(e);
@@ -80,7 +77,7 @@ class LocalDeviceTest {
     private RdmaChannel connect(
             InetSocketAddress peer, ProtectionDomain domain, RdmaChannelOptions options)
             throws IOException {
-        return RdmaChannel.connect(connections, peer, domain, options, TIMEOUT);
+        return connections.connectChannel(peer, domain, options, TIMEOUT);
     }
 
     @Test

@@ -42,7 +42,6 @@ class SnippetTest {
                     "org.jrdma.verbs.flow.model",
                     "org.jrdma.verbs.memory",
                     "org.jrdma.verbs.model",
-                    "org.jrdma.verbs.xrc",
                     "org.jrdma.sisci",
                     "org.jrdma.sockets",
                     "org.jrdma.sockets.model",

@@ -38,7 +38,6 @@ import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.xrc.XrcDomain;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -241,7 +240,7 @@ class SoftConnectionTest {
         try (var here = Verbs.from(library).open(names.getFirst());
                 var other = Verbs.from(library).open(names.getLast());
                 var itsDomain = here.newProtectionDomain();
-                var others = XrcDomain.create(other);
+                var others = other.newXrcDomain();
                 var sent = here.newCompletionQueue(4)) {
             var host = here.gids(1).getFirst().gid().ipv4().orElseThrow().getHostAddress();
             var at = AddressQuery.at(host, "0").type(QueuePairType.XRC_RECEIVE).numericHost();

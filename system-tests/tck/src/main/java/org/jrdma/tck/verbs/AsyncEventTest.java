@@ -9,12 +9,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.verbs.AsyncEvent;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.model.AsyncEvent;
 import org.jrdma.verbs.model.AsyncEventType;
-import org.jrdma.verbs.model.PortState;
+import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -78,10 +78,10 @@ class AsyncEventTest {
         fabric.needs(Feature.PORT_EVENTS);
         try (var _ = fabric.cable().pull(device)) {
             assertPortEvent(await(AsyncEventType.PORT_ERROR));
-            assertThat(device.port(1).state()).isNotEqualTo(PortState.ACTIVE);
+            assertThat(device.port(1).state()).isNotEqualTo(PortAttributes.State.ACTIVE);
         }
         assertPortEvent(await(AsyncEventType.PORT_ACTIVE));
-        assertThat(device.port(1).state()).isEqualTo(PortState.ACTIVE);
+        assertThat(device.port(1).state()).isEqualTo(PortAttributes.State.ACTIVE);
     }
 
     @Test

@@ -21,6 +21,7 @@ import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.SharedReceiveQueueOptions;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Completion;
@@ -59,7 +60,11 @@ class AsyncSharedReceiveQueueTest {
         var memory = domain.newArena(Pair.ALL);
         incoming = memory.region(64 * BYTES);
         outgoing = memory.region(64 * BYTES);
-        shared = domain.newAsyncSharedReceiveQueue(CAPACITY, 2, SLOT_TIMEOUT);
+        shared =
+                domain.newAsyncSharedReceiveQueue(
+                        SharedReceiveQueueOptions.capacity(CAPACITY)
+                                .elements(2)
+                                .slotTimeout(SLOT_TIMEOUT));
         for (var i = 0; i < connections; i++) {
             var sender =
                     domain.newQueuePair(

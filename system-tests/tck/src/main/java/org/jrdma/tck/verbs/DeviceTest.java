@@ -7,10 +7,10 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.ForkStatus;
-import org.jrdma.verbs.model.GidType;
+import org.jrdma.verbs.model.GidEntry;
 import org.jrdma.verbs.model.LinkLayer;
 import org.jrdma.verbs.model.NodeType;
-import org.jrdma.verbs.model.PortState;
+import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
@@ -115,7 +115,7 @@ class DeviceTest {
         var port = device.port(1);
 
         assertThat(port.port()).isEqualTo(1);
-        assertThat(port.state()).isEqualTo(PortState.ACTIVE);
+        assertThat(port.state()).isEqualTo(PortAttributes.State.ACTIVE);
         if (fabric.profile().has(Feature.REPORTING_GREATEST_MTU)) {
             assertThat(port.activeMtu()).isLessThanOrEqualTo(port.maxMtu());
         }
@@ -163,7 +163,7 @@ class DeviceTest {
                 .allSatisfy(row -> {
                     assertThat(row.port()).isEqualTo(1);
                     assertThat(row.gid().isNone()).isFalse();
-                    assertThat(row.type()).isNotEqualTo(GidType.UNKNOWN);
+                    assertThat(row.type()).isNotEqualTo(GidEntry.Type.UNKNOWN);
                 });
     }
 
@@ -176,7 +176,7 @@ class DeviceTest {
         assertThat(choice.explanation().lines()).hasSameSizeAs(rows);
         assertThat(choice.ranking()).allSatisfy(ranked -> assertThat(ranked.reason()).isNotBlank());
         rows.stream()
-                .filter(row -> row.type() == GidType.ROCE_V2 && row.gid().isIpv4())
+                .filter(row -> row.type() == GidEntry.Type.ROCE_V2 && row.gid().isIpv4())
                 .findFirst()
                 .ifPresent(expected -> {
                     assertThat(choice.best()).contains(expected);

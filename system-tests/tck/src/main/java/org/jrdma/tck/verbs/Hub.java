@@ -15,6 +15,7 @@ import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.SharedReceiveQueueOptions;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
@@ -51,7 +52,9 @@ final class Hub implements AutoCloseable {
         completions = device.newCompletionQueue(256);
         cursor = completions.newCursor(16);
         incoming = domain.newArena(Pair.ALL).region(PLACES * PLACE_BYTES);
-        shared = domain.newPolledSharedReceiveQueue(receives, elements);
+        shared =
+                domain.newPolledSharedReceiveQueue(
+                        SharedReceiveQueueOptions.capacity(receives).elements(elements));
         sendersDomain = device.newProtectionDomain();
         sent = device.newCompletionQueue(256);
         sentCursor = sent.newCursor(16);

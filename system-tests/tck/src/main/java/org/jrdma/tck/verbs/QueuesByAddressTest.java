@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.jrdma.verbs.AsyncEvent;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.Device;
@@ -19,11 +18,13 @@ import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.PreparedSend;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.SharedReceiveQueueOptions;
 import org.jrdma.verbs.cm.Connection;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.model.AsyncEvent;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.junit.jupiter.api.AfterEach;
@@ -61,7 +62,9 @@ class QueuesByAddressTest {
         var domain = device.newProtectionDomain();
         outgoing = domain.newArena(Pair.ALL).region(RECEIVES * PLACE_BYTES);
         incoming = domain.newArena(Pair.ALL).region(RECEIVES * PLACE_BYTES);
-        shared = domain.newPolledSharedReceiveQueue(RECEIVES, PIECES);
+        shared =
+                domain.newPolledSharedReceiveQueue(
+                        SharedReceiveQueueOptions.capacity(RECEIVES).elements(PIECES));
         var received = device.newCompletionQueue(64);
         arrived = received.newCursor(RECEIVES);
         var completed = device.newCompletionQueue(64);

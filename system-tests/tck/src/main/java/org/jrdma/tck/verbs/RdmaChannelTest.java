@@ -93,7 +93,7 @@ class RdmaChannelTest {
                 Thread.ofPlatform().daemon(),
                 () -> {
                     try (var channel =
-                            RdmaChannel.accept(listener.next(TIMEOUT), domain, options, TIMEOUT)) {
+                            listener.next(TIMEOUT).acceptChannel(domain, options, TIMEOUT)) {
                         script.run(channel);
                         return script;
                     }
@@ -101,7 +101,7 @@ class RdmaChannelTest {
     }
 
     private RdmaChannel connect(RdmaChannelOptions options) throws IOException {
-        return RdmaChannel.connect(connections, listener.localAddress(), domain, options, TIMEOUT);
+        return connections.connectChannel(listener.localAddress(), domain, options, TIMEOUT);
     }
 
     private static void get(CompletableFuture<?> peer) throws Exception {
@@ -169,10 +169,9 @@ class RdmaChannelTest {
                         Thread.ofPlatform().daemon(),
                         () -> {
                             var request = listener.next(TIMEOUT);
-                            var received = RdmaChannel.privateData(request).orElseThrow().bytes();
+                            var received = request.channelPrivateData().orElseThrow().bytes();
                             try (var channel =
-                                    RdmaChannel.accept(
-                                            request,
+                                    request.acceptChannel(
                                             domain,
                                             RdmaChannelOptions.DEFAULT.privateData(welcome),
                                             TIMEOUT)) {
@@ -277,8 +276,7 @@ class RdmaChannelTest {
                         .daemon()
                         .start(() -> {
                             try (var channel =
-                                    RdmaChannel.connect(
-                                            connections,
+                                    connections.connectChannel(
                                             listener.localAddress(),
                                             otherDomain,
                                             RdmaChannelOptions.DEFAULT,

@@ -25,6 +25,7 @@ import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.SharedReceiveQueueOptions;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.CompletionKind;
@@ -504,14 +505,18 @@ class SharedReceiveQueueTest {
                 .isThrownBy(() -> hub.domain().newPolledSharedReceiveQueue(0))
                 .withMessageContaining("at least one receive with one slice");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> hub.domain().newPolledSharedReceiveQueue(1, 0))
+                .isThrownBy(() ->
+                        hub.domain()
+                                .newPolledSharedReceiveQueue(
+                                        SharedReceiveQueueOptions.capacity(1).elements(0)))
                 .withMessageContaining("at least one receive with one slice");
         assertThatIllegalArgumentException().isThrownBy(() -> hub.shared().resize(0));
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() ->
                         hub.domain()
                                 .newPolledSharedReceiveQueue(
-                                        1, limits.maxSharedReceiveElements() + 1))
+                                        SharedReceiveQueueOptions.capacity(1)
+                                                .elements(limits.maxSharedReceiveElements() + 1)))
                 .withMessageStartingWith("ibv_create_srq failed for 1 receives with ")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
     }

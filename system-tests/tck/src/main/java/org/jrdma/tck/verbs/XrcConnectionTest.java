@@ -16,6 +16,8 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.XrcDomain;
+import org.jrdma.verbs.XrcReceiveQueuePair;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.Connection;
 import org.jrdma.verbs.cm.ConnectionManager;
@@ -29,8 +31,6 @@ import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.QueuePairAttribute;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
-import org.jrdma.verbs.xrc.XrcDomain;
-import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,7 +58,7 @@ class XrcConnectionTest {
         fabric.needs(Feature.XRC);
         connections = fabric.connections();
         device = fabric.open();
-        xrcDomain = XrcDomain.create(device);
+        xrcDomain = device.newXrcDomain();
         domain = device.newProtectionDomain();
         sent = device.newCompletionQueue(16);
         sentCursor = sent.newCursor(4);
@@ -111,7 +111,7 @@ class XrcConnectionTest {
 
     @Test
     void shouldSendToTheReceiveQueueNumberInTheReply() throws Exception {
-        var inbox = XrcHub.Inbox.in(xrcDomain, options -> options);
+        var inbox = XrcHub.Inbox.in(device, xrcDomain, options -> options);
         inbox.receive(3);
         var accepting = startAccepting(inbox.number());
         try (var route = connections.resolve(to(listener, QueuePairType.XRC_SEND), TIMEOUT);

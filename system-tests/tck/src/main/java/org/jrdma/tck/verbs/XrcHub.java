@@ -15,11 +15,12 @@ import org.jrdma.verbs.PolledSharedReceiveQueue;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.SharedReceiveQueueOptions;
+import org.jrdma.verbs.XrcDomain;
+import org.jrdma.verbs.XrcReceiveQueuePair;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.xrc.XrcDomain;
-import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 
 /**
  * An XRC domain with receiving queue pairs. Each of them is connected to its own sending queue
@@ -48,9 +49,9 @@ final class XrcHub implements AutoCloseable {
             MemoryRegion memory,
             PolledSharedReceiveQueue queue) {
 
-        static Inbox in(XrcDomain xrcDomain, UnaryOperator<CompletionQueueOptions> change)
+        static Inbox in(
+                Device device, XrcDomain xrcDomain, UnaryOperator<CompletionQueueOptions> change)
                 throws VerbsException {
-            var device = xrcDomain.device();
             var domain = device.newProtectionDomain();
             var completions =
                     device.newCompletionQueue(
@@ -60,7 +61,8 @@ final class XrcHub implements AutoCloseable {
                     completions,
                     completions.newCursor(16),
                     domain.newArena(Pair.ALL).region(PLACES * PLACE_BYTES),
-                    xrcDomain.newSharedReceiveQueue(domain, completions, RECEIVES));
+                    domain.newXrcSharedReceiveQueue(
+                            xrcDomain, completions, SharedReceiveQueueOptions.capacity(RECEIVES)));
         }
 
         int number() {
@@ -109,7 +111,7 @@ final class XrcHub implements AutoCloseable {
         fabric.needs(Feature.XRC);
         fabric.needs(Feature.MOVING_DATA);
         var device = fabric.open();
-        var hub = new XrcHub(device, XrcDomain.create(device));
+        var hub = new XrcHub(device, device.newXrcDomain());
         for (var i = 0; i < connections; i++) {
             hub.connect(change);
         }
@@ -129,7 +131,7 @@ final class XrcHub implements AutoCloseable {
     }
 
     Inbox newInbox() throws VerbsException {
-        return Inbox.in(xrcDomain, options -> options);
+        return Inbox.in(device, xrcDomain, options -> options);
     }
 
     Device device() {

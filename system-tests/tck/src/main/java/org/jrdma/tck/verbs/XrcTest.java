@@ -18,6 +18,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.SharedReceiveQueueOptions;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.Completion;
@@ -29,7 +30,6 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.xrc.XrcDomain;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -282,7 +282,7 @@ class XrcTest {
         open(1);
         UnaryOperator<CompletionQueueOptions> withStandardFields =
                 options -> options.fields(CompletionField.STANDARD);
-        var inbox = XrcHub.Inbox.in(hub.xrcDomain(), withStandardFields);
+        var inbox = XrcHub.Inbox.in(hub.device(), hub.xrcDomain(), withStandardFields);
         inbox.receive(4);
 
         complete(
@@ -367,7 +367,8 @@ class XrcTest {
     @Test
     void shouldRefuseAQueueOfAnotherXrcDomain() throws Exception {
         open(1);
-        var otherInbox = XrcHub.Inbox.in(XrcDomain.create(hub.device()), options -> options);
+        var otherInbox =
+                XrcHub.Inbox.in(hub.device(), hub.device().newXrcDomain(), options -> options);
         otherInbox.receive(0);
 
         assertThat(
@@ -476,9 +477,15 @@ class XrcTest {
         var domain = hub.device().newProtectionDomain();
 
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(() -> hub.xrcDomain().newSharedReceiveQueue(domain, completions, 5))
+                .isThrownBy(() ->
+                        domain.newXrcSharedReceiveQueue(
+                                hub.xrcDomain(),
+                                completions,
+                                SharedReceiveQueueOptions.capacity(5)))
                 .withMessageContaining("5 receives could overrun");
-        var queue = hub.xrcDomain().newSharedReceiveQueue(domain, completions, 3);
+        var queue =
+                domain.newXrcSharedReceiveQueue(
+                        hub.xrcDomain(), completions, SharedReceiveQueueOptions.capacity(3));
 
         assertThat(completions.remainingCapacity()).isEqualTo(1);
         assertThatIllegalArgumentException().isThrownBy(() -> queue.resize(5));
@@ -611,9 +618,11 @@ class XrcTest {
         var file = Files.createFile(folder.resolve("domain"));
         try (var firstDevice = Fabric.underTest().open();
                 var secondDevice = Fabric.underTest().open()) {
-            var firstDomain = XrcDomain.create(firstDevice, file);
+            var firstDomain = firstDevice.newXrcDomain(file);
             var receiver = firstDomain.newReceiveQueuePair();
-            var inbox = XrcHub.Inbox.in(XrcDomain.join(secondDevice, file), options -> options);
+            var inbox =
+                    XrcHub.Inbox.in(
+                            secondDevice, secondDevice.joinXrcDomain(file), options -> options);
             inbox.receive(3);
             var protection = firstDevice.newProtectionDomain();
             var completions = firstDevice.newCompletionQueue(8);
@@ -640,17 +649,17 @@ class XrcTest {
         var file = Files.createFile(folder.resolve("domain"));
         try (var firstDevice = Fabric.underTest().open();
                 var secondDevice = Fabric.underTest().open()) {
-            var created = XrcDomain.open(firstDevice, file).newReceiveQueuePair();
+            var created = firstDevice.openXrcDomain(file).newReceiveQueuePair();
             var protection = secondDevice.newProtectionDomain();
             var completions = secondDevice.newCompletionQueue(8);
             var sender = protection.newQueuePair(QueuePairOptions.xrcSend(completions).sends(2));
             sender.connect(created.endpoint());
             created.connect(sender.endpoint());
-            var secondDomain = XrcDomain.open(secondDevice, file);
+            var secondDomain = secondDevice.openXrcDomain(file);
             var opened = secondDomain.openReceiveQueuePair(created.number());
             assertThat(opened.number()).isEqualTo(created.number());
             assertThat(opened.state()).isEqualTo(QueuePairState.READY_TO_SEND);
-            var inbox = XrcHub.Inbox.in(secondDomain, options -> options);
+            var inbox = XrcHub.Inbox.in(secondDevice, secondDomain, options -> options);
             inbox.receive(1);
 
             created.close();
@@ -675,23 +684,23 @@ class XrcTest {
         var file = Files.createFile(folder.resolve("domain"));
         try (var device = Fabric.underTest().open()) {
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> XrcDomain.join(device, file))
+                    .isThrownBy(() -> device.joinXrcDomain(file))
                     .withMessageEndingWith("No process has a domain of this file open.")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EAGAIN));
-            var created = XrcDomain.create(device, file);
+            var created = device.newXrcDomain(file);
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> XrcDomain.create(device, file))
-                    .withMessageEndingWith("Open it with XrcDomain.open().")
+                    .isThrownBy(() -> device.newXrcDomain(file))
+                    .withMessageEndingWith("Open it with Device.openXrcDomain().")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
-            var joined = XrcDomain.join(device, file);
+            var joined = device.joinXrcDomain(file);
             created.close();
-            XrcDomain.open(device, file).close();
+            device.openXrcDomain(file).close();
             joined.close();
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> XrcDomain.join(device, file));
-            XrcDomain.create(device, file).close();
+                    .isThrownBy(() -> device.joinXrcDomain(file));
+            device.newXrcDomain(file).close();
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> XrcDomain.open(device, folder.resolve("nowhere")))
+                    .isThrownBy(() -> device.openXrcDomain(folder.resolve("nowhere")))
                     .withMessageContaining("nowhere cannot be opened: ENOENT (2)");
         }
     }
@@ -706,8 +715,10 @@ class XrcTest {
         try (var device = Fabric.underTest().open()) {
             var domain = device.newProtectionDomain();
             var completions = device.newCompletionDispatcher(64);
-            var xrcDomain = XrcDomain.create(device);
-            var queue = xrcDomain.newSharedReceiveQueue(domain, completions, 8);
+            var xrcDomain = device.newXrcDomain();
+            var queue =
+                    domain.newXrcSharedReceiveQueue(
+                            xrcDomain, completions, SharedReceiveQueueOptions.capacity(8));
             var receiver = xrcDomain.newReceiveQueuePair();
             var sender =
                     domain.newQueuePair(
@@ -758,11 +769,11 @@ class XrcTest {
             assertThat(device.attributes().capabilities())
                     .doesNotContain(DeviceCapability.EXTENDED_RELIABLE_CONNECTION);
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> XrcDomain.create(device))
+                    .isThrownBy(() -> device.newXrcDomain())
                     .withMessageContaining("ibv_open_xrcd")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EOPNOTSUPP));
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> XrcDomain.open(device, file))
+                    .isThrownBy(() -> device.openXrcDomain(file))
                     .withMessageContaining("ibv_open_xrcd");
             var domain = device.newProtectionDomain();
             var completions = device.newCompletionQueue(4);

@@ -18,8 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.MessageReceiver;
-import org.jrdma.sisci.MessageSender;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.RemoteSegment.Link;
@@ -147,11 +145,11 @@ class KilledPeerTest {
         try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false);
                 var killedSender = Jvm.peer(folder, THIRD_NODE, false)) {
             killedReceiver.run(context ->
-                    context.put("receiver", MessageReceiver.open(context.node(), SEGMENT, 1024)));
-            var sender = MessageSender.connect(node, PEER_NODE, SEGMENT, TIMEOUT);
-            var receiver = MessageReceiver.open(node, SEGMENT, 1024);
+                    context.put("receiver", context.node().newMessageQueue(SEGMENT, 1024)));
+            var sender = node.connectMessageQueue(PEER_NODE, SEGMENT, TIMEOUT);
+            var receiver = node.newMessageQueue(SEGMENT, 1024);
             killedSender.run(context -> {
-                var end = MessageSender.connect(context.node(), LOCAL_NODE, SEGMENT, TIMEOUT);
+                var end = context.node().connectMessageQueue(LOCAL_NODE, SEGMENT, TIMEOUT);
                 context.put("sender", end).send(MemorySegment.ofArray(new byte[8]), TIMEOUT);
             });
             assertThat(receiver.receive(TIMEOUT)).hasSize(8);
@@ -179,9 +177,9 @@ class KilledPeerTest {
     @Test
     void shouldDeliverAllMessagesThatASenderSentBeforeItWasKilled() throws Exception {
         try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false)) {
-            var receiver = MessageReceiver.open(node, SEGMENT, 1024);
+            var receiver = node.newMessageQueue(SEGMENT, 1024);
             killedReceiver.run(context -> {
-                var sender = MessageSender.connect(context.node(), LOCAL_NODE, SEGMENT, TIMEOUT);
+                var sender = context.node().connectMessageQueue(LOCAL_NODE, SEGMENT, TIMEOUT);
                 for (var number = 0; number < 40; number++) {
                     sender.send(MemorySegment.ofArray(new long[] {number}), TIMEOUT);
                 }
@@ -220,11 +218,11 @@ class KilledPeerTest {
     @Test
     void shouldCloseAMessageQueueWithoutWaitingIfTheSenderWasKilled() throws Exception {
         try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false)) {
-            var receiver = MessageReceiver.open(node, SEGMENT, 1024);
+            var receiver = node.newMessageQueue(SEGMENT, 1024);
             killedReceiver.run(context ->
                     context.put(
                             "sender",
-                            MessageSender.connect(context.node(), LOCAL_NODE, SEGMENT, TIMEOUT)));
+                            context.node().connectMessageQueue(LOCAL_NODE, SEGMENT, TIMEOUT)));
             killedReceiver.kill();
             var start = System.nanoTime();
 

@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.sisci.MessageReceiver;
-import org.jrdma.sisci.MessageSender;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.FaultOptions;
@@ -51,7 +50,7 @@ class MessageQueueStressTest {
     private static long send(Node node, int peer, int messages, AtomicBoolean running)
             throws IOException {
         try (var arena = Arena.ofConfined();
-                var sender = MessageSender.connect(node, peer, SEGMENT, TIMEOUT)) {
+                var sender = node.connectMessageQueue(peer, SEGMENT, TIMEOUT)) {
             var memory = arena.allocate(MAX_WORDS * WORD.byteSize(), WORD.byteSize());
             for (var message = 0L; message < messages && running.get(); message++) {
                 for (var place = 0; place < words(message); place++) {
@@ -105,7 +104,7 @@ class MessageQueueStressTest {
         var folder = Jvm.fabricFolder();
         try (var peer = Jvm.peer(folder, SENDER_NODE, weak);
                 var node = Sisci.from(library(folder, RECEIVER_NODE, weak)).open();
-                var receiver = MessageReceiver.open(node, SEGMENT, 2048)) {
+                var receiver = node.newMessageQueue(SEGMENT, 2048)) {
             var sent =
                     peer.submit(context ->
                             send(context.node(), RECEIVER_NODE, messages, new AtomicBoolean(true)));
@@ -125,7 +124,7 @@ class MessageQueueStressTest {
                         Sisci.from(new FlushSkippingLibrary(library(folder, SENDER_NODE, true)))
                                 .open();
                 var to = Sisci.from(library(folder, RECEIVER_NODE, true)).open()) {
-            var receiver = MessageReceiver.open(to, SEGMENT, 32 << 10);
+            var receiver = to.newMessageQueue(SEGMENT, 32 << 10);
             var running = new AtomicBoolean(true);
             var sending =
                     Thread.ofPlatform()

@@ -1,13 +1,9 @@
-package org.jrdma.verbs.xrc;
+package org.jrdma.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.OptionalInt;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.verbs.ConnectedQueuePair;
-import org.jrdma.verbs.DirectConnectOptions;
-import org.jrdma.verbs.QueuePair;
-import org.jrdma.verbs.access.VerbsAccess;
 import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.CheckedCall;
@@ -25,7 +21,7 @@ import org.jrdma.verbs.queue.SourceAddress;
  *
  * <p>Each message specifies a shared receive queue of the {@link XrcDomain}, which receives the
  * message. The queue pair itself has no receive queue, no send queue and no completion queue. Its
- * peer is a queue pair that was created with {@link org.jrdma.verbs.QueuePairOptions#xrcSend}.
+ * peer is a queue pair that was created with {@link QueuePairOptions#xrcSend}.
  *
  * <p>Owned by its XRC domain. Other processes that share the domain can {@linkplain
  * XrcDomain#openReceiveQueuePair open} the queue pair. It then exists until the last process has
@@ -36,13 +32,13 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
     private final XrcDomain domain;
 
     private XrcReceiveQueuePair(XrcDomain domain, NativeQueuePair queuePair) {
-        super(VerbsAccess.get().handle(queuePair));
+        super(queuePair, null);
         this.domain = domain;
     }
 
     static XrcReceiveQueuePair create(XrcDomain domain, int port, OptionalInt gidIndex)
             throws VerbsException {
-        var device = domain.handle();
+        var device = domain.device();
         var attempt =
                 CheckedCall.to(
                         "ibv_create_qp_ex",
@@ -60,7 +56,7 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
     }
 
     static XrcReceiveQueuePair open(XrcDomain domain, int number) throws VerbsException {
-        var device = domain.handle();
+        var device = domain.device();
         var functions = device.library().queuePairs();
         var name = "for queue pair 0x%06x".formatted(number);
         var attempt = CheckedCall.to("ibv_open_qp", () -> "%s in %s".formatted(name, domain));
@@ -110,7 +106,7 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
             GuardedCalls.Call<QueuePairFunctions.Created> creation,
             PortQuery portQuery)
             throws VerbsException {
-        var device = domain.handle();
+        var device = domain.device();
         var functions = device.library().queuePairs();
         return GuardedCalls.call(
                 domain.ownLifetime(),

@@ -1,7 +1,6 @@
-package org.jrdma.verbs;
+package org.jrdma.verbs.model;
 
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.model.Completion;
 
 /** Thrown if an operation was posted successfully, but its completion reports a failure. */
 public final class TransferException extends FabricException {
@@ -10,7 +9,13 @@ public final class TransferException extends FabricException {
 
     private final transient Completion completion;
 
-    TransferException(String operation, String queuePair, Completion completion) {
+    /**
+     * Creates an exception.
+     *
+     * @param operation the kind of the operation
+     * @param queuePair the name of the queue pair
+     */
+    public TransferException(String operation, String queuePair, Completion completion) {
         super(
                 "%s on %s failed: %s, that is, %s%s"
                         .formatted(

@@ -1,7 +1,6 @@
-package org.jrdma.verbs.xrc;
+package org.jrdma.verbs;
 
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import org.jrdma.ffi.Errno;
@@ -10,13 +9,6 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.ffi.linkage.OpenFile;
-import org.jrdma.verbs.AsyncSharedReceiveQueue;
-import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.CompletionQueue;
-import org.jrdma.verbs.Device;
-import org.jrdma.verbs.PolledSharedReceiveQueue;
-import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.access.VerbsAccess;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeResource;
@@ -35,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A receiving queue pair of the domain can deliver messages to each shared receive queue of the
  * domain, even if another process created the queue. Processes share a domain by opening it with
  * the same file. A sender then needs only one connection to the machine in order to reach all of
- * these processes.
+ * these processes. {@link ProtectionDomain#newXrcSharedReceiveQueue} creates the shared receive
+ * queues.
  *
  * <p>Owned by its {@link Device}. Safe for use by multiple threads. The domain in the kernel exists
  * until the last process has closed it. In C: {@code struct ibv_xrcd}; {@link #close()} is {@code
@@ -44,10 +37,8 @@ import org.jspecify.annotations.Nullable;
 public final class XrcDomain extends NativeObject {
 
     private static final int NO_FILE = -1;
-    private static final Duration SLOT_TIMEOUT = Duration.ofSeconds(10);
 
-    private final Device device;
-    private final DeviceHandle handle;
+    private final DeviceHandle device;
     private final NativeResource domain;
 
     private enum OpenMode {
@@ -62,59 +53,35 @@ public final class XrcDomain extends NativeObject {
         }
     }
 
-    private XrcDomain(Device device, NativeResource domain) {
+    private XrcDomain(DeviceHandle device, NativeResource domain) {
         super(domain.address(), domain.lifetime());
         this.device = device;
-        this.handle = VerbsAccess.get().handle(device);
         this.domain = domain;
     }
 
-    /**
-     * Creates an XRC domain that is not associated with a file, so that other processes cannot open
-     * it. In C: {@code ibv_open_xrcd} without a file.
-     *
-     * @throws VerbsException with EOPNOTSUPP if the device does not support XRC; see {@link
-     *     org.jrdma.verbs.model.DeviceCapability#EXTENDED_RELIABLE_CONNECTION}
-     */
-    public static XrcDomain create(Device device) throws VerbsException {
-        var handle = VerbsAccess.get().handle(device);
+    /** Creates a domain without a file; see {@link Device#newXrcDomain()}. */
+    static XrcDomain create(DeviceHandle device) throws VerbsException {
         return new XrcDomain(
-                device, handle.call(() -> create(handle, null, "", OpenMode.OPEN_OR_CREATE)));
+                device, device.call(() -> create(device, null, "", OpenMode.OPEN_OR_CREATE)));
     }
 
-    /**
-     * Creates the XRC domain of a file. The file only identifies the domain; its content is
-     * ignored. Every process that can read the file can open the domain. In C: {@code
-     * ibv_open_xrcd} with {@code O_CREAT} and {@code O_EXCL}.
-     *
-     * @throws VerbsException if the file cannot be read, or the file already has a domain on this
-     *     device
-     */
-    public static XrcDomain create(Device device, Path file) throws VerbsException {
+    /** Creates the domain of a file; see {@link Device#newXrcDomain(Path)}. */
+    static XrcDomain create(DeviceHandle device, Path file) throws VerbsException {
         return open(device, file, OpenMode.CREATE_NEW);
     }
 
-    /**
-     * Opens the XRC domain of a file, or creates the domain if the file has none on this device. In
-     * C: {@code ibv_open_xrcd} with {@code O_CREAT}.
-     *
-     * @throws VerbsException if the file cannot be read
-     */
-    public static XrcDomain open(Device device, Path file) throws VerbsException {
+    /** Opens or creates the domain of a file; see {@link Device#openXrcDomain}. */
+    static XrcDomain open(DeviceHandle device, Path file) throws VerbsException {
         return open(device, file, OpenMode.OPEN_OR_CREATE);
     }
 
-    /**
-     * Opens the XRC domain of a file if the domain already exists. In C: {@code ibv_open_xrcd}.
-     *
-     * @throws VerbsException if the file cannot be read; with EAGAIN if the file has no domain on
-     *     this device
-     */
-    public static XrcDomain join(Device device, Path file) throws VerbsException {
+    /** Opens the existing domain of a file; see {@link Device#joinXrcDomain}. */
+    static XrcDomain join(DeviceHandle device, Path file) throws VerbsException {
         return open(device, file, OpenMode.OPEN_EXISTING);
     }
 
-    private static XrcDomain open(Device device, Path path, OpenMode mode) throws VerbsException {
+    private static XrcDomain open(DeviceHandle device, Path path, OpenMode mode)
+            throws VerbsException {
         OpenFile file;
         try {
             file = OpenFile.forReading(path);
@@ -122,9 +89,8 @@ public final class XrcDomain extends NativeObject {
             throw new VerbsException("ibv_open_xrcd", e.getMessage());
         }
         try {
-            var handle = VerbsAccess.get().handle(device);
             return new XrcDomain(
-                    device, handle.call(() -> create(handle, file, " of " + path, mode)));
+                    device, device.call(() -> create(device, file, " of " + path, mode)));
         } catch (VerbsException | RuntimeException e) {
             file.close();
             throw e;
@@ -185,13 +151,13 @@ public final class XrcDomain extends NativeObject {
             return "No process has a domain of this file open.";
         }
         return errno == Errno.EINVAL && mode == OpenMode.CREATE_NEW
-                ? "The file may already have a domain. Open it with XrcDomain.open()."
+                ? "The file may already have a domain. Open it with Device.openXrcDomain()."
                 : "";
     }
 
-    /** The device that owns the domain. */
-    public Device device() {
-        return device;
+    /** The name of the device that owns the domain. */
+    public String deviceName() {
+        return device.name();
     }
 
     /**
@@ -234,86 +200,21 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Creates a polled shared receive queue of this domain. Senders select the queue by its
-     * {@linkplain org.jrdma.verbs.SharedReceiveQueue#number number}. The queue is closed with its
-     * protection domain, this XRC domain or its completion queue, whichever is closed first. In C:
-     * {@code ibv_create_srq_ex} with {@code IBV_SRQT_XRC}.
+     * Returns the arguments of a new shared receive queue of this domain.
      *
-     * @param protectionDomain the protection domain of the queue. Senders that select the queue can
-     *     access memory in this protection domain
-     * @param completions the completion queue in which the receives complete
-     * @param capacity the number of receives that the queue must be able to hold
-     * @throws VerbsException if the device cannot create the queue, or the queue could overrun its
-     *     completion queue
+     * @param owner the protection domain of the shared receive queue
      */
-    public PolledSharedReceiveQueue newSharedReceiveQueue(
-            ProtectionDomain protectionDomain, CompletionQueue completions, int capacity)
-            throws VerbsException {
-        return newSharedReceiveQueue(protectionDomain, completions, capacity, 1);
-    }
-
-    /**
-     * Creates a polled shared receive queue as {@link #newSharedReceiveQueue(ProtectionDomain,
-     * CompletionQueue, int)} does, for receives that scatter a message to several slices.
-     *
-     * @param elements the maximum number of slices of a receive
-     */
-    public PolledSharedReceiveQueue newSharedReceiveQueue(
-            ProtectionDomain protectionDomain,
-            CompletionQueue completions,
-            int capacity,
-            int elements)
-            throws VerbsException {
-        var access = VerbsAccess.get();
-        var owner = access.handle(protectionDomain);
-        var binding = binding(owner, access.nativeQueue(completions), completions);
-        return access.sharedReceiveQueue(owner, capacity, elements, binding);
-    }
-
-    /**
-     * Creates an asynchronous shared receive queue of this domain; see {@link
-     * #newSharedReceiveQueue(ProtectionDomain, CompletionQueue, int)}. A receive waits up to 10
-     * seconds for a free slot.
-     */
-    public AsyncSharedReceiveQueue newSharedReceiveQueue(
-            ProtectionDomain protectionDomain, CompletionDispatcher completions, int capacity)
-            throws VerbsException {
-        return newSharedReceiveQueue(protectionDomain, completions, capacity, 1, SLOT_TIMEOUT);
-    }
-
-    /**
-     * Creates an asynchronous shared receive queue of this domain, for receives that scatter a
-     * message to several slices; see {@link #newSharedReceiveQueue(ProtectionDomain,
-     * CompletionQueue, int)}.
-     *
-     * @param elements the maximum number of slices of a receive
-     * @param slotTimeout the maximum time that a receive waits for a free slot
-     */
-    public AsyncSharedReceiveQueue newSharedReceiveQueue(
-            ProtectionDomain protectionDomain,
-            CompletionDispatcher completions,
-            int capacity,
-            int elements,
-            Duration slotTimeout)
-            throws VerbsException {
-        var access = VerbsAccess.get();
-        var owner = access.handle(protectionDomain);
-        var binding = binding(owner, access.nativeQueue(completions), completions);
-        return access.sharedReceiveQueue(owner, capacity, elements, slotTimeout, binding);
-    }
-
-    private <W extends WorkQueue> NativeSharedReceiveQueue.XrcBinding<W> binding(
+    <W extends WorkQueue> NativeSharedReceiveQueue.XrcBinding<W> binding(
             DomainHandle owner, NativeCompletionQueue<W> queue, NativeObject completions) {
-        var device = owner.device();
-        if (handle != device || !queue.isOf(device)) {
+        if (device != owner.device() || !queue.isOf(device)) {
             throw new IllegalArgumentException(
-                    "%s and %s must belong to %s".formatted(this, completions, device));
+                    "%s and %s must belong to %s".formatted(this, completions, owner.device()));
         }
         return new NativeSharedReceiveQueue.XrcBinding<>(domain, queue, List.of(this, completions));
     }
 
-    DeviceHandle handle() {
-        return handle;
+    DeviceHandle device() {
+        return device;
     }
 
     Lifetime ownLifetime() {

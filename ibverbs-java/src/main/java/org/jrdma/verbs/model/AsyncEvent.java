@@ -1,9 +1,8 @@
-package org.jrdma.verbs;
+package org.jrdma.verbs.model;
 
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.verbs.model.AsyncEventType;
 
 /**
  * An asynchronous event of a device. In C: {@code struct ibv_async_event}.
