@@ -115,48 +115,15 @@ public final class FlowRule {
         return new FlowFunctions.Specification(
                 kind,
                 layers,
-                options(),
+                Set.copyOf(options),
                 priority,
                 tag,
                 dropping,
                 counters == null ? MemorySegment.NULL : counters.address());
     }
 
-    /** The kind of this rule. */
-    public FlowKind kind() {
-        return kind;
-    }
-
-    /**
-     * The headers that packets must match, starting with the outermost header; empty for a kind
-     * other than MATCHING.
-     */
-    public List<FlowLayer> layers() {
-        return layers;
-    }
-
-    /** The options of this rule. */
-    public Set<FlowOption> options() {
-        return Set.copyOf(options);
-    }
-
-    /** The priority of this rule; 0 is the highest priority. */
-    public int priority() {
-        return priority;
-    }
-
-    /** The tag of the packets that match this rule; empty if the rule does not tag them. */
-    public OptionalInt tag() {
-        return tag;
-    }
-
-    /** Returns true if this rule drops the packets that match it. */
-    public boolean isDropping() {
-        return dropping;
-    }
-
     /** The counters of the packets that match this rule; empty if the rule does not count them. */
-    public Optional<FlowCounters> counters() {
+    Optional<FlowCounters> counters() {
         return Optional.ofNullable(counters);
     }
 

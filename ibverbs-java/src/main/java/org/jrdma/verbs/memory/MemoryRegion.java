@@ -25,7 +25,6 @@ import org.jrdma.verbs.model.VerbsException;
 public final class MemoryRegion extends NativeObject {
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
-    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
     static {
         MemoryAccess.open(new MemoryAccessImpl());
@@ -161,14 +160,5 @@ public final class MemoryRegion extends NativeObject {
      */
     public long readLongAcquire(long offset) {
         return (long) LONG.getAcquire(registration.memory(), offset);
-    }
-
-    /**
-     * Reads an int value that a peer writes, with acquire semantics; see {@link #readLongAcquire}.
-     *
-     * @param offset the offset of the value in the region, a multiple of 4
-     */
-    public int readIntAcquire(long offset) {
-        return (int) INT.getAcquire(registration.memory(), offset);
     }
 }

@@ -62,21 +62,6 @@ public record ConnectionParameters(
         return new ConnectionParameters(queuePairNumber, false, 0, 0, 0, 0);
     }
 
-    /**
-     * Returns a copy of these parameters with another value of {@link #sharedReceives}.
-     *
-     * @param shared true if the queue pair uses a shared receive queue
-     */
-    public ConnectionParameters withSharedReceives(boolean shared) {
-        return new ConnectionParameters(
-                queuePairNumber,
-                shared,
-                maxDestinationReads,
-                maxReads,
-                retries,
-                receiverNotReadyRetries);
-    }
-
     private static void check(String name, int value, int max) {
         if (value < 0 || value > max) {
             throw new IllegalArgumentException(

@@ -243,7 +243,6 @@ class FlowTest {
         var rule = FlowRule.matching(layer);
 
         var _ = layer.match(FlowField.SOURCE_PORT, 2);
-        var _ = rule.layers().getFirst().match(FlowField.DESTINATION_PORT, 3);
         var _ = rule.dropping().tagged(7);
         queuePair.newFlow(rule);
 
