@@ -1,7 +1,6 @@
 package org.jrdma.verbs.internal;
 
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 
 import java.lang.foreign.Arena;
@@ -29,10 +28,12 @@ public final class AddressHandleFunctions {
             capturingErrno(rdma_h.ibv_destroy_ah$descriptor());
     private static final MethodHandle INIT_AH_FROM_WC =
             capturingErrno(rdma_h.ibv_init_ah_from_wc$descriptor());
-    private static final MethodHandle ATTACH_MCAST =
+
+    /**
+     * Calls {@code ibv_attach_mcast} or {@code ibv_detach_mcast}, which have the same signature.
+     */
+    private static final MethodHandle CHANGE_MEMBERSHIP =
             capturingErrno(rdma_h.ibv_attach_mcast$descriptor());
-    private static final MethodHandle DETACH_MCAST =
-            capturingErrno(rdma_h.ibv_detach_mcast$descriptor());
 
     private final Optional<MemorySegment> createAh;
     private final Optional<MemorySegment> destroyAh;
@@ -57,18 +58,15 @@ public final class AddressHandleFunctions {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_ah_attr.allocate(arena);
             AddressVectorCodec.write(attributes, address);
-            return attempt.pointer(
-                    call(() ->
-                            (MemorySegment)
-                                    CREATE_AH.invokeExact(
-                                            function, segment(), domain, attributes)));
+            return attempt.pointer(() ->
+                    (MemorySegment) CREATE_AH.invokeExact(function, segment(), domain, attributes));
         }
     }
 
     /** Destroys an address handle. The C function returns 0 or an errno. */
     public void destroyHandle(MemorySegment handle, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(destroyAh);
-        attempt.errno(call(() -> (int) DESTROY_AH.invokeExact(function, segment(), handle)));
+        attempt.errno(() -> (int) DESTROY_AH.invokeExact(function, segment(), handle));
     }
 
     /**
@@ -93,17 +91,16 @@ public final class AddressHandleFunctions {
             ibv_wc.sl(completion, (byte) source.serviceLevel());
             ibv_wc.dlid_path_bits(completion, (byte) source.pathBits());
             var attributes = ibv_ah_attr.allocate(arena);
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    INIT_AH_FROM_WC.invokeExact(
-                                            function,
-                                            segment(),
-                                            context,
-                                            (byte) port,
-                                            completion,
-                                            header,
-                                            attributes)));
+            attempt.errno(() ->
+                    (int)
+                            INIT_AH_FROM_WC.invokeExact(
+                                    function,
+                                    segment(),
+                                    context,
+                                    (byte) port,
+                                    completion,
+                                    header,
+                                    attributes));
             return AddressVectorCodec.read(attributes);
         }
     }
@@ -111,31 +108,30 @@ public final class AddressHandleFunctions {
     /** Attaches a queue pair to a multicast group. The C function returns 0 or an errno. */
     public void attach(MemorySegment queuePair, Gid group, int lid, CheckedCall attempt)
             throws VerbsException {
-        var function = attempt.require(attachMcast);
-        attempt.require(detachMcast);
-        try (var arena = Arena.ofConfined()) {
-            var gid = ibv_gid.allocate(arena);
-            AddressVectorCodec.writeGid(gid, group);
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    ATTACH_MCAST.invokeExact(
-                                            function, segment(), queuePair, gid, (short) lid)));
-        }
+        attempt.require(detachMcast); // an attachment that cannot be removed must not be created
+        changeMembership(attempt.require(attachMcast), queuePair, group, lid, attempt);
     }
 
     /** Detaches a queue pair from a multicast group. The C function returns 0 or an errno. */
     public void detach(MemorySegment queuePair, Gid group, int lid, CheckedCall attempt)
             throws VerbsException {
-        var function = attempt.require(detachMcast);
+        changeMembership(attempt.require(detachMcast), queuePair, group, lid, attempt);
+    }
+
+    private static void changeMembership(
+            MemorySegment function,
+            MemorySegment queuePair,
+            Gid group,
+            int lid,
+            CheckedCall attempt)
+            throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var gid = ibv_gid.allocate(arena);
             AddressVectorCodec.writeGid(gid, group);
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    DETACH_MCAST.invokeExact(
-                                            function, segment(), queuePair, gid, (short) lid)));
+            attempt.errno(() ->
+                    (int)
+                            CHANGE_MEMBERSHIP.invokeExact(
+                                    function, segment(), queuePair, gid, (short) lid));
         }
     }
 }

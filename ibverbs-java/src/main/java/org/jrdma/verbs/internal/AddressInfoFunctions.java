@@ -101,16 +101,10 @@ public final class AddressInfoFunctions {
             var host = host(query, arena);
             var service = arena.allocateFrom(query.service());
             var hints = hints(query, arena);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    RESOLVE_ADDRINFO.invokeExact(
-                                            function,
-                                            segment(),
-                                            identifier,
-                                            host,
-                                            service,
-                                            hints)));
+            attempt.minusOne(() ->
+                    (int)
+                            RESOLVE_ADDRINFO.invokeExact(
+                                    function, segment(), identifier, host, service, hints));
         }
     }
 
@@ -123,11 +117,8 @@ public final class AddressInfoFunctions {
         var function = attempt.require(queryAddrinfo, WITH_RESOLVE);
         try (var arena = Arena.ofConfined()) {
             var pointer = arena.allocate(ValueLayout.ADDRESS);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    QUERY_ADDRINFO.invokeExact(
-                                            function, segment(), identifier, pointer)));
+            attempt.minusOne(() ->
+                    (int) QUERY_ADDRINFO.invokeExact(function, segment(), identifier, pointer));
             return readAndFree(pointer.get(ValueLayout.ADDRESS, 0));
         }
     }
@@ -198,16 +189,15 @@ public final class AddressInfoFunctions {
             rdma_addrinfo.ai_src_addr(query, name);
             rdma_addrinfo.ai_src_len(query, (int) name.byteSize());
             var pointer = arena.allocate(ValueLayout.ADDRESS);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    CREATE_EP.invokeExact(
-                                            createEp,
-                                            segment(),
-                                            pointer,
-                                            query,
-                                            MemorySegment.NULL,
-                                            MemorySegment.NULL)));
+            attempt.minusOne(() ->
+                    (int)
+                            CREATE_EP.invokeExact(
+                                    createEp,
+                                    segment(),
+                                    pointer,
+                                    query,
+                                    MemorySegment.NULL,
+                                    MemorySegment.NULL));
             return memoryAt(pointer.get(ValueLayout.ADDRESS, 0), rdma_cm_id.layout().byteSize());
         }
     }

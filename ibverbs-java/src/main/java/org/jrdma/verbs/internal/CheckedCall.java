@@ -1,16 +1,18 @@
 package org.jrdma.verbs.internal;
 
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A call of a C function that may fail, with the texts for its exception. Each method checks a
- * result by one of the error conventions of libibverbs.
+ * A call of a C function that may fail, with the texts for its exception. Each method that makes a
+ * call checks its result by one of the error conventions of libibverbs.
  *
  * @param function the name of the C function
  * @param subject the supplier of the object of the call, such as {@code for 4,096 bytes on rxe0};
@@ -23,16 +25,27 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
         return new CheckedCall(function, subject, errno -> "");
     }
 
-    /** Checks the result of a function that returns NULL and sets errno on failure. */
-    MemorySegment pointer(MemorySegment result) throws VerbsException {
+    /** Makes a call to a function that returns NULL and sets errno on failure. */
+    MemorySegment pointer(Downcalls.Call<MemorySegment> call) throws VerbsException {
+        var result = Downcalls.call(call);
         if (result.address() == 0) {
             throw failed(CapturedErrno.value());
         }
         return result;
     }
 
-    /** Checks the result of a function that returns -1 and sets errno on failure. */
-    int minusOne(int result) throws VerbsException {
+    /**
+     * Makes a call to a function that returns the address of a structure, or NULL and sets errno on
+     * failure.
+     */
+    MemorySegment structure(MemoryLayout layout, Downcalls.Call<MemorySegment> call)
+            throws VerbsException {
+        return Downcalls.memoryAt(pointer(call), layout.byteSize());
+    }
+
+    /** Makes a call to a function that returns -1 and sets errno on failure. */
+    int minusOne(Downcalls.Call<Integer> call) throws VerbsException {
+        int result = Downcalls.call(call);
         if (result < 0) {
             throw failed(CapturedErrno.value());
         }
@@ -40,17 +53,19 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
     }
 
     /**
-     * Checks the result of a function that returns 0 on success and an errno on failure. Some
-     * providers return -1 and set errno instead, which this method also handles.
+     * Makes a call to a function that returns 0 on success and an errno on failure. Some providers
+     * return -1 and set errno instead, which this method also handles.
      */
-    void errno(int result) throws VerbsException {
+    void errno(Downcalls.Call<Integer> call) throws VerbsException {
+        int result = Downcalls.call(call);
         if (result != 0) {
             throw failed(result < 0 ? CapturedErrno.value() : result);
         }
     }
 
-    /** Checks the result of a function that returns a negative errno on failure. */
-    int negativeErrno(long result) throws VerbsException {
+    /** Makes a call to a function that returns a negative errno on failure. */
+    int negativeErrno(Downcalls.Call<Long> call) throws VerbsException {
+        long result = Downcalls.call(call);
         if (result < 0) {
             throw failed((int) -result);
         }

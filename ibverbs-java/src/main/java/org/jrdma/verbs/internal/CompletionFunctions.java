@@ -3,7 +3,6 @@ package org.jrdma.verbs.internal;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
-import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 import static org.jrdma.ffi.linkage.Downcalls.run;
 
 import java.lang.foreign.Arena;
@@ -70,19 +69,16 @@ public final class CompletionFunctions {
     /** Creates a completion channel. The C function returns NULL and sets errno on failure. */
     public MemorySegment createChannel(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
-        var channel =
-                attempt.pointer(
-                        call(() ->
-                                (MemorySegment)
-                                        CREATE_CHANNEL.invokeExact(
-                                                createChannel, segment(), context)));
-        return memoryAt(channel, ibv_comp_channel.layout().byteSize());
+        return attempt.structure(
+                ibv_comp_channel.layout(),
+                () ->
+                        (MemorySegment)
+                                CREATE_CHANNEL.invokeExact(createChannel, segment(), context));
     }
 
     /** Destroys a completion channel. The C function returns 0 or an errno. */
     public void destroyChannel(MemorySegment channel, CheckedCall attempt) throws VerbsException {
-        attempt.errno(
-                call(() -> (int) DESTROY_CHANNEL.invokeExact(destroyChannel, segment(), channel)));
+        attempt.errno(() -> (int) DESTROY_CHANNEL.invokeExact(destroyChannel, segment(), channel));
     }
 
     public static int descriptor(MemorySegment channel) {
@@ -101,19 +97,18 @@ public final class CompletionFunctions {
             int vector,
             CheckedCall attempt)
             throws VerbsException {
-        var queue =
-                attempt.pointer(
-                        call(() ->
-                                (MemorySegment)
-                                        CREATE_CQ.invokeExact(
-                                                createCq,
-                                                segment(),
-                                                context,
-                                                capacity,
-                                                MemorySegment.NULL,
-                                                channel,
-                                                vector)));
-        return memoryAt(queue, ibv_cq.layout().byteSize());
+        return attempt.structure(
+                ibv_cq.layout(),
+                () ->
+                        (MemorySegment)
+                                CREATE_CQ.invokeExact(
+                                        createCq,
+                                        segment(),
+                                        context,
+                                        capacity,
+                                        MemorySegment.NULL,
+                                        channel,
+                                        vector));
     }
 
     /**
@@ -159,24 +154,19 @@ public final class CompletionFunctions {
                     attributes,
                     (flags == 0 ? 0 : rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS())
                             | (parent.address() == 0 ? 0 : rdma_h.IBV_CQ_INIT_ATTR_MASK_PD()));
-            var queue =
-                    attempt.pointer(
-                            call(() ->
-                                    (MemorySegment)
-                                            CREATE_CQ_EX.invokeExact(
-                                                    function,
-                                                    segment(),
-                                                    context.address(),
-                                                    attributes)));
-            return memoryAt(queue, ibv_cq_ex.layout().byteSize());
+            return attempt.structure(
+                    ibv_cq_ex.layout(),
+                    () ->
+                            (MemorySegment)
+                                    CREATE_CQ_EX.invokeExact(
+                                            function, segment(), context.address(), attributes));
         }
     }
 
     /** Changes the capacity of a completion queue. The C function returns 0 or an errno. */
     public void resize(MemorySegment queue, int capacity, CheckedCall attempt)
             throws VerbsException {
-        attempt.errno(
-                call(() -> (int) RESIZE_CQ.invokeExact(resizeCq, segment(), queue, capacity)));
+        attempt.errno(() -> (int) RESIZE_CQ.invokeExact(resizeCq, segment(), queue, capacity));
     }
 
     /**
@@ -201,8 +191,7 @@ public final class CompletionFunctions {
             ibv_moderate_cq.cq_count(moderation, (short) completions);
             ibv_moderate_cq.cq_period(moderation, (short) microseconds);
             attempt.errno(
-                    call(() ->
-                            (int) MODIFY_CQ.invokeExact(function, segment(), queue, attributes)));
+                    () -> (int) MODIFY_CQ.invokeExact(function, segment(), queue, attributes));
         }
     }
 
@@ -211,7 +200,7 @@ public final class CompletionFunctions {
      * channel are acknowledged. The C function returns 0 or an errno.
      */
     public void destroy(MemorySegment queue, CheckedCall attempt) throws VerbsException {
-        attempt.errno(call(() -> (int) DESTROY_CQ.invokeExact(destroyCq, segment(), queue)));
+        attempt.errno(() -> (int) DESTROY_CQ.invokeExact(destroyCq, segment(), queue));
     }
 
     /**

@@ -202,12 +202,9 @@ public final class DeviceFunctions {
 
     /** Opens a device of the device list. The C function returns NULL and sets errno on failure. */
     public MemorySegment open(MemorySegment device, CheckedCall attempt) throws VerbsException {
-        var context =
-                attempt.pointer(
-                        call(() ->
-                                (MemorySegment)
-                                        OPEN_DEVICE.invokeExact(openDevice, segment(), device)));
-        return memoryAt(context, ibv_context.layout().byteSize());
+        return attempt.structure(
+                ibv_context.layout(),
+                () -> (MemorySegment) OPEN_DEVICE.invokeExact(openDevice, segment(), device));
     }
 
     /**
@@ -224,12 +221,9 @@ public final class DeviceFunctions {
         } catch (FabricException e) {
             throw attempt.failed(e.code());
         }
-        var context =
-                attempt.pointer(
-                        call(() ->
-                                (MemorySegment)
-                                        IMPORT_DEVICE.invokeExact(function, segment(), own)));
-        return memoryAt(context, ibv_context.layout().byteSize());
+        return attempt.structure(
+                ibv_context.layout(),
+                () -> (MemorySegment) IMPORT_DEVICE.invokeExact(function, segment(), own));
     }
 
     /** Returns the description that an open device has in the device list. */
@@ -239,8 +233,7 @@ public final class DeviceFunctions {
 
     /** Closes a device. The C function returns -1 and sets errno on failure. */
     public void close(MemorySegment context, CheckedCall attempt) throws VerbsException {
-        attempt.minusOne(
-                call(() -> (int) CLOSE_DEVICE.invokeExact(closeDevice, segment(), context)));
+        attempt.minusOne(() -> (int) CLOSE_DEVICE.invokeExact(closeDevice, segment(), context));
     }
 
     /** Queries the attributes of a device. The C function returns 0 or an errno. */
@@ -248,11 +241,8 @@ public final class DeviceFunctions {
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_device_attr.allocate(arena);
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    QUERY_DEVICE.invokeExact(
-                                            queryDevice, segment(), context, attributes)));
+            attempt.errno(() ->
+                    (int) QUERY_DEVICE.invokeExact(queryDevice, segment(), context, attributes));
             return AttributeReader.device(attributes);
         }
     }
@@ -266,16 +256,15 @@ public final class DeviceFunctions {
         var function = context.require(verbs_context.query_device_ex$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_device_attr_ex.allocate(arena);
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    QUERY_DEVICE_EX.invokeExact(
-                                            function,
-                                            segment(),
-                                            context.address(),
-                                            MemorySegment.NULL,
-                                            attributes,
-                                            attributes.byteSize())));
+            attempt.errno(() ->
+                    (int)
+                            QUERY_DEVICE_EX.invokeExact(
+                                    function,
+                                    segment(),
+                                    context.address(),
+                                    MemorySegment.NULL,
+                                    attributes,
+                                    attributes.byteSize()));
             return AttributeReader.extended(attributes);
         }
     }
@@ -289,11 +278,10 @@ public final class DeviceFunctions {
         try (var arena = Arena.ofConfined()) {
             var values = ibv_values_ex.allocate(arena);
             ibv_values_ex.comp_mask(values, rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    QUERY_RT_VALUES.invokeExact(
-                                            function, segment(), context.address(), values)));
+            attempt.errno(() ->
+                    (int)
+                            QUERY_RT_VALUES.invokeExact(
+                                    function, segment(), context.address(), values));
             if ((ibv_values_ex.comp_mask(values) & rdma_h.IBV_VALUES_MASK_RAW_CLOCK()) == 0) {
                 throw attempt.failed(Errno.EOPNOTSUPP);
             }
@@ -313,26 +301,24 @@ public final class DeviceFunctions {
             var attributes = ibv_port_attr.allocate(arena);
             var sized = context.find(verbs_context.query_port$offset());
             if (sized.isPresent()) {
-                attempt.errno(
-                        call(() ->
-                                (int)
-                                        QUERY_PORT_SIZED.invokeExact(
-                                                sized.get(),
-                                                segment(),
-                                                context.address(),
-                                                (byte) port,
-                                                attributes,
-                                                attributes.byteSize())));
+                attempt.errno(() ->
+                        (int)
+                                QUERY_PORT_SIZED.invokeExact(
+                                        sized.get(),
+                                        segment(),
+                                        context.address(),
+                                        (byte) port,
+                                        attributes,
+                                        attributes.byteSize()));
             } else {
-                attempt.errno(
-                        call(() ->
-                                (int)
-                                        QUERY_PORT.invokeExact(
-                                                queryPort,
-                                                segment(),
-                                                context.address(),
-                                                (byte) port,
-                                                attributes)));
+                attempt.errno(() ->
+                        (int)
+                                QUERY_PORT.invokeExact(
+                                        queryPort,
+                                        segment(),
+                                        context.address(),
+                                        (byte) port,
+                                        attributes));
             }
             return AttributeReader.port(port, attributes);
         }
@@ -344,11 +330,8 @@ public final class DeviceFunctions {
         var function = attempt.require(queryPortSpeed);
         try (var arena = Arena.ofConfined()) {
             var speed = arena.allocate(ValueLayout.JAVA_LONG);
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    QUERY_PORT_SPEED.invokeExact(
-                                            function, segment(), context, port, speed)));
+            attempt.errno(() ->
+                    (int) QUERY_PORT_SPEED.invokeExact(function, segment(), context, port, speed));
             return speed.get(ValueLayout.JAVA_LONG, 0);
         }
     }
@@ -369,17 +352,16 @@ public final class DeviceFunctions {
         try (var arena = Arena.ofConfined()) {
             var entries = ibv_gid_entry.allocateArray(capacity, arena);
             var count =
-                    attempt.negativeErrno(
-                            call(() ->
-                                    (long)
-                                            QUERY_GID_TABLE.invokeExact(
-                                                    queryGidTable.get(),
-                                                    segment(),
-                                                    context,
-                                                    entries,
-                                                    (long) capacity,
-                                                    0,
-                                                    ibv_gid_entry.layout().byteSize())));
+                    attempt.negativeErrno(() ->
+                            (long)
+                                    QUERY_GID_TABLE.invokeExact(
+                                            queryGidTable.get(),
+                                            segment(),
+                                            context,
+                                            entries,
+                                            (long) capacity,
+                                            0,
+                                            ibv_gid_entry.layout().byteSize()));
             var rows = new ArrayList<Gid>(count);
             for (var i = 0; i < count; i++) {
                 var entry = ibv_gid_entry.asSlice(entries, i);
@@ -405,16 +387,10 @@ public final class DeviceFunctions {
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var gid = ibv_gid.allocate(arena);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    QUERY_GID.invokeExact(
-                                            queryGid,
-                                            segment(),
-                                            context,
-                                            (byte) port,
-                                            index,
-                                            gid)));
+            attempt.minusOne(() ->
+                    (int)
+                            QUERY_GID.invokeExact(
+                                    queryGid, segment(), context, (byte) port, index, gid));
             return new Gid(
                     port, index, BigEndian.getLong(gid, 0), BigEndian.getLong(gid, 8), -1, 0);
         }
@@ -425,16 +401,10 @@ public final class DeviceFunctions {
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var key = arena.allocate(ValueLayout.JAVA_SHORT);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    QUERY_PKEY.invokeExact(
-                                            queryPkey,
-                                            segment(),
-                                            context,
-                                            (byte) port,
-                                            index,
-                                            key)));
+            attempt.minusOne(() ->
+                    (int)
+                            QUERY_PKEY.invokeExact(
+                                    queryPkey, segment(), context, (byte) port, index, key));
             return BigEndian.getShort(key, 0);
         }
     }

@@ -1,9 +1,7 @@
 package org.jrdma.verbs.internal;
 
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
-import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 import static org.jrdma.ffi.linkage.Downcalls.run;
 
 import java.lang.foreign.Arena;
@@ -56,12 +54,12 @@ public final class DeviceMemoryFunctions {
             var attributes = ibv_alloc_dm_attr.allocate(arena);
             ibv_alloc_dm_attr.length(attributes, length);
             ibv_alloc_dm_attr.log_align_req(attributes, logAlignment);
-            var memory =
-                    call(() ->
+            return attempt.structure(
+                    ibv_dm.layout(),
+                    () ->
                             (MemorySegment)
                                     ALLOC_DM.invokeExact(
                                             function, segment(), context.address(), attributes));
-            return memoryAt(attempt.pointer(memory), ibv_dm.layout().byteSize());
         }
     }
 
@@ -69,7 +67,7 @@ public final class DeviceMemoryFunctions {
     public void freeDeviceMemory(VerbsContext context, MemorySegment memory, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.free_dm$offset(), attempt);
-        attempt.errno(call(() -> (int) FREE_DM.invokeExact(function, segment(), memory)));
+        attempt.errno(() -> (int) FREE_DM.invokeExact(function, segment(), memory));
     }
 
     /**
@@ -79,11 +77,9 @@ public final class DeviceMemoryFunctions {
     public MemorySegment importDeviceMemory(MemorySegment context, int handle, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(importDm);
-        var memory =
-                call(() ->
-                        (MemorySegment)
-                                IMPORT_DM.invokeExact(function, segment(), context, handle));
-        return memoryAt(attempt.pointer(memory), ibv_dm.layout().byteSize());
+        return attempt.structure(
+                ibv_dm.layout(),
+                () -> (MemorySegment) IMPORT_DM.invokeExact(function, segment(), context, handle));
     }
 
     /**
@@ -103,7 +99,7 @@ public final class DeviceMemoryFunctions {
     public int exportDmaBuf(MemorySegment memory, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(dmExportDmabufFd);
         return attempt.minusOne(
-                call(() -> (int) DM_EXPORT_DMABUF_FD.invokeExact(function, segment(), memory)));
+                () -> (int) DM_EXPORT_DMABUF_FD.invokeExact(function, segment(), memory));
     }
 
     public static int deviceMemoryHandle(MemorySegment memory) {
@@ -115,16 +111,10 @@ public final class DeviceMemoryFunctions {
             MemorySegment memory, long offset, MemorySegment source, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(ibv_dm.memcpy_to_dm(memory));
-        attempt.errno(
-                call(() ->
-                        (int)
-                                MEMCPY_TO_DM.invokeExact(
-                                        function,
-                                        segment(),
-                                        memory,
-                                        offset,
-                                        source,
-                                        source.byteSize())));
+        attempt.errno(() ->
+                (int)
+                        MEMCPY_TO_DM.invokeExact(
+                                function, segment(), memory, offset, source, source.byteSize()));
     }
 
     /** Copies bytes from device memory at an offset. The C function returns 0 or an errno. */
@@ -132,15 +122,9 @@ public final class DeviceMemoryFunctions {
             MemorySegment memory, long offset, MemorySegment target, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(ibv_dm.memcpy_from_dm(memory));
-        attempt.errno(
-                call(() ->
-                        (int)
-                                MEMCPY_FROM_DM.invokeExact(
-                                        function,
-                                        segment(),
-                                        target,
-                                        memory,
-                                        offset,
-                                        target.byteSize())));
+        attempt.errno(() ->
+                (int)
+                        MEMCPY_FROM_DM.invokeExact(
+                                function, segment(), target, memory, offset, target.byteSize()));
     }
 }

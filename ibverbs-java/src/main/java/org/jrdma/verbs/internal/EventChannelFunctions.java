@@ -56,13 +56,11 @@ public final class EventChannelFunctions {
 
     /** Creates an event channel. The C function returns NULL and sets errno on failure. */
     public MemorySegment createChannel(CheckedCall attempt) throws VerbsException {
-        var channel =
-                attempt.pointer(
-                        call(() ->
-                                (MemorySegment)
-                                        CREATE_EVENT_CHANNEL.invokeExact(
-                                                createEventChannel, segment())));
-        return memoryAt(channel, rdma_event_channel.layout().byteSize());
+        return attempt.structure(
+                rdma_event_channel.layout(),
+                () ->
+                        (MemorySegment)
+                                CREATE_EVENT_CHANNEL.invokeExact(createEventChannel, segment()));
     }
 
     public static int descriptor(MemorySegment channel) {

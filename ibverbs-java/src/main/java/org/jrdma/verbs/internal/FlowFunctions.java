@@ -1,7 +1,6 @@
 package org.jrdma.verbs.internal;
 
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 
 import java.lang.foreign.Arena;
@@ -91,11 +90,9 @@ public final class FlowFunctions {
         var function = context.require(verbs_context.ibv_create_flow$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var attributes = write(rule, port, arena);
-            return attempt.pointer(
-                    call(() ->
-                            (MemorySegment)
-                                    CREATE_FLOW.invokeExact(
-                                            function, segment(), queuePair, attributes)));
+            return attempt.pointer(() ->
+                    (MemorySegment)
+                            CREATE_FLOW.invokeExact(function, segment(), queuePair, attributes));
         }
     }
 
@@ -103,7 +100,7 @@ public final class FlowFunctions {
     public void destroy(VerbsContext context, MemorySegment flow, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.ibv_destroy_flow$offset(), attempt);
-        attempt.errno(call(() -> (int) DESTROY_FLOW.invokeExact(function, segment(), flow)));
+        attempt.errno(() -> (int) DESTROY_FLOW.invokeExact(function, segment(), flow));
     }
 
     /** Creates flow counters. The C function returns NULL and sets errno on failure. */
@@ -112,11 +109,10 @@ public final class FlowFunctions {
         var function = context.require(verbs_context.create_counters$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_counters_init_attr.allocate(arena);
-            return attempt.pointer(
-                    call(() ->
-                            (MemorySegment)
-                                    CREATE_COUNTERS.invokeExact(
-                                            function, segment(), context.address(), attributes)));
+            return attempt.pointer(() ->
+                    (MemorySegment)
+                            CREATE_COUNTERS.invokeExact(
+                                    function, segment(), context.address(), attributes));
         }
     }
 
@@ -124,8 +120,7 @@ public final class FlowFunctions {
     public void destroyCounters(VerbsContext context, MemorySegment counters, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.destroy_counters$offset(), attempt);
-        attempt.errno(
-                call(() -> (int) DESTROY_COUNTERS.invokeExact(function, segment(), counters)));
+        attempt.errno(() -> (int) DESTROY_COUNTERS.invokeExact(function, segment(), counters));
     }
 
     /**
@@ -146,15 +141,10 @@ public final class FlowFunctions {
             var attributes = ibv_counter_attach_attr.allocate(arena);
             ibv_counter_attach_attr.counter_desc(attributes, Codes.FLOW_QUANTITY.code(quantity));
             ibv_counter_attach_attr.index(attributes, place);
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    ATTACH_COUNTERS.invokeExact(
-                                            function,
-                                            segment(),
-                                            counters,
-                                            attributes,
-                                            MemorySegment.NULL)));
+            attempt.errno(() ->
+                    (int)
+                            ATTACH_COUNTERS.invokeExact(
+                                    function, segment(), counters, attributes, MemorySegment.NULL));
         }
     }
 
@@ -175,11 +165,10 @@ public final class FlowFunctions {
         var flags = cached ? rdma_h.IBV_READ_COUNTERS_ATTR_PREFER_CACHED() : 0;
         try (var arena = Arena.ofConfined()) {
             var values = arena.allocate(ValueLayout.JAVA_LONG, places);
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    READ_COUNTERS.invokeExact(
-                                            function, segment(), counters, values, places, flags)));
+            attempt.errno(() ->
+                    (int)
+                            READ_COUNTERS.invokeExact(
+                                    function, segment(), counters, values, places, flags));
             return values.toArray(ValueLayout.JAVA_LONG);
         }
     }

@@ -1,7 +1,6 @@
 package org.jrdma.verbs.internal;
 
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 
 import java.lang.foreign.Arena;
@@ -60,11 +59,10 @@ public final class GroupFunctions {
         try (var arena = Arena.ofConfined()) {
             var name = SocketAddresses.write(new InetSocketAddress(group, 0), arena);
             if (role == MulticastRole.FULL_MEMBER) {
-                attempt.minusOne(
-                        call(() ->
-                                (int)
-                                        JOIN_MULTICAST.invokeExact(
-                                                joinMulticast, segment(), identifier, name, mark)));
+                attempt.minusOne(() ->
+                        (int)
+                                JOIN_MULTICAST.invokeExact(
+                                        joinMulticast, segment(), identifier, name, mark));
                 return;
             }
             var function = attempt.require(joinMulticastEx, WITH_JOIN_MULTICAST_EX);
@@ -76,11 +74,10 @@ public final class GroupFunctions {
             rdma_cm_join_mc_attr_ex.join_flags(
                     attributes, rdma_h.RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER());
             rdma_cm_join_mc_attr_ex.addr(attributes, name);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    JOIN_MULTICAST_EX.invokeExact(
-                                            function, segment(), identifier, attributes, mark)));
+            attempt.minusOne(() ->
+                    (int)
+                            JOIN_MULTICAST_EX.invokeExact(
+                                    function, segment(), identifier, attributes, mark));
         }
     }
 
@@ -89,11 +86,8 @@ public final class GroupFunctions {
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var name = SocketAddresses.write(new InetSocketAddress(group, 0), arena);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    LEAVE_MULTICAST.invokeExact(
-                                            leaveMulticast, segment(), identifier, name)));
+            attempt.minusOne(() ->
+                    (int) LEAVE_MULTICAST.invokeExact(leaveMulticast, segment(), identifier, name));
         }
     }
 }

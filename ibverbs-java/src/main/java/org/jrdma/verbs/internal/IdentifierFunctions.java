@@ -1,7 +1,6 @@
 package org.jrdma.verbs.internal;
 
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 
@@ -120,24 +119,22 @@ public final class IdentifierFunctions {
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var pointer = arena.allocate(ValueLayout.ADDRESS);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    CREATE_ID.invokeExact(
-                                            createId,
-                                            segment(),
-                                            channel,
-                                            pointer,
-                                            MemorySegment.NULL,
-                                            Codes.PORT_SPACE.code(portSpace))));
+            attempt.minusOne(() ->
+                    (int)
+                            CREATE_ID.invokeExact(
+                                    createId,
+                                    segment(),
+                                    channel,
+                                    pointer,
+                                    MemorySegment.NULL,
+                                    Codes.PORT_SPACE.code(portSpace)));
             return memoryAt(pointer.get(ValueLayout.ADDRESS, 0), rdma_cm_id.layout().byteSize());
         }
     }
 
     /** Destroys an identifier. Blocks until all events of the identifier are acknowledged. */
     public void destroy(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
-        attempt.minusOne(
-                call(() -> (int) DESTROY_ID.invokeExact(destroyId, segment(), identifier)));
+        attempt.minusOne(() -> (int) DESTROY_ID.invokeExact(destroyId, segment(), identifier));
     }
 
     public void bind(MemorySegment identifier, InetSocketAddress address, CheckedCall attempt)
@@ -145,8 +142,7 @@ public final class IdentifierFunctions {
         try (var arena = Arena.ofConfined()) {
             var local = SocketAddresses.write(address, arena);
             attempt.minusOne(
-                    call(() ->
-                            (int) BIND_ADDR.invokeExact(bindAddr, segment(), identifier, local)));
+                    () -> (int) BIND_ADDR.invokeExact(bindAddr, segment(), identifier, local));
         }
     }
 
@@ -167,16 +163,15 @@ public final class IdentifierFunctions {
             var milliseconds = milliseconds(timeout);
             var source = SocketAddresses.write(from, arena);
             var destination = SocketAddresses.write(to, arena);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    RESOLVE_ADDR.invokeExact(
-                                            resolveAddr,
-                                            segment(),
-                                            identifier,
-                                            source,
-                                            destination,
-                                            milliseconds)));
+            attempt.minusOne(() ->
+                    (int)
+                            RESOLVE_ADDR.invokeExact(
+                                    resolveAddr,
+                                    segment(),
+                                    identifier,
+                                    source,
+                                    destination,
+                                    milliseconds));
         }
     }
 
@@ -187,11 +182,8 @@ public final class IdentifierFunctions {
     public void resolveRoute(MemorySegment identifier, Duration timeout, CheckedCall attempt)
             throws VerbsException {
         var milliseconds = milliseconds(timeout);
-        attempt.minusOne(
-                call(() ->
-                        (int)
-                                RESOLVE_ROUTE.invokeExact(
-                                        resolveRoute, segment(), identifier, milliseconds)));
+        attempt.minusOne(() ->
+                (int) RESOLVE_ROUTE.invokeExact(resolveRoute, segment(), identifier, milliseconds));
     }
 
     /**
@@ -204,8 +196,7 @@ public final class IdentifierFunctions {
 
     public void listen(MemorySegment identifier, int backlog, CheckedCall attempt)
             throws VerbsException {
-        attempt.minusOne(
-                call(() -> (int) LISTEN.invokeExact(listen, segment(), identifier, backlog)));
+        attempt.minusOne(() -> (int) LISTEN.invokeExact(listen, segment(), identifier, backlog));
     }
 
     /**
@@ -241,7 +232,7 @@ public final class IdentifierFunctions {
         try (var arena = Arena.ofConfined()) {
             var param = write(parameters, privateData, arena);
             attempt.minusOne(
-                    call(() -> (int) CONNECT.invokeExact(function, segment(), identifier, param)));
+                    () -> (int) CONNECT.invokeExact(function, segment(), identifier, param));
         }
     }
 
@@ -281,10 +272,7 @@ public final class IdentifierFunctions {
             var copy = arena.allocateFrom(ValueLayout.JAVA_BYTE, data);
             var length = (byte) data.length;
             attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    REJECT.invokeExact(
-                                            function, segment(), identifier, copy, length)));
+                    () -> (int) REJECT.invokeExact(function, segment(), identifier, copy, length));
         }
     }
 
@@ -293,8 +281,7 @@ public final class IdentifierFunctions {
      * must be bound to a device.
      */
     public void disconnect(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
-        attempt.minusOne(
-                call(() -> (int) DISCONNECT.invokeExact(disconnect, segment(), identifier)));
+        attempt.minusOne(() -> (int) DISCONNECT.invokeExact(disconnect, segment(), identifier));
     }
 
     /**
@@ -303,20 +290,16 @@ public final class IdentifierFunctions {
      */
     public void establish(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(establish, WITH_ESTABLISH);
-        attempt.minusOne(call(() -> (int) ESTABLISH.invokeExact(function, segment(), identifier)));
+        attempt.minusOne(() -> (int) ESTABLISH.invokeExact(function, segment(), identifier));
     }
 
     /** Reports an asynchronous event of the queue pair to the connection manager. */
     public void notify(MemorySegment identifier, AsyncEventType event, CheckedCall attempt)
             throws VerbsException {
-        attempt.minusOne(
-                call(() ->
-                        (int)
-                                NOTIFY.invokeExact(
-                                        notify,
-                                        segment(),
-                                        identifier,
-                                        Codes.ASYNC_EVENT_TYPE.code(event))));
+        attempt.minusOne(() ->
+                (int)
+                        NOTIFY.invokeExact(
+                                notify, segment(), identifier, Codes.ASYNC_EVENT_TYPE.code(event)));
     }
 
     public void setByte(MemorySegment identifier, int option, int value, CheckedCall attempt)
@@ -344,17 +327,16 @@ public final class IdentifierFunctions {
     private void setOption(
             MemorySegment identifier, int option, MemorySegment value, CheckedCall attempt)
             throws VerbsException {
-        attempt.minusOne(
-                call(() ->
-                        (int)
-                                SET_OPTION.invokeExact(
-                                        setOption,
-                                        segment(),
-                                        identifier,
-                                        rdma_h.RDMA_OPTION_ID(),
-                                        option,
-                                        value,
-                                        value.byteSize())));
+        attempt.minusOne(() ->
+                (int)
+                        SET_OPTION.invokeExact(
+                                setOption,
+                                segment(),
+                                identifier,
+                                rdma_h.RDMA_OPTION_ID(),
+                                option,
+                                value,
+                                value.byteSize()));
     }
 
     /**
@@ -364,8 +346,7 @@ public final class IdentifierFunctions {
     public void migrate(MemorySegment identifier, MemorySegment channel, CheckedCall attempt)
             throws VerbsException {
         attempt.minusOne(
-                call(() ->
-                        (int) MIGRATE_ID.invokeExact(migrateId, segment(), identifier, channel)));
+                () -> (int) MIGRATE_ID.invokeExact(migrateId, segment(), identifier, channel));
     }
 
     /**
@@ -379,11 +360,10 @@ public final class IdentifierFunctions {
             var attributes = ibv_qp_attr.allocate(arena);
             var mask = arena.allocate(ValueLayout.JAVA_INT);
             ibv_qp_attr.qp_state(attributes, Codes.QUEUE_PAIR_STATE.code(state));
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    INIT_QP_ATTR.invokeExact(
-                                            initQpAttr, segment(), identifier, attributes, mask)));
+            attempt.minusOne(() ->
+                    (int)
+                            INIT_QP_ATTR.invokeExact(
+                                    initQpAttr, segment(), identifier, attributes, mask));
             return QueuePairAttributeCodec.readChange(
                     attributes, mask.get(ValueLayout.JAVA_INT, 0));
         }
@@ -398,8 +378,7 @@ public final class IdentifierFunctions {
             ibv_ece.vendor_id(ece, options.vendor());
             ibv_ece.options(ece, options.options());
             attempt.minusOne(
-                    call(() ->
-                            (int) SET_LOCAL_ECE.invokeExact(function, segment(), identifier, ece)));
+                    () -> (int) SET_LOCAL_ECE.invokeExact(function, segment(), identifier, ece));
         }
     }
 
@@ -410,10 +389,7 @@ public final class IdentifierFunctions {
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    GET_REMOTE_ECE.invokeExact(
-                                            function, segment(), identifier, ece)));
+                    () -> (int) GET_REMOTE_ECE.invokeExact(function, segment(), identifier, ece));
             return new EnhancedOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
         }
     }
@@ -422,15 +398,14 @@ public final class IdentifierFunctions {
     public void writeEvent(MemorySegment identifier, int status, long argument, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(writeCmEvent, WITH_WRITE_CM_EVENT);
-        attempt.minusOne(
-                call(() ->
-                        (int)
-                                WRITE_CM_EVENT.invokeExact(
-                                        function,
-                                        segment(),
-                                        identifier,
-                                        rdma_h.RDMA_CM_EVENT_USER(),
-                                        status,
-                                        argument)));
+        attempt.minusOne(() ->
+                (int)
+                        WRITE_CM_EVENT.invokeExact(
+                                function,
+                                segment(),
+                                identifier,
+                                rdma_h.RDMA_CM_EVENT_USER(),
+                                status,
+                                argument));
     }
 }

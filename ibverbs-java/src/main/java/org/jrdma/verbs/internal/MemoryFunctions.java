@@ -97,10 +97,10 @@ public final class MemoryFunctions {
             throws VerbsException {
         var optional = access & rdma_h.IBV_ACCESS_OPTIONAL_RANGE();
         var startsElsewhere = start != start(memory, access);
-        MemorySegment region;
         if ((optional != 0 || startsElsewhere) && regMrIova2.isPresent()) {
-            region =
-                    call(() ->
+            return attempt.structure(
+                    ibv_mr.layout(),
+                    () ->
                             (MemorySegment)
                                     REG_MR_IOVA2.invokeExact(
                                             regMrIova2.get(),
@@ -110,22 +110,22 @@ public final class MemoryFunctions {
                                             length,
                                             start,
                                             access));
-        } else if (startsElsewhere) {
+        }
+        if (startsElsewhere) {
             throw new VerbsException(
                     "ibv_reg_mr_iova2", "This version of libibverbs lacks ibv_reg_mr_iova2");
-        } else {
-            region =
-                    call(() ->
-                            (MemorySegment)
-                                    REG_MR.invokeExact(
-                                            regMr,
-                                            segment(),
-                                            domain,
-                                            unchecked(memory),
-                                            length,
-                                            access & ~optional));
         }
-        return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+        return attempt.structure(
+                ibv_mr.layout(),
+                () ->
+                        (MemorySegment)
+                                REG_MR.invokeExact(
+                                        regMr,
+                                        segment(),
+                                        domain,
+                                        unchecked(memory),
+                                        length,
+                                        access & ~optional));
     }
 
     /**
@@ -155,8 +155,9 @@ public final class MemoryFunctions {
             CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(regDmabufMr);
-        var region =
-                call(() ->
+        return attempt.structure(
+                ibv_mr.layout(),
+                () ->
                         (MemorySegment)
                                 REG_DMABUF_MR.invokeExact(
                                         function,
@@ -167,7 +168,6 @@ public final class MemoryFunctions {
                                         start,
                                         descriptor,
                                         access));
-        return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
     /**
@@ -176,10 +176,9 @@ public final class MemoryFunctions {
     public MemorySegment importRegion(MemorySegment domain, int handle, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(importMr);
-        var region =
-                call(() ->
-                        (MemorySegment) IMPORT_MR.invokeExact(function, segment(), domain, handle));
-        return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+        return attempt.structure(
+                ibv_mr.layout(),
+                () -> (MemorySegment) IMPORT_MR.invokeExact(function, segment(), domain, handle));
     }
 
     /**
@@ -204,9 +203,9 @@ public final class MemoryFunctions {
     public MemorySegment allocateNull(
             VerbsContext context, MemorySegment domain, CheckedCall attempt) throws VerbsException {
         var function = context.require(verbs_context.alloc_null_mr$offset(), attempt);
-        var region =
-                call(() -> (MemorySegment) ALLOC_NULL_MR.invokeExact(function, segment(), domain));
-        return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+        return attempt.structure(
+                ibv_mr.layout(),
+                () -> (MemorySegment) ALLOC_NULL_MR.invokeExact(function, segment(), domain));
     }
 
     /**
@@ -222,13 +221,13 @@ public final class MemoryFunctions {
             CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.reg_dm_mr$offset(), attempt);
-        var region =
-                call(() ->
+        return attempt.structure(
+                ibv_mr.layout(),
+                () ->
                         (MemorySegment)
                                 REG_DM_MR.invokeExact(
                                         function, segment(), domain, memory, offset, length,
                                         access));
-        return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
     /**
@@ -315,7 +314,7 @@ public final class MemoryFunctions {
 
     /** Deregisters a region. The C function returns 0 or an errno. */
     public void deregister(MemorySegment region, CheckedCall attempt) throws VerbsException {
-        attempt.errno(call(() -> (int) DEREG_MR.invokeExact(deregMr, segment(), region)));
+        attempt.errno(() -> (int) DEREG_MR.invokeExact(deregMr, segment(), region));
     }
 
     /** A piece of registered memory: an {@code ibv_sge}. */
@@ -351,17 +350,10 @@ public final class MemoryFunctions {
                 ibv_sge.length(element, pieces.get(index).length);
                 ibv_sge.lkey(element, pieces.get(index).key);
             }
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    ADVISE_MR.invokeExact(
-                                            function,
-                                            segment(),
-                                            domain,
-                                            code,
-                                            flags,
-                                            list,
-                                            pieces.size())));
+            attempt.errno(() ->
+                    (int)
+                            ADVISE_MR.invokeExact(
+                                    function, segment(), domain, code, flags, list, pieces.size()));
         }
     }
 
@@ -371,16 +363,16 @@ public final class MemoryFunctions {
             throws VerbsException {
         var function = context.operation(ibv_context_ops.alloc_mw$offset(), attempt);
         var type = type2 ? rdma_h.IBV_MW_TYPE_2() : rdma_h.IBV_MW_TYPE_1();
-        var window =
-                call(() -> (MemorySegment) ALLOC_MW.invokeExact(function, segment(), domain, type));
-        return memoryAt(attempt.pointer(window), ibv_mw.layout().byteSize());
+        return attempt.structure(
+                ibv_mw.layout(),
+                () -> (MemorySegment) ALLOC_MW.invokeExact(function, segment(), domain, type));
     }
 
     /** Deallocates a memory window. The C function returns 0 or an errno. */
     public void deallocateWindow(VerbsContext context, MemorySegment window, CheckedCall attempt)
             throws VerbsException {
         var function = context.operation(ibv_context_ops.dealloc_mw$offset(), attempt);
-        attempt.errno(call(() -> (int) DEALLOC_MW.invokeExact(function, segment(), window)));
+        attempt.errno(() -> (int) DEALLOC_MW.invokeExact(function, segment(), window));
     }
 
     /**

@@ -1,7 +1,6 @@
 package org.jrdma.verbs.internal;
 
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 import static org.jrdma.ffi.linkage.Downcalls.run;
@@ -52,12 +51,12 @@ public final class ProtectionDomainFunctions {
     public MemorySegment allocateDomain(MemorySegment context, CheckedCall attempt)
             throws VerbsException {
         return attempt.pointer(
-                call(() -> (MemorySegment) ALLOC_PD.invokeExact(allocPd, segment(), context)));
+                () -> (MemorySegment) ALLOC_PD.invokeExact(allocPd, segment(), context));
     }
 
     /** Deallocates a protection domain. The C function returns 0 or an errno. */
     public void deallocateDomain(MemorySegment domain, CheckedCall attempt) throws VerbsException {
-        attempt.errno(call(() -> (int) DEALLOC_PD.invokeExact(deallocPd, segment(), domain)));
+        attempt.errno(() -> (int) DEALLOC_PD.invokeExact(deallocPd, segment(), domain));
     }
 
     /**
@@ -68,9 +67,7 @@ public final class ProtectionDomainFunctions {
             throws VerbsException {
         var function = attempt.require(importPd);
         return attempt.pointer(
-                call(() ->
-                        (MemorySegment)
-                                IMPORT_PD.invokeExact(function, segment(), context, handle)));
+                () -> (MemorySegment) IMPORT_PD.invokeExact(function, segment(), context, handle));
     }
 
     /**
@@ -93,11 +90,10 @@ public final class ProtectionDomainFunctions {
         var function = context.require(verbs_context.alloc_td$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_td_init_attr.allocate(arena);
-            return attempt.pointer(
-                    call(() ->
-                            (MemorySegment)
-                                    ALLOC_TD.invokeExact(
-                                            function, segment(), context.address(), attributes)));
+            return attempt.pointer(() ->
+                    (MemorySegment)
+                            ALLOC_TD.invokeExact(
+                                    function, segment(), context.address(), attributes));
         }
     }
 
@@ -106,7 +102,7 @@ public final class ProtectionDomainFunctions {
             VerbsContext context, MemorySegment threads, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.dealloc_td$offset(), attempt);
-        attempt.errno(call(() -> (int) DEALLOC_TD.invokeExact(function, segment(), threads)));
+        attempt.errno(() -> (int) DEALLOC_TD.invokeExact(function, segment(), threads));
     }
 
     /**
@@ -131,11 +127,10 @@ public final class ProtectionDomainFunctions {
             if (memory != null) {
                 memory.write(attributes);
             }
-            return attempt.pointer(
-                    call(() ->
-                            (MemorySegment)
-                                    ALLOC_PARENT_DOMAIN.invokeExact(
-                                            function, segment(), context.address(), attributes)));
+            return attempt.pointer(() ->
+                    (MemorySegment)
+                            ALLOC_PARENT_DOMAIN.invokeExact(
+                                    function, segment(), context.address(), attributes));
         }
     }
 }

@@ -187,14 +187,10 @@ public final class QueuePairFunctions {
         try (var arena = Arena.ofConfined()) {
             var attributes = specification.write(ibv_qp_init_attr.allocate(arena));
             return created(
-                    attempt.pointer(
-                            call(() ->
-                                    (MemorySegment)
-                                            CREATE_QP.invokeExact(
-                                                    createQp,
-                                                    segment(),
-                                                    specification.domain,
-                                                    attributes))),
+                    attempt.pointer(() ->
+                            (MemorySegment)
+                                    CREATE_QP.invokeExact(
+                                            createQp, segment(), specification.domain, attributes)),
                     attributes);
         }
     }
@@ -243,14 +239,10 @@ public final class QueuePairFunctions {
             throws VerbsException {
         var function = context.require(verbs_context.create_qp_ex$offset(), attempt);
         return created(
-                attempt.pointer(
-                        call(() ->
-                                (MemorySegment)
-                                        CREATE_QP_EX.invokeExact(
-                                                function,
-                                                segment(),
-                                                context.address(),
-                                                attributes))),
+                attempt.pointer(() ->
+                        (MemorySegment)
+                                CREATE_QP_EX.invokeExact(
+                                        function, segment(), context.address(), attributes)),
                 attributes);
     }
 
@@ -289,14 +281,10 @@ public final class QueuePairFunctions {
                             | rdma_h.IBV_QP_OPEN_ATTR_XRCD()
                             | rdma_h.IBV_QP_OPEN_ATTR_TYPE());
             return created(
-                    attempt.pointer(
-                            call(() ->
-                                    (MemorySegment)
-                                            OPEN_QP.invokeExact(
-                                                    function,
-                                                    segment(),
-                                                    context.address(),
-                                                    attributes))),
+                    attempt.pointer(() ->
+                            (MemorySegment)
+                                    OPEN_QP.invokeExact(
+                                            function, segment(), context.address(), attributes)),
                     ibv_qp_init_attr.allocate(arena)); // all capacities are 0
         }
     }
@@ -333,11 +321,8 @@ public final class QueuePairFunctions {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_qp_attr.allocate(arena);
             var mask = QueuePairAttributeCodec.write(attributes, change);
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    MODIFY_QP.invokeExact(
-                                            modifyQp, segment(), queuePair, attributes, mask)));
+            attempt.errno(() ->
+                    (int) MODIFY_QP.invokeExact(modifyQp, segment(), queuePair, attributes, mask));
         }
     }
 
@@ -356,16 +341,10 @@ public final class QueuePairFunctions {
             var attributes = ibv_qp_attr.allocate(arena);
             var initial = ibv_qp_init_attr.allocate(arena);
             var mask = rdma_h.IBV_QP_STATE() | rdma_h.IBV_QP_CAP();
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    QUERY_QP.invokeExact(
-                                            queryQp,
-                                            segment(),
-                                            queuePair,
-                                            attributes,
-                                            mask,
-                                            initial)));
+            attempt.errno(() ->
+                    (int)
+                            QUERY_QP.invokeExact(
+                                    queryQp, segment(), queuePair, attributes, mask, initial));
             if (!hasPaths) {
                 ibv_qp_attr.ah_attr(attributes).fill((byte) 0);
                 ibv_qp_attr.alt_port_num(attributes, (byte) 0);
@@ -388,11 +367,10 @@ public final class QueuePairFunctions {
             ibv_qp_rate_limit_attr.rate_limit(attributes, (int) limit.kilobits());
             ibv_qp_rate_limit_attr.max_burst_sz(attributes, (int) limit.maxBurstBytes());
             ibv_qp_rate_limit_attr.typical_pkt_sz(attributes, (short) limit.typicalPacketBytes());
-            attempt.errno(
-                    call(() ->
-                            (int)
-                                    MODIFY_QP_RATE_LIMIT.invokeExact(
-                                            function, segment(), queuePair, attributes)));
+            attempt.errno(() ->
+                    (int)
+                            MODIFY_QP_RATE_LIMIT.invokeExact(
+                                    function, segment(), queuePair, attributes));
         }
     }
 
@@ -436,8 +414,7 @@ public final class QueuePairFunctions {
         var function = attempt.require(queryEce);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
-            attempt.errno(
-                    call(() -> (int) QUERY_ECE.invokeExact(function, segment(), queuePair, ece)));
+            attempt.errno(() -> (int) QUERY_ECE.invokeExact(function, segment(), queuePair, ece));
             return new EnhancedOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
         }
     }
@@ -453,8 +430,7 @@ public final class QueuePairFunctions {
             var ece = ibv_ece.allocate(arena);
             ibv_ece.vendor_id(ece, options.vendor());
             ibv_ece.options(ece, options.options());
-            attempt.errno(
-                    call(() -> (int) SET_ECE.invokeExact(function, segment(), queuePair, ece)));
+            attempt.errno(() -> (int) SET_ECE.invokeExact(function, segment(), queuePair, ece));
         }
     }
 
@@ -463,6 +439,6 @@ public final class QueuePairFunctions {
      * acknowledged. The C function returns 0 or an errno.
      */
     public void destroy(MemorySegment queuePair, CheckedCall attempt) throws VerbsException {
-        attempt.errno(call(() -> (int) DESTROY_QP.invokeExact(destroyQp, segment(), queuePair)));
+        attempt.errno(() -> (int) DESTROY_QP.invokeExact(destroyQp, segment(), queuePair));
     }
 }

@@ -1,9 +1,7 @@
 package org.jrdma.verbs.internal;
 
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
-import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -62,13 +60,12 @@ public final class SharedReceiveQueueFunctions {
             var room = ibv_srq_init_attr.attr(attributes);
             ibv_srq_attr.max_wr(room, receives);
             ibv_srq_attr.max_sge(room, elements);
-            var queue =
-                    attempt.pointer(
-                            call(() ->
-                                    (MemorySegment)
-                                            CREATE_SRQ.invokeExact(
-                                                    function, segment(), domain, attributes)));
-            return memoryAt(queue, ibv_srq.layout().byteSize());
+            return attempt.structure(
+                    ibv_srq.layout(),
+                    () ->
+                            (MemorySegment)
+                                    CREATE_SRQ.invokeExact(
+                                            function, segment(), domain, attributes));
         }
     }
 
@@ -108,16 +105,12 @@ public final class SharedReceiveQueueFunctions {
                             | rdma_h.IBV_SRQ_INIT_ATTR_PD()
                             | rdma_h.IBV_SRQ_INIT_ATTR_XRCD()
                             | rdma_h.IBV_SRQ_INIT_ATTR_CQ());
-            var queue =
-                    attempt.pointer(
-                            call(() ->
-                                    (MemorySegment)
-                                            CREATE_SRQ_EX.invokeExact(
-                                                    function,
-                                                    segment(),
-                                                    context.address(),
-                                                    attributes)));
-            return memoryAt(queue, ibv_srq.layout().byteSize());
+            return attempt.structure(
+                    ibv_srq.layout(),
+                    () ->
+                            (MemorySegment)
+                                    CREATE_SRQ_EX.invokeExact(
+                                            function, segment(), context.address(), attributes));
         }
     }
 
@@ -130,8 +123,7 @@ public final class SharedReceiveQueueFunctions {
         var function = context.require(verbs_context.get_srq_num$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var number = arena.allocate(ValueLayout.JAVA_INT);
-            attempt.errno(
-                    call(() -> (int) GET_SRQ_NUM.invokeExact(function, segment(), queue, number)));
+            attempt.errno(() -> (int) GET_SRQ_NUM.invokeExact(function, segment(), queue, number));
             return number.get(ValueLayout.JAVA_INT, 0);
         }
     }
@@ -164,10 +156,7 @@ public final class SharedReceiveQueueFunctions {
             throws VerbsException {
         var function = attempt.require(modifySrq);
         attempt.errno(
-                call(() ->
-                        (int)
-                                MODIFY_SRQ.invokeExact(
-                                        function, segment(), queue, attributes, mask)));
+                () -> (int) MODIFY_SRQ.invokeExact(function, segment(), queue, attributes, mask));
     }
 
     /** Queries the attributes of a shared receive queue. The C function returns 0 or an errno. */
@@ -177,8 +166,7 @@ public final class SharedReceiveQueueFunctions {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_srq_attr.allocate(arena);
             attempt.errno(
-                    call(() ->
-                            (int) QUERY_SRQ.invokeExact(function, segment(), queue, attributes)));
+                    () -> (int) QUERY_SRQ.invokeExact(function, segment(), queue, attributes));
             return new SharedReceiveQueueAttributes(
                     ibv_srq_attr.max_wr(attributes),
                     ibv_srq_attr.max_sge(attributes),
@@ -192,6 +180,6 @@ public final class SharedReceiveQueueFunctions {
      */
     public void destroy(MemorySegment queue, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(destroySrq);
-        attempt.errno(call(() -> (int) DESTROY_SRQ.invokeExact(function, segment(), queue)));
+        attempt.errno(() -> (int) DESTROY_SRQ.invokeExact(function, segment(), queue));
     }
 }

@@ -1,9 +1,7 @@
 package org.jrdma.verbs.internal;
 
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
-import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -41,16 +39,12 @@ public final class XrcFunctions {
                     rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS());
             ibv_xrcd_init_attr.fd(attributes, descriptor);
             ibv_xrcd_init_attr.oflags(attributes, flags);
-            return memoryAt(
-                    attempt.pointer(
-                            call(() ->
-                                    (MemorySegment)
-                                            OPEN_XRCD.invokeExact(
-                                                    function,
-                                                    segment(),
-                                                    context.address(),
-                                                    attributes))),
-                    ibv_xrcd.layout().byteSize());
+            return attempt.structure(
+                    ibv_xrcd.layout(),
+                    () ->
+                            (MemorySegment)
+                                    OPEN_XRCD.invokeExact(
+                                            function, segment(), context.address(), attributes));
         }
     }
 
@@ -58,6 +52,6 @@ public final class XrcFunctions {
     public static void close(VerbsContext context, MemorySegment domain, CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.close_xrcd$offset(), attempt);
-        attempt.errno(call(() -> (int) CLOSE_XRCD.invokeExact(function, segment(), domain)));
+        attempt.errno(() -> (int) CLOSE_XRCD.invokeExact(function, segment(), domain));
     }
 }
