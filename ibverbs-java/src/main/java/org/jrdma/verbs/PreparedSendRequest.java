@@ -1,14 +1,18 @@
 package org.jrdma.verbs;
 
+import java.util.List;
 import java.util.Objects;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeQueuePair;
 import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
+import org.jrdma.verbs.queue.RequestWriter;
 
 /**
  * A prepared request for a send queue: a message, write, read, atomic operation, bind, invalidation
@@ -169,7 +173,8 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     private static void checkInPlace(boolean inPlace) {
         if (!inPlace) { // an inline post would read the data from the address in the request
             throw new IllegalArgumentException(
-                    "Memory can be sent inline only if its address in requests is its virtual address");
+                    "Memory can be sent inline only if its address in requests is its virtual"
+                        + " address");
         }
     }
 
@@ -181,5 +186,81 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     @Override
     int call(HotPath hotPath, long queuePairAddress, WorkRequest first) {
         return hotPath.postSend(queuePairAddress, first.address(), first.refusedAddress());
+    }
+
+    /**
+     * A prepared read or write of remote memory.
+     *
+     * @param <S> the type of the request
+     */
+    public abstract static sealed class RemoteTransfer<S extends RemoteTransfer<S>>
+            extends PreparedSendRequest<S> permits PreparedRead, PreparedWrite {
+
+        private RemoteMemory memory;
+        private long offset;
+
+        RemoteTransfer(
+                PostTarget<PolledWorkQueue> post,
+                Operation operation,
+                List<MemorySlice> slices,
+                RemoteMemory memory) {
+            super(post, operation);
+            this.memory = memory;
+            request().remote(memory.address(), memory.key());
+            local(slices);
+        }
+
+        /**
+         * Selects an offset in the remote memory.
+         *
+         * @throws IndexOutOfBoundsException if the range is not within the remote memory
+         */
+        public final S remoteOffset(long bytes) {
+            checkThread();
+            RequestWriter.checkRange(bytes, length(), memory);
+            offset = bytes;
+            request().remoteAddress(memory.address() + bytes);
+            return self();
+        }
+
+        /**
+         * Selects other local and remote memory, starting at the first byte of the remote memory.
+         * Does not allocate.
+         *
+         * @throws IndexOutOfBoundsException if the remote memory is shorter
+         */
+        public final S buffers(MemorySlice slice, RemoteMemory other) {
+            checkThread();
+            select(other, slice.length());
+            return local(slice);
+        }
+
+        /**
+         * Selects other remote memory, starting at its first byte.
+         *
+         * @throws IndexOutOfBoundsException if the range is not within the remote memory
+         */
+        public final S remote(RemoteMemory other) {
+            checkThread();
+            select(other, length());
+            return self();
+        }
+
+        private void select(RemoteMemory other, long length) {
+            RequestWriter.checkRange(0, length, other);
+            memory = other;
+            offset = 0;
+            request().remote(other.address(), other.key());
+        }
+
+        @Override
+        final void checkLength(long bytes) {
+            super.checkLength(bytes);
+            RequestWriter.checkRange(offset, bytes, memory);
+        }
+
+        final RemoteMemory memory() {
+            return memory;
+        }
     }
 }

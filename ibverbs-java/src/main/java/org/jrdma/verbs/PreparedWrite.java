@@ -8,54 +8,15 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
-import org.jrdma.verbs.queue.RemoteTarget;
 
 /**
  * A prepared write to remote memory. In C: {@code IBV_WR_RDMA_WRITE}, {@code
  * IBV_WR_RDMA_WRITE_WITH_IMM}; {@code ibv_wr_rdma_write}, {@code ibv_wr_rdma_write_imm}.
  */
-public final class PreparedWrite extends PreparedSendRequest<PreparedWrite> {
-
-    private final RemoteTarget target;
+public final class PreparedWrite extends PreparedSendRequest.RemoteTransfer<PreparedWrite> {
 
     PreparedWrite(PostTarget<PolledWorkQueue> post, List<MemorySlice> slices, RemoteMemory remote) {
-        super(post, Operation.WRITE);
-        this.target = new RemoteTarget(request(), remote);
-        local(slices);
-    }
-
-    /**
-     * Selects an offset in the remote memory.
-     *
-     * @throws IndexOutOfBoundsException if the range is not within the remote memory
-     */
-    public PreparedWrite remoteOffset(long bytes) {
-        checkThread();
-        target.moveTo(bytes, length());
-        return this;
-    }
-
-    /**
-     * Selects other local and remote memory, starting at the first byte of the remote memory. Does
-     * not allocate.
-     *
-     * @throws IndexOutOfBoundsException if the remote memory is shorter
-     */
-    public PreparedWrite buffers(MemorySlice slice, RemoteMemory memory) {
-        checkThread();
-        target.select(memory, slice.length());
-        return local(slice);
-    }
-
-    /**
-     * Selects other remote memory, starting at its first byte.
-     *
-     * @throws IndexOutOfBoundsException if the range is not within the remote memory
-     */
-    public PreparedWrite remote(RemoteMemory memory) {
-        checkThread();
-        target.select(memory, length());
-        return this;
+        super(post, Operation.WRITE, slices, remote);
     }
 
     /**
@@ -86,13 +47,7 @@ public final class PreparedWrite extends PreparedSendRequest<PreparedWrite> {
     }
 
     @Override
-    void checkLength(long bytes) {
-        super.checkLength(bytes);
-        target.checkLength(bytes);
-    }
-
-    @Override
     String describe() {
-        return String.format(Locale.ROOT, "WRITE of %,d bytes to %s", length(), target.memory());
+        return String.format(Locale.ROOT, "WRITE of %,d bytes to %s", length(), memory());
     }
 }
