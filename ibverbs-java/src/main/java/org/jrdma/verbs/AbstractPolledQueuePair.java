@@ -184,7 +184,8 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
         var queue = sends.queueForCurrentThread();
         if (!cursor.isOver(sendCompletions) || !cursor.isOver(receiveCompletions)) {
             throw new IllegalArgumentException(
-                    "The cursor must poll the completion queue of both the sends and the receives of "
+                    "The cursor must poll the completion queue of both the sends and the receives"
+                        + " of "
                             + this);
         }
         var deadline = Deadline.after(timeout);
@@ -218,8 +219,8 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
      */
     private void tryPostMarker(PolledWorkQueue queue) throws VerbsException {
         var spare = sendCompletions.nativeQueue().attachments();
-        lifetime().hold(); // before the entry is reserved, because close() releases the entry
-        try {
+        // before the entry is reserved, because close() releases the entry
+        try (var _ = lifetime().held()) {
             if (spare.reserveMarkerSlot(queue)) {
                 var posted = false;
                 try {
@@ -231,8 +232,6 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
                     }
                 }
             }
-        } finally {
-            lifetime().release();
         }
     }
 

@@ -193,11 +193,8 @@ public final class Device extends NativeObject {
      * a completion queue to a vector.
      */
     public int completionVectors() {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             return handle.context().completionVectors();
-        } finally {
-            lifetime().release();
         }
     }
 
@@ -235,13 +232,10 @@ public final class Device extends NativeObject {
     }
 
     private Optional<AsyncEvent> takeEvent(CheckedCall attempt) throws VerbsException {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             return handle.library()
                     .devices()
                     .nextEvent(handle.context().address(), this::translate, attempt);
-        } finally {
-            lifetime().release();
         }
     }
 
@@ -284,11 +278,8 @@ public final class Device extends NativeObject {
      * the descriptor.
      */
     public int commandDescriptor() {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             return handle.context().commandDescriptor();
-        } finally {
-            lifetime().release();
         }
     }
 

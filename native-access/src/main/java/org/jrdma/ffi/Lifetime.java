@@ -44,6 +44,14 @@ public final class Lifetime {
         void destroy() throws FabricException;
     }
 
+    /** One or more holds, which a try-with-resources statement releases. */
+    @FunctionalInterface
+    public interface Holds extends AutoCloseable {
+        /** Releases the holds. */
+        @Override
+        void close();
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(Lifetime.class);
     private static final int CLOSED = Integer.MIN_VALUE;
     private static final VarHandle STATE;
@@ -67,6 +75,7 @@ public final class Lifetime {
     private static final Set<Lifetime> OPEN_ROOTS = ConcurrentHashMap.newKeySet();
 
     private final String name;
+    private final Holds ownHold = this::release;
     private final Destructor destructor;
     private final List<Lifetime> owners;
     private final LinkedHashSet<Lifetime> dependents = new LinkedHashSet<>();
@@ -155,17 +164,24 @@ public final class Lifetime {
         }
     }
 
+    /** {@linkplain #hold() Holds} this lifetime until the result is closed. Does not allocate. */
+    public Holds held() {
+        hold();
+        return ownHold;
+    }
+
     /** Ends one {@link #hold()}. */
     public void release() {
         STATE.getAndAdd(this, -1);
     }
 
     /**
-     * Holds all given lifetimes, or none of them if one is closed.
+     * Holds all given lifetimes until the result is closed, or none of them if one is closed.
      *
      * @throws IllegalStateException if one of the objects is closed
      */
-    public static void holdAll(List<Lifetime> lifetimes) {
+    public static Holds holdAll(List<Lifetime> lifetimes) {
+        Holds holds = () -> lifetimes.forEach(Lifetime::release); // before the holds: may not fail
         var held = 0;
         try {
             for (; held < lifetimes.size(); held++) {
@@ -175,6 +191,7 @@ public final class Lifetime {
             lifetimes.subList(0, held).forEach(Lifetime::release);
             throw e;
         }
+        return holds;
     }
 
     /** Returns the exception for a use of the object after its close. */

@@ -66,11 +66,8 @@ public abstract class SisciObject extends NativeObject {
      * @throws IllegalStateException if the object is closed
      */
     static <T, E extends Exception> T inCall(Lifetime lifetime, Call<T, E> call) throws E {
-        lifetime.hold();
-        try {
+        try (var _ = lifetime.held()) {
             return call.run();
-        } finally {
-            lifetime.release();
         }
     }
 
@@ -89,11 +86,8 @@ public abstract class SisciObject extends NativeObject {
      * @throws IllegalStateException if the object is closed
      */
     static <E extends Exception> void whileOpen(Lifetime lifetime, VoidCall<E> call) throws E {
-        lifetime.hold();
-        try {
+        try (var _ = lifetime.held()) {
             call.run();
-        } finally {
-            lifetime.release();
         }
     }
 

@@ -143,19 +143,21 @@ public final class EventChannel extends NativeObject {
     private static String adviceOnOpening(int errno) {
         return switch (errno) {
             case Errno.ENODEV ->
-                    "This machine has no RDMA device. Load the driver of the adapter, or create a software device with \"rdma link add rxe0 type rxe netdev eth0\".";
+                    "This machine has no RDMA device. Load the driver of the adapter, or create a"
+                        + " software device with \"rdma link add rxe0 type rxe netdev eth0\".";
             case Errno.ENOENT, Errno.ENXIO, Errno.EPERM ->
-                    "The device file /dev/infiniband/rdma_cm is missing. Load the kernel module rdma_ucm, or pass the device file to the container.";
+                    "The device file /dev/infiniband/rdma_cm is missing. Load the kernel module"
+                        + " rdma_ucm, or pass the device file to the container.";
             case Errno.EACCES ->
-                    "This user has no access to /dev/infiniband/rdma_cm. Change the mode of the device file.";
+                    "This user has no access to /dev/infiniband/rdma_cm. Change the mode of the"
+                        + " device file.";
             default -> "";
         };
     }
 
     /** Creates an identifier. In C: {@code rdma_create_id}. */
     public Identifier newIdentifier(PortSpace portSpace) throws VerbsException {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             var attempt =
                     CheckedCall.to(
                             "rdma_create_id", () -> "for port space %s".formatted(portSpace));
@@ -163,8 +165,6 @@ public final class EventChannel extends NativeObject {
                     BlockingCalls.call(() ->
                             library.identifiers().create(channel.address(), portSpace, attempt));
             return register(nativeIdentifier(address), portSpace);
-        } finally {
-            lifetime().release();
         }
     }
 
@@ -180,8 +180,7 @@ public final class EventChannel extends NativeObject {
      */
     public Identifier newIdentifier(AddressInfo info) throws VerbsException {
         var local = info.local().or(() -> info.peer().map(EventChannel::wildcard)).orElseThrow();
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             var address =
                     BlockingCalls.call(() ->
                             library.addresses()
@@ -199,8 +198,6 @@ public final class EventChannel extends NativeObject {
                 throw e;
             }
             return register(identifier, info.portSpace());
-        } finally {
-            lifetime().release();
         }
     }
 
@@ -235,14 +232,11 @@ public final class EventChannel extends NativeObject {
         var address = source.address();
         NativeIdentifier successor;
         Identifier identifier;
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             successor = source.successor(library, channel);
             identifier = register(successor, portSpace);
             // A thread that receives an event of the identifier may close the identifier.
             identifier.ownLifetime().hold();
-        } finally {
-            lifetime().release();
         }
         var done = false;
         try {
@@ -409,8 +403,7 @@ public final class EventChannel extends NativeObject {
 
     /** Takes one event without waiting. Returns empty if no event is available. */
     private Optional<ConnectionEvent> take() throws VerbsException {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             for (var event = addedEvents.poll(); event != null; event = addedEvents.poll()) {
                 if (event.identifier().isOpen()) {
                     return Optional.of(event);
@@ -421,8 +414,6 @@ public final class EventChannel extends NativeObject {
                             channel.address(),
                             this::translate,
                             CheckedCall.to("rdma_get_cm_event", () -> "for " + this));
-        } finally {
-            lifetime().release();
         }
     }
 

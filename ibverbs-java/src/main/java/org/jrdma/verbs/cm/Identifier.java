@@ -360,8 +360,7 @@ public final class Identifier extends NativeObject {
             return this;
         }
         Identifier moved;
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             if (!calls.tryBegin(NativeIdentifier.Call.MIGRATE, false)) {
                 throw new IllegalStateException(
                         "Cannot migrate %s while a connect or lookup call is in progress"
@@ -373,8 +372,6 @@ public final class Identifier extends NativeObject {
             } finally {
                 calls.end();
             }
-        } finally {
-            lifetime().release();
         }
         close();
         return moved;

@@ -26,11 +26,8 @@ final class IdentifierOwnership {
         this.identifier = identifier;
         this.ownerName = ownerName;
         var lifetime = identifier.ownLifetime();
-        lifetime.hold();
-        try {
+        try (var _ = lifetime.held()) {
             ownership = new Lifetime(ownerName, List.of(lifetime), () -> {});
-        } finally {
-            lifetime.release();
         }
         Leaks.watch(owner, ownerName, ownership);
     }

@@ -178,11 +178,8 @@ public final class DomainHandle {
     }
 
     public int kernelHandle() {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             return ProtectionDomainFunctions.domainHandle(address());
-        } finally {
-            lifetime().release();
         }
     }
 

@@ -38,11 +38,8 @@ public final class GuardedCalls {
      * @throws IllegalStateException if one of the objects is closed
      */
     public static <T> T call(List<Lifetime> lifetimes, Call<T> call) throws VerbsException {
-        Lifetime.holdAll(lifetimes);
-        try {
+        try (var _ = Lifetime.holdAll(lifetimes)) {
             return BlockingCalls.call(call::run);
-        } finally {
-            lifetimes.forEach(Lifetime::release);
         }
     }
 

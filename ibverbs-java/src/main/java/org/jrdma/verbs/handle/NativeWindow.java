@@ -121,14 +121,11 @@ public final class NativeWindow {
                                     queuePairDomain));
         }
         var held = List.of(lifetime(), region.lifetime(), queuePair);
-        Lifetime.holdAll(held);
-        try {
+        try (var _ = Lifetime.holdAll(held)) {
             lifetime().addOwner(region.lifetime());
             if (type2) {
                 lifetime().addOwner(queuePair);
             }
-        } finally {
-            held.forEach(Lifetime::release);
         }
     }
 

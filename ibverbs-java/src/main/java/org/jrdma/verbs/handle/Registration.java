@@ -105,8 +105,7 @@ public final class Registration {
     private static Registration make(
             Scope scope, boolean imported, GuardedCalls.Call<MemorySegment> registering)
             throws VerbsException {
-        Lifetime.holdAll(scope.owners);
-        try {
+        try (var _ = Lifetime.holdAll(scope.owners)) {
             return of(
                     scope,
                     new NativeRegion(
@@ -114,8 +113,6 @@ public final class Registration {
                             BlockingCalls.call(registering::run),
                             imported,
                             scope.backing));
-        } finally {
-            scope.owners.forEach(Lifetime::release);
         }
     }
 
@@ -404,8 +401,7 @@ public final class Registration {
         var attempt = attempt("ibv_rereg_mr", next.domain, next.memory.byteSize(), next.access);
         lifetime.hold();
         try {
-            Lifetime.holdAll(next.owners);
-            try {
+            try (var _ = Lifetime.holdAll(next.owners)) {
                 synchronized (region) {
                     if (region.released || region.unusable) {
                         throw lifetime.closedException();
@@ -416,8 +412,6 @@ public final class Registration {
                     });
                     return of(next, region.transfer(next.backing));
                 }
-            } finally {
-                next.owners.forEach(Lifetime::release);
             }
         } finally {
             lifetime.release();

@@ -137,11 +137,8 @@ public final class DeviceMemory extends NativeObject {
      * org.jrdma.verbs.Device#importDeviceMemory}.
      */
     public int handle() {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             return DeviceMemoryFunctions.deviceMemoryHandle(address());
-        } finally {
-            lifetime().release();
         }
     }
 
@@ -154,8 +151,7 @@ public final class DeviceMemory extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP if the library or the device does not support dma-bufs
      */
     public DmaBuf exportDmaBuf() throws VerbsException {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             var descriptor =
                     BlockingCalls.call(() ->
                             device.library()
@@ -166,8 +162,6 @@ public final class DeviceMemory extends NativeObject {
                                                     "ibv_dm_export_dmabuf_fd",
                                                     () -> "for " + this)));
             return new DmaBuf(OpenFile.of(descriptor));
-        } finally {
-            lifetime().release();
         }
     }
 
@@ -237,8 +231,7 @@ public final class DeviceMemory extends NativeObject {
 
     private void copy(String function, long offset, MemorySegment bytes, Copy copy)
             throws VerbsException {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             copy.make(
                     device.library().deviceMemory(),
                     CheckedCall.to(
@@ -250,8 +243,6 @@ public final class DeviceMemory extends NativeObject {
                                             bytes.byteSize(),
                                             offset,
                                             this)));
-        } finally {
-            lifetime().release();
         }
     }
 }

@@ -76,11 +76,8 @@ public final class MemoryRegion extends NativeObject {
      * org.jrdma.verbs.ProtectionDomain#importRegion}.
      */
     public int handle() {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             return MemoryFunctions.regionHandle(address());
-        } finally {
-            lifetime().release();
         }
     }
 

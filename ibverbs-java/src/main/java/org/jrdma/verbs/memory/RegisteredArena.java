@@ -80,14 +80,11 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     private static Lifetime lifetime(DomainHandle domain, Set<Access> access, Memory memory) {
-        domain.lifetime().hold();
-        try {
+        try (var _ = domain.lifetime().held()) {
             return new Lifetime(
                     "arena %s on %s".formatted(Access.describe(access), domain.device().name()),
                     List.of(domain.lifetime()),
                     memory::free);
-        } finally {
-            domain.lifetime().release();
         }
     }
 
@@ -99,12 +96,9 @@ public final class RegisteredArena extends NativeObject implements Arena {
      *     memory
      */
     public MemoryRegion region(long bytes) throws VerbsException {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             var segment = map(bytes);
             return register(segment, Registration.start(segment, access));
-        } finally {
-            lifetime().release();
         }
     }
 
@@ -118,12 +112,9 @@ public final class RegisteredArena extends NativeObject implements Arena {
      * @throws VerbsException if the registration fails, or the library is too old
      */
     public MemoryRegion regionAt(long start, long bytes) throws VerbsException {
-        lifetime().hold();
-        try {
+        try (var _ = lifetime().held()) {
             var segment = map(bytes);
             return register(segment, start);
-        } finally {
-            lifetime().release();
         }
     }
 
@@ -242,7 +233,8 @@ public final class RegisteredArena extends NativeObject implements Arena {
             } catch (FabricException e) {
                 var advice =
                         pages == PageSize.HUGE
-                                ? ". Reserve huge pages with \"sysctl vm.nr_hugepages=N\"; /proc/meminfo shows how many are free."
+                                ? ". Reserve huge pages with \"sysctl vm.nr_hugepages=N\";"
+                                      + " /proc/meminfo shows how many are free."
                                 : ".";
                 throw new VerbsException("mmap", e.getMessage() + advice);
             }

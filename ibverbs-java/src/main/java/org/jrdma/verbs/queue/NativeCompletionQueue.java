@@ -302,14 +302,11 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
 
     /** Arms the queue, so that the next completion causes an event. */
     public void arm() throws VerbsException {
-        lifetime.hold();
-        try {
+        try (var _ = lifetime.held()) {
             var errno = hotPath.requestNotification(queueAddress, solicitedOnly);
             if (errno != 0) {
                 throw CheckedCall.to("ibv_req_notify_cq", () -> "for " + lifetime).failed(errno);
             }
-        } finally {
-            lifetime.release();
         }
     }
 
@@ -323,8 +320,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         descriptor(); // throws if the queue was created without events
         var attempt = CheckedCall.to("ibv_get_cq_event", () -> "for " + lifetime);
         var taken = false;
-        lifetime.hold();
-        try {
+        try (var _ = lifetime.held()) {
             while (functions.takeEvent(channel, attempt)) {
                 taken = true;
                 if (unacknowledged.incrementAndGet() >= EVENTS_ACKNOWLEDGED_AT_ONCE) {
@@ -332,8 +328,6 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                 }
             }
             return taken;
-        } finally {
-            lifetime.release();
         }
     }
 
@@ -357,8 +351,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     }
 
     private void resizeNative(int capacity) throws VerbsException {
-        lifetime.hold();
-        try {
+        try (var _ = lifetime.held()) {
             functions.resize(
                     queue,
                     withSpare(capacity),
@@ -370,8 +363,6 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                                             "for %,d completions of %s",
                                             capacity,
                                             lifetime)));
-        } finally {
-            lifetime.release();
         }
     }
 
@@ -382,7 +373,8 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "Both values of an event moderation must be from 0 to 65,535, but are %,d completions and %,d microseconds",
+                            "Both values of an event moderation must be from 0 to 65,535, but are"
+                                + " %,d completions and %,d microseconds",
                             completions,
                             microseconds));
         }
@@ -400,7 +392,8 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                         () ->
                                 String.format(
                                         Locale.ROOT,
-                                        "for one event per %,d completions or %,d microseconds of %s",
+                                        "for one event per %,d completions or %,d microseconds of"
+                                            + " %s",
                                         completions,
                                         microseconds,
                                         lifetime),

@@ -116,21 +116,15 @@ public final class IdentifierCalls {
      * @param attempt the description of the call in the message of a failure
      */
     public <T> T query(CheckedCall attempt, Query<T> query) throws VerbsException {
-        lifetime.hold();
-        try {
+        try (var _ = lifetime.held()) {
             return BlockingCalls.call(() -> query.make(identifier.address(), attempt));
-        } finally {
-            lifetime.release();
         }
     }
 
     /** Reads from the {@code struct rdma_cm_id} of the identifier. */
     public <T> T read(Function<MemorySegment, T> reader) {
-        lifetime.hold();
-        try {
+        try (var _ = lifetime.held()) {
             return reader.apply(identifier.address());
-        } finally {
-            lifetime.release();
         }
     }
 
