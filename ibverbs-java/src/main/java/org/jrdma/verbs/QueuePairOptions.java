@@ -345,11 +345,6 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     Q make(ProtectionDomain domain) throws VerbsException {
-        return make(domain, port);
-    }
-
-    /** Creates a queue pair for another port than that of these options. */
-    Q make(ProtectionDomain domain, int port) throws VerbsException {
         var hasReceives = sharedReceives == null && type != QueuePairType.XRC_SEND;
         return maker.make(
                 domain,

@@ -16,7 +16,6 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.access.VerbsAccess;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.Codes;
@@ -39,18 +38,6 @@ import org.jspecify.annotations.Nullable;
  * for use by multiple threads.
  */
 public final class Verbs {
-
-    static {
-        VerbsAccess.open(
-                new VerbsAccess() {
-                    @Override
-                    public <Q extends QueuePair> Q newQueuePair(
-                            ProtectionDomain domain, QueuePairOptions<Q> options, int port)
-                            throws VerbsException {
-                        return options.make(domain, port);
-                    }
-                });
-    }
 
     private static @Nullable Verbs system;
     private static @Nullable Verbs software;

@@ -12,7 +12,6 @@ import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.XrcDomain;
 import org.jrdma.verbs.XrcReceiveQueuePair;
-import org.jrdma.verbs.access.VerbsAccess;
 import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.model.VerbsException;
 
@@ -81,8 +80,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * another queue pair type. The route to the peer determines the device port of the queue pair.
      */
     public static <Q extends QueuePair> ConnectionOptions<Q> of(QueuePairOptions<Q> queuePair) {
-        return new ConnectionOptions<>(
-                (port, domain) -> VerbsAccess.get().newQueuePair(domain, queuePair, port));
+        return new ConnectionOptions<>((port, domain) -> domain.newQueuePair(queuePair.port(port)));
     }
 
     /**
