@@ -8,8 +8,8 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A new interrupt of this node. {@link Interrupt} and {@link DataInterrupt} are constructed from
- * it.
+ * A new interrupt of this node. {@link LocalInterrupt} and {@link LocalDataInterrupt} are
+ * constructed from it.
  *
  * @param handle the handle of the interrupt
  * @param number the number by which peers connect to the interrupt

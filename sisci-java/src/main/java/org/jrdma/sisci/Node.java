@@ -256,23 +256,23 @@ public final class Node extends SisciObject {
     }
 
     /** Creates an interrupt with a number that the library chooses. */
-    public Interrupt newInterrupt() throws SisciException {
+    public LocalInterrupt newInterrupt() throws SisciException {
         return newInterrupt(InterruptOptions.ANY);
     }
 
     /** Creates an interrupt with the given options. In C: {@code SCICreateInterrupt}. */
-    public Interrupt newInterrupt(InterruptOptions options) throws SisciException {
-        return inCall(() -> Interrupt.create(node(), options));
+    public LocalInterrupt newInterrupt(InterruptOptions options) throws SisciException {
+        return inCall(() -> LocalInterrupt.create(node(), options));
     }
 
     /** Creates a data interrupt with a number that the library chooses. */
-    public DataInterrupt newDataInterrupt() throws SisciException {
+    public LocalDataInterrupt newDataInterrupt() throws SisciException {
         return newDataInterrupt(InterruptOptions.ANY);
     }
 
     /** Creates a data interrupt with the given options. In C: {@code SCICreateDataInterrupt}. */
-    public DataInterrupt newDataInterrupt(InterruptOptions options) throws SisciException {
-        return inCall(() -> DataInterrupt.create(node(), options));
+    public LocalDataInterrupt newDataInterrupt(InterruptOptions options) throws SisciException {
+        return inCall(() -> LocalDataInterrupt.create(node(), options));
     }
 
     /**

@@ -11,7 +11,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.sisci.Interrupt;
+import org.jrdma.sisci.LocalInterrupt;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sisci.model.SisciError;
@@ -40,7 +40,7 @@ public final class SisciFabric {
     private static final Logger LOG = LoggerFactory.getLogger(SisciFabric.class);
 
     private final Node node;
-    private final Interrupt wakeUp;
+    private final LocalInterrupt wakeUp;
     private final WakeUps wakeUps;
     private final StreamScanner scanner = new StreamScanner(this::scan);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
@@ -74,7 +74,7 @@ public final class SisciFabric {
      */
     private final ExecutorService disconnectors = threads("disconnect", DISCONNECT_THREADS);
 
-    private SisciFabric(Node node, Interrupt wakeUp) {
+    private SisciFabric(Node node, LocalInterrupt wakeUp) {
         this.node = node;
         this.wakeUp = wakeUp;
         this.wakeUps = new WakeUps(node);

@@ -3,7 +3,7 @@ package org.jrdma.sockets.sisci;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import org.jrdma.sisci.DataInterrupt;
+import org.jrdma.sisci.LocalDataInterrupt;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.model.SisciException;
@@ -47,7 +47,7 @@ public final class SisciListener extends BypassListener {
     private final int backlog;
     private final LocalSegment announcement;
     private final LocalMap announcementMap;
-    private final DataInterrupt requests;
+    private final LocalDataInterrupt requests;
     private int connecting;
 
     private SisciListener(
@@ -57,7 +57,7 @@ public final class SisciListener extends BypassListener {
             int ringBytes,
             LocalSegment announcement,
             LocalMap announcementMap,
-            DataInterrupt requests) {
+            LocalDataInterrupt requests) {
         this.fabric = fabric;
         this.address = address;
         this.backlog = backlog;

@@ -16,9 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.DataInterrupt;
-import org.jrdma.sisci.Interrupt;
 import org.jrdma.sisci.InterruptOptions;
+import org.jrdma.sisci.LocalDataInterrupt;
+import org.jrdma.sisci.LocalInterrupt;
 import org.jrdma.sisci.RemoteDataInterrupt;
 import org.jrdma.sisci.RemoteInterrupt;
 import org.jrdma.sisci.model.SisciError;
@@ -337,8 +337,8 @@ class InterruptTest extends NodesTest {
 
     @Test
     void shouldRejectUseAfterClose() throws Exception {
-        Interrupt plain = node.newInterrupt();
-        DataInterrupt withData = node.newDataInterrupt();
+        LocalInterrupt plain = node.newInterrupt();
+        LocalDataInterrupt withData = node.newDataInterrupt();
         var toPlain = node.connectInterrupt(node.id(), plain.number(), TIMEOUT);
         var toData = node.connectDataInterrupt(node.id(), withData.number(), TIMEOUT);
 

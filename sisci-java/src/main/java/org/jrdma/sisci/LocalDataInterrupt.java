@@ -22,7 +22,7 @@ import org.jrdma.sisci.model.SisciException;
  * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_local_data_interrupt_t}; {@link #close()} is {@code SCIRemoveDataInterrupt}.
  */
-public final class DataInterrupt extends SisciObject {
+public final class LocalDataInterrupt extends SisciObject {
 
     private static final long MAX_QUEUED_BYTES = 16 << 20;
 
@@ -32,7 +32,7 @@ public final class DataInterrupt extends SisciObject {
     private final int number;
     private final EventQueue<byte[]> events;
 
-    private DataInterrupt(CreatedInterrupt created, EventQueue<byte[]> events) {
+    private LocalDataInterrupt(CreatedInterrupt created, EventQueue<byte[]> events) {
         super(created.handle());
         this.number = created.number();
         this.events = events;
@@ -42,7 +42,8 @@ public final class DataInterrupt extends SisciObject {
      * Creates a data interrupt. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
      * lifetime of the node.
      */
-    static DataInterrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
+    static LocalDataInterrupt create(NodeHandle node, InterruptOptions options)
+            throws SisciException {
         if (options.shared() || options.counting()) {
             throw new IllegalArgumentException(
                     "Cannot create a data interrupt with "
@@ -54,7 +55,7 @@ public final class DataInterrupt extends SisciObject {
                         "data interrupt of " + node,
                         data -> OVERHEAD_BYTES + data.length,
                         MAX_QUEUED_BYTES);
-        return new DataInterrupt(
+        return new LocalDataInterrupt(
                 CreatedInterrupt.create(node, options, true, events, events::put), events);
     }
 

@@ -15,12 +15,12 @@ import org.jrdma.sisci.model.SisciException;
  * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
  * sci_local_interrupt_t}; {@link #close()} is {@code SCIRemoveInterrupt}.
  */
-public final class Interrupt extends SisciObject {
+public final class LocalInterrupt extends SisciObject {
 
     private final int number;
     private final EventQueue<Integer> events;
 
-    private Interrupt(CreatedInterrupt created, EventQueue<Integer> events) {
+    private LocalInterrupt(CreatedInterrupt created, EventQueue<Integer> events) {
         super(created.handle());
         this.number = created.number();
         this.events = events;
@@ -30,9 +30,9 @@ public final class Interrupt extends SisciObject {
      * Creates an interrupt. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
      * lifetime of the node.
      */
-    static Interrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
+    static LocalInterrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
         var events = new EventQueue<Integer>("interrupt of " + node);
-        return new Interrupt(
+        return new LocalInterrupt(
                 CreatedInterrupt.create(node, options, false, events, events::put), events);
     }
 
