@@ -28,7 +28,8 @@ public final class RsocketTransport implements BypassTransport {
     public static RsocketFabric find(String verbsFabric) throws FabricException {
         if (verbsFabric.equals("software")) {
             throw new FabricException(
-                    "librdmacm supports only the RDMA devices of the kernel, not those of the software fabric that jrdma.fabric selects");
+                    "librdmacm supports only the RDMA devices of the kernel, not those of the"
+                        + " software fabric that jrdma.fabric selects");
         }
         return RsocketFabric.open();
     }
@@ -50,14 +51,14 @@ public final class RsocketTransport implements BypassTransport {
             LocalAddress local,
             Consumer<String> onFailure)
             throws FabricException {
-        TransportProblems.before(this);
+        TransportDiagnostics.before(this);
         return new RsocketConnector(fabric.get(), address, buffer(receiveBuffer), local, onFailure);
     }
 
     @Override
     public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
-        TransportProblems.before(this);
+        TransportDiagnostics.before(this);
         return fabric.get().listen(address, backlog, buffer(receiveBuffer));
     }
 

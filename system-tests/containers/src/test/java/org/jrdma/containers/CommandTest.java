@@ -16,7 +16,7 @@ class CommandTest {
     @Test
     void shouldListDevicesWithoutHardware() throws Exception {
         try (var network = Network.newNetwork();
-                var host = Host.running(network, "bare", COMMAND, "devices")) {
+                var host = ContainerHost.running(network, "bare", COMMAND, "devices")) {
             assertThat(host.await()).as(host.output()).isZero();
 
             assertThat(host.output())
@@ -29,7 +29,7 @@ class CommandTest {
     @Test
     void shouldReportMissingLibrariesAndDevicesOfAContainer() throws Exception {
         try (var network = Network.newNetwork();
-                var host = Host.running(network, "bare", COMMAND, "doctor")) {
+                var host = ContainerHost.running(network, "bare", COMMAND, "doctor")) {
             host.await();
 
             assertThat(host.output())
@@ -44,10 +44,10 @@ class CommandTest {
     @Test
     void shouldMeasureBetweenTwoHosts() throws Exception {
         try (var network = Network.newNetwork();
-                var server = Host.running(network, "server", COMMAND, "perf", "--serve")) {
+                var server = ContainerHost.running(network, "server", COMMAND, "perf", "--serve")) {
             server.awaitOutput("waiting on port 18516");
             try (var client =
-                    Host.running(
+                    ContainerHost.running(
                             network,
                             "client",
                             COMMAND,
@@ -72,16 +72,17 @@ class CommandTest {
     @Test
     void shouldPingAnotherHost() throws Exception {
         try (var network = Network.newNetwork();
-                var server = Host.running(network, "server", COMMAND, "ping", "--serve")) {
+                var server = ContainerHost.running(network, "server", COMMAND, "ping", "--serve")) {
             server.awaitOutput("waiting on port 18516");
             try (var client =
-                    Host.running(
+                    ContainerHost.running(
                             network, "client", COMMAND, "ping", "--connect", "server", "-c2")) {
                 assertThat(client.await()).as(client.output() + server.output()).isZero();
 
                 assertThat(client.output())
                         .startsWith(
-                                "write, 64 bytes: RDMA WRITE, on the software fabric; latency per message in us\n")
+                                "write, 64 bytes: RDMA WRITE, on the software fabric; latency per"
+                                    + " message in us\n")
                         .containsPattern("\n +samples +min .*(\n +\\d+ .*){2}\n");
             }
         }
@@ -91,7 +92,7 @@ class CommandTest {
     @Test
     void shouldListTheStreamsOfJvmsInTheSameContainer() throws Exception {
         try (var network = Network.newNetwork();
-                var host = Host.running(network, "busy", COMMAND, "ping", "tcp")) {
+                var host = ContainerHost.running(network, "busy", COMMAND, "ping", "tcp")) {
             host.awaitOutput(" samples ");
 
             assertThat(host.runBeside(COMMAND, "net"))
@@ -105,7 +106,7 @@ class CommandTest {
     void shouldReportFromOutsideThatAJvmIsInAContainer() throws Exception {
         var output = new StringWriter();
         try (var network = Network.newNetwork();
-                var host = Host.running(network, "busy", COMMAND, "ping", "tcp")) {
+                var host = ContainerHost.running(network, "busy", COMMAND, "ping", "tcp")) {
             host.awaitOutput(" samples ");
             var pid = Long.toString(host.pid());
 

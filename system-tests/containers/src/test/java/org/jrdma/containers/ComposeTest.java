@@ -72,9 +72,10 @@ class ComposeTest {
                 .forEach((name, service) -> services.put(name, Service.of(service)));
     }
 
-    private Host start(Network network, String name) {
+    private ContainerHost start(Network network, String name) {
         var service = services.get(name);
-        return Host.named(network, name).start(IMAGE, service.environment(), service.command());
+        return ContainerHost.named(network, name)
+                .start(IMAGE, service.environment(), service.command());
     }
 
     @Test
@@ -104,8 +105,9 @@ class ComposeTest {
     void shouldListDevicesAndPrintTheHelpWithoutArguments() throws Exception {
         try (var network = Network.newNetwork();
                 var listing =
-                        Host.named(network, "bare").start(IMAGE, Map.of(), List.of("devices"));
-                var help = Host.named(network, "bare").start(IMAGE, Map.of(), List.of())) {
+                        ContainerHost.named(network, "bare")
+                                .start(IMAGE, Map.of(), List.of("devices"));
+                var help = ContainerHost.named(network, "bare").start(IMAGE, Map.of(), List.of())) {
             assertThat(listing.await()).as(listing.output()).isZero();
             assertThat(listing.output()).contains("soft0").doesNotContain("WARNING");
             assertThat(help.await()).as(help.output()).isZero();
@@ -118,7 +120,7 @@ class ComposeTest {
         var health = services.get("server").healthCheck();
         try (var network = Network.newNetwork();
                 var idle =
-                        Host.named(network, "idle")
+                        ContainerHost.named(network, "idle")
                                 .start(
                                         IMAGE,
                                         Map.of(),

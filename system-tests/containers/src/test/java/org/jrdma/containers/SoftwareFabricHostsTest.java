@@ -69,7 +69,7 @@ class SoftwareFabricHostsTest {
         }
     }
 
-    private Host writer(String name) {
+    private ContainerHost writer(String name) {
         return host(name, WRITE_NOTIFY, "-n", "20", "storage");
     }
 
@@ -122,13 +122,13 @@ class SoftwareFabricHostsTest {
         }
     }
 
-    private Host rpingServer() throws InterruptedException {
+    private ContainerHost rpingServer() throws InterruptedException {
         var server = host("storage", RPING, "-s");
         server.awaitOutput("waiting at");
         return server;
     }
 
-    private Host host(String name, String program, String... arguments) {
-        return Host.running(network, name, program, arguments);
+    private ContainerHost host(String name, String program, String... arguments) {
+        return ContainerHost.running(network, name, program, arguments);
     }
 }

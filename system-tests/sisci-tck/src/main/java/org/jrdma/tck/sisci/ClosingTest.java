@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
  * Tests that objects can be closed while other threads use them. The calls of these threads must
  * fail with an exception, and the JVM must not crash.
  */
-class ClosingTest extends NodesTest {
+class ClosingTest extends AbstractMultiNodeTest {
 
     private static final int ROUNDS = 20;
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests DMA transfers. */
-class DmaTest extends NodesTest {
+class DmaTest extends AbstractMultiNodeTest {
 
     private static final int LOCAL = 701;
     private static final int ENTRIES = 4;

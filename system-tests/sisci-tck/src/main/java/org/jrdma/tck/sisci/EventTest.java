@@ -16,7 +16,7 @@ import org.jrdma.sisci.model.SegmentEvent;
 import org.junit.jupiter.api.Test;
 
 /** Tests segment events, such as connects, disconnects and link failures. */
-class EventTest extends NodesTest {
+class EventTest extends AbstractMultiNodeTest {
 
     @Test
     void shouldReportConnectsAndDisconnectsToTheOwner() throws Exception {

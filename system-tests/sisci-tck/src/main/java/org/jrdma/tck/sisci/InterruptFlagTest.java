@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
 
 /** Tests interrupt flags. A store by another node at the offset of a flag interrupts this node. */
-class InterruptFlagTest extends NodesTest {
+class InterruptFlagTest extends AbstractMultiNodeTest {
 
     private static final long FLAG_OFFSET = 64;
 

@@ -26,7 +26,7 @@ import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.Test;
 
 /** Tests interrupts and data interrupts between nodes. */
-class InterruptTest extends NodesTest {
+class InterruptTest extends AbstractMultiNodeTest {
 
     private static final int NUMBER = 30;
     private static final int TRIGGERS = 500;

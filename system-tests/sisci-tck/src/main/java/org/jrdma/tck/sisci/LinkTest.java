@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests stores and transfers while the link is cut. */
-class LinkTest extends NodesTest {
+class LinkTest extends AbstractMultiNodeTest {
 
     private static final int ROUNDS = 20;
     private static final int BLOCK = 4096;

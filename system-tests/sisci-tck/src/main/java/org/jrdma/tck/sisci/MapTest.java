@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests loads and stores through mapped segments. */
-class MapTest extends NodesTest {
+class MapTest extends AbstractMultiNodeTest {
 
     private static final long PART = 16 << 10;
 

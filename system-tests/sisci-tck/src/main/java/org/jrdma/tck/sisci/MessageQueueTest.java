@@ -15,7 +15,7 @@ import org.jrdma.sisci.MessageReceiver;
 import org.junit.jupiter.api.Test;
 
 /** Tests message queues between nodes. */
-class MessageQueueTest extends NodesTest {
+class MessageQueueTest extends AbstractMultiNodeTest {
 
     private static final int CAPACITY = 1024;
     private static final int MESSAGES = 20_000;

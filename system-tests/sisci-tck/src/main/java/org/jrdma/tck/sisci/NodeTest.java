@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-class NodeTest extends NodesTest {
+class NodeTest extends AbstractMultiNodeTest {
 
     @Test
     void shouldHaveAUniqueIdThatIsAMultipleOfFour() throws Exception {

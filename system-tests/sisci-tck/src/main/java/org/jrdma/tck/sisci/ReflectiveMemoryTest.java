@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  * Tests reflective memory: a group of segments on several nodes. Each store to the group reaches
  * all segments.
  */
-class ReflectiveMemoryTest extends NodesTest {
+class ReflectiveMemoryTest extends AbstractMultiNodeTest {
 
     private static final int GROUP = 1;
 

@@ -20,7 +20,7 @@ import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.Test;
 
 /** Tests the states and properties of segments. */
-class SegmentTest extends NodesTest {
+class SegmentTest extends AbstractMultiNodeTest {
 
     private void assertNotFound(int segment) throws Exception {
         var localNode = node.id();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests the arrival and order of stores. */
-class StoreTest extends NodesTest {
+class StoreTest extends AbstractMultiNodeTest {
 
     private static final int ROUNDS = 2_000;
     private static final long PAYLOAD = 4096;

@@ -43,7 +43,7 @@ class SharedReceiveQueueTest {
     private static final Duration SHORT = Duration.ofMillis(50);
     private static final int PLACE_BYTES = 4096;
 
-    private Hub hub;
+    private SharedReceiversHub hub;
 
     @AfterEach
     void close() {
@@ -52,7 +52,7 @@ class SharedReceiveQueueTest {
         }
     }
 
-    private void use(Hub created) {
+    private void use(SharedReceiversHub created) {
         hub = created;
     }
 
@@ -61,9 +61,9 @@ class SharedReceiveQueueTest {
     @Test
     void shouldReceiveTheMessagesOfSeveralQueuePairsIntoOneQueue() throws VerbsException {
         var connections = 4;
-        use(Hub.of(connections));
+        use(SharedReceiversHub.of(connections));
         var receives =
-                IntStream.range(0, Hub.RECEIVES)
+                IntStream.range(0, SharedReceiversHub.RECEIVES)
                         .mapToObj(place -> hub.prepareReceive(place))
                         .toArray(PreparedReceive[]::new);
         for (var receive : receives) {
@@ -94,7 +94,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldUseReceivesInOrderForMessagesToAnyQueuePair() throws VerbsException {
-        use(Hub.of(3));
+        use(SharedReceiversHub.of(3));
         hub.receive(6);
 
         for (var message = 0; message < 6; message++) {
@@ -108,7 +108,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldReceiveLongMessagesThatArriveInterleaved() throws VerbsException {
         var bytes = 64 * PLACE_BYTES / 4;
-        use(Hub.of(4, 4, 1, DirectConnectOptions.DEFAULT));
+        use(SharedReceiversHub.of(4, 4, 1, DirectConnectOptions.DEFAULT));
         for (var part = 0; part < 4; part++) {
             hub.post(
                     hub.shared()
@@ -147,7 +147,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldReceiveCompletionsOfWritesWithImmediateData() throws VerbsException {
-        use(Hub.of(2));
+        use(SharedReceiversHub.of(2));
         hub.receive(2);
         var remote = hub.incoming().remote();
 
@@ -165,7 +165,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldScatterAMessageToSeveralSlices() throws VerbsException {
-        use(Hub.of(1, 4, 3, DirectConnectOptions.DEFAULT));
+        use(SharedReceiversHub.of(1, 4, 3, DirectConnectOptions.DEFAULT));
         hub.post(hub.shared().prepareReceive(List.of(hub.in(0, 10), hub.in(1, 20), hub.in(2, 30))));
 
         hub.send(0, 50, 7);
@@ -178,7 +178,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldPostAChainByOneCall() throws VerbsException {
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
         var chain =
                 hub.shared()
                         .prepareChain(
@@ -199,7 +199,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldServeUnreliableConnections() throws VerbsException {
         Fabric.underTest().needs(Feature.UNRELIABLE_CONNECTIONS);
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
         hub.connect(
                 QueuePairOptions.unreliable(hub.sentQueue()),
                 QueuePairOptions.unreliable(hub.completions()),
@@ -216,7 +216,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldServeDatagramsAndConnectionsAndReportTheSourceOfADatagram() throws VerbsException {
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
         var sender = DatagramSide.active(hub.device());
         var receiver =
                 hub.domain()
@@ -252,7 +252,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldCompleteInTheCompletionQueueOfTheReceivingQueuePair() throws VerbsException {
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
         var other = hub.device().newCompletionQueue(64);
         var otherCursor = other.newCursor(4);
         hub.connect(
@@ -272,8 +272,8 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldRejectReceivesWhileItIsFullAndAcceptOneForEachCompletion() throws VerbsException {
-        use(Hub.of(2));
-        hub.receive(Hub.RECEIVES);
+        use(SharedReceiversHub.of(2));
+        hub.receive(SharedReceiversHub.RECEIVES);
 
         assertThat(hub.shared().freeReceives()).isZero();
         assertThat(hub.prepareReceive(20).tryPost()).isFalse();
@@ -289,8 +289,8 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldReserveCapacityOnceForAllQueuePairsOfACompletionQueue() throws VerbsException {
-        use(Hub.of(0));
-        var completions = hub.device().newCompletionQueue(Hub.RECEIVES + 3);
+        use(SharedReceiversHub.of(0));
+        var completions = hub.device().newCompletionQueue(SharedReceiversHub.RECEIVES + 3);
         var options = QueuePairOptions.reliable(completions).sends(1).sharedReceives(hub.shared());
         var first = hub.domain().newQueuePair(options);
         assertThat(completions.remainingCapacity()).isEqualTo(2);
@@ -306,12 +306,12 @@ class SharedReceiveQueueTest {
         assertThat(completions.remainingCapacity()).isEqualTo(1);
         second.close();
         hub.shared().close();
-        assertThat(completions.remainingCapacity()).isEqualTo(Hub.RECEIVES + 3);
+        assertThat(completions.remainingCapacity()).isEqualTo(SharedReceiversHub.RECEIVES + 3);
     }
 
     @Test
     void shouldLetAMessageWaitUntilThereIsAReceive() throws Exception {
-        use(Hub.of(2));
+        use(SharedReceiversHub.of(2));
         hub.send(0, 8, 1);
         Thread.sleep(20);
         assertThat(hub.cursor().poll()).isZero();
@@ -326,7 +326,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldFailASenderWhoseMessageFindsNoReceive() throws VerbsException {
         use(
-                Hub.of(
+                SharedReceiversHub.of(
                         2,
                         2,
                         1,
@@ -345,7 +345,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldFailOnlyTheQueuePairWhoseMessageDoesNotFit() throws VerbsException {
-        use(Hub.of(2));
+        use(SharedReceiversHub.of(2));
         hub.post(hub.shared().prepareReceive(hub.in(0, 8)).id(1));
         hub.post(hub.prepareReceive(1));
 
@@ -368,7 +368,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldReportOnceThatFewerReceivesAreLeftThanTheLimit() throws Exception {
-        use(Hub.of(2));
+        use(SharedReceiversHub.of(2));
         hub.receive(4);
         hub.shared().limit(3);
         assertThat(hub.shared().attributes().limit()).isEqualTo(3);
@@ -393,7 +393,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldReportNothingIfTheLimitIsRemoved() throws Exception {
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
         hub.receive(1);
         hub.shared().limit(1);
         hub.shared().limit(0);
@@ -406,9 +406,9 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldRejectALimitOutOfRange() throws VerbsException {
-        use(Hub.of(0));
+        use(SharedReceiversHub.of(0));
 
-        for (var limit : new int[] {-1, Hub.RECEIVES + 1}) {
+        for (var limit : new int[] {-1, SharedReceiversHub.RECEIVES + 1}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> hub.shared().limit(limit))
                     .withMessageContaining("is not in the range of " + hub.shared());
@@ -418,7 +418,7 @@ class SharedReceiveQueueTest {
     @Test
     void shouldReportItsResources() throws VerbsException {
         Fabric.underTest().needs(Feature.QUERYING_SHARED_RECEIVE_QUEUES);
-        use(Hub.of(0, 10, 2, DirectConnectOptions.DEFAULT));
+        use(SharedReceiversHub.of(0, 10, 2, DirectConnectOptions.DEFAULT));
 
         var attributes = hub.shared().attributes();
 
@@ -432,29 +432,32 @@ class SharedReceiveQueueTest {
     @Test
     void shouldGrowAndKeepItsContent() throws VerbsException {
         Fabric.underTest().needs(Feature.RESIZING_SHARED_RECEIVE_QUEUES);
-        use(Hub.of(2));
-        hub.receive(Hub.RECEIVES);
+        use(SharedReceiversHub.of(2));
+        hub.receive(SharedReceiversHub.RECEIVES);
 
-        hub.shared().resize(2 * Hub.RECEIVES);
+        hub.shared().resize(2 * SharedReceiversHub.RECEIVES);
 
-        assertThat(hub.shared().capacity()).isEqualTo(2 * Hub.RECEIVES);
-        assertThat(hub.shared().attributes().receives()).isGreaterThanOrEqualTo(2 * Hub.RECEIVES);
-        for (var place = Hub.RECEIVES; place < 2 * Hub.RECEIVES; place++) {
+        assertThat(hub.shared().capacity()).isEqualTo(2 * SharedReceiversHub.RECEIVES);
+        assertThat(hub.shared().attributes().receives())
+                .isGreaterThanOrEqualTo(2 * SharedReceiversHub.RECEIVES);
+        for (var place = SharedReceiversHub.RECEIVES;
+                place < 2 * SharedReceiversHub.RECEIVES;
+                place++) {
             hub.post(hub.prepareReceive(place));
         }
         assertThat(hub.shared().freeReceives()).isZero();
-        for (var message = 0; message < 2 * Hub.RECEIVES; message++) {
+        for (var message = 0; message < 2 * SharedReceiversHub.RECEIVES; message++) {
             hub.send(message % 2, 8, message);
             assertThat(hub.arrived(1).getFirst().id()).isEqualTo(message);
             hub.sent(1);
         }
-        assertThat(hub.shared().freeReceives()).isEqualTo(2 * Hub.RECEIVES);
+        assertThat(hub.shared().freeReceives()).isEqualTo(2 * SharedReceiversHub.RECEIVES);
     }
 
     @Test
     void shouldNotShrinkBelowItsContent() throws VerbsException {
         Fabric.underTest().needs(Feature.RESIZING_SHARED_RECEIVE_QUEUES);
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
         hub.receive(5);
 
         assertThatIllegalArgumentException()
@@ -466,7 +469,8 @@ class SharedReceiveQueueTest {
         hub.shared().resize(5);
 
         assertThat(hub.shared().freeReceives()).isZero();
-        assertThat(hub.completions().remainingCapacity()).isEqualTo(room + Hub.RECEIVES - 5);
+        assertThat(hub.completions().remainingCapacity())
+                .isEqualTo(room + SharedReceiversHub.RECEIVES - 5);
         for (var message = 0; message < 5; message++) {
             hub.send(0, 8, message);
             assertThat(hub.arrived(1).getFirst().id()).isEqualTo(message);
@@ -478,8 +482,8 @@ class SharedReceiveQueueTest {
     @Test
     void shouldRefuseToGrowBeyondTheRoomOfACompletionQueue() throws VerbsException {
         Fabric.underTest().needs(Feature.RESIZING_SHARED_RECEIVE_QUEUES);
-        use(Hub.of(0));
-        var completions = hub.device().newCompletionQueue(Hub.RECEIVES + 2);
+        use(SharedReceiversHub.of(0));
+        var completions = hub.device().newCompletionQueue(SharedReceiversHub.RECEIVES + 2);
         hub.domain()
                 .newQueuePair(
                         QueuePairOptions.reliable(completions)
@@ -487,18 +491,18 @@ class SharedReceiveQueueTest {
                                 .sharedReceives(hub.shared()));
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> hub.shared().resize(Hub.RECEIVES + 2))
+                .isThrownBy(() -> hub.shared().resize(SharedReceiversHub.RECEIVES + 2))
                 .withMessageContaining("could overrun a completion queue");
         assertThat(completions.remainingCapacity()).isEqualTo(1);
-        assertThat(hub.shared().capacity()).isEqualTo(Hub.RECEIVES);
+        assertThat(hub.shared().capacity()).isEqualTo(SharedReceiversHub.RECEIVES);
 
-        hub.shared().resize(Hub.RECEIVES + 1);
+        hub.shared().resize(SharedReceiversHub.RECEIVES + 1);
         assertThat(completions.remainingCapacity()).isZero();
     }
 
     @Test
     void shouldRejectInvalidSizes() throws VerbsException {
-        use(Hub.of(0));
+        use(SharedReceiversHub.of(0));
         var limits = hub.device().attributes();
 
         assertThatIllegalArgumentException()
@@ -525,7 +529,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldReportTheLastReceiveOfAQueuePairInErrorAndLeaveTheOthers() throws Exception {
-        use(Hub.of(2));
+        use(SharedReceiversHub.of(2));
         hub.receive(4);
         hub.send(0, 8, 1);
         hub.arrived(1);
@@ -542,7 +546,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldFlushTheSendsOfAQueuePairThatDrainsAndLeaveTheReceives() throws Exception {
-        use(Hub.of(2));
+        use(SharedReceiversHub.of(2));
         hub.receive(2);
         var failing = hub.receiver(0);
         failing.modify(QueuePairChange.to(QueuePairState.ERROR));
@@ -563,7 +567,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldCloseItsQueuePairsFirst() throws VerbsException {
-        use(Hub.of(2));
+        use(SharedReceiversHub.of(2));
         hub.receive(3);
 
         hub.shared().close();
@@ -578,7 +582,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldCloseWithItsDomain() throws VerbsException {
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
 
         hub.domain().close();
 
@@ -587,7 +591,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldRefuseAReceiveOfAQueueThatIsClosed() throws VerbsException {
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
         var receive = hub.prepareReceive(0);
         hub.shared().close();
 
@@ -598,7 +602,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldNotBeDestroyedInCWhileAQueuePairUsesIt() throws Throwable {
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
         var destroy =
                 Linker.nativeLinker()
                         .downcallHandle(
@@ -616,7 +620,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldRefuseAQueuePairOfAnotherDomain() throws VerbsException {
-        use(Hub.of(0));
+        use(SharedReceiversHub.of(0));
         var other = hub.device().newProtectionDomain();
 
         assertThatIllegalArgumentException()
@@ -631,7 +635,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldFailAQueuePairThatReceivesIntoMemoryOfAnotherDomain() throws VerbsException {
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
         var other = hub.device().newProtectionDomain().newArena(Access.LOCAL_WRITE).region(64);
         hub.post(hub.shared().prepareReceive(other.slice()).id(5));
 
@@ -649,7 +653,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldRejectReceivesOfAQueuePairWithASharedReceiveQueue() throws VerbsException {
-        use(Hub.of(1));
+        use(SharedReceiversHub.of(1));
         PolledQueuePair queuePair = hub.receiver(0);
 
         assertThat(queuePair.sharedReceives()).containsSame(hub.shared());
@@ -665,7 +669,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldAllowOnlyOneThreadToPrepareReceives() throws Exception {
-        use(Hub.of(0));
+        use(SharedReceiversHub.of(0));
         hub.prepareReceive(0);
         var failure = new Throwable[1];
         var other =

@@ -15,7 +15,7 @@ import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jrdma.ffi.linkage.FunctionStubs;
+import org.jrdma.ffi.linkage.UpcallStubLookup;
 
 /**
  * A symbol lookup that finds the C function pointers of methods marked with {@link Exported}. The
@@ -38,11 +38,11 @@ public final class Exports implements SymbolLookup {
         }
     }
 
-    private final FunctionStubs stubs;
+    private final UpcallStubLookup stubs;
 
     private Exports(Lookup lookup, Stream<Class<?>> classes, UnaryOperator<MethodHandle> receiver) {
         stubs =
-                new FunctionStubs(
+                new UpcallStubLookup(
                         marked(classes)
                                 .collect(
                                         Collectors.toMap(

@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
-import org.jrdma.ffi.linkage.FunctionStubs;
+import org.jrdma.ffi.linkage.UpcallStubLookup;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +29,7 @@ public final class Library implements SymbolLookup {
 
     private final Supplier<FabricProcess> fabric;
     private final Handles handles = new Handles();
-    private final FunctionStubs functions;
+    private final UpcallStubLookup functions;
     private volatile @Nullable FabricProcess member;
     private @Nullable Thread hook;
     private int initializations;
@@ -50,7 +50,7 @@ public final class Library implements SymbolLookup {
                 }
             }
         }
-        functions = new FunctionStubs(methods);
+        functions = new UpcallStubLookup(methods);
     }
 
     private List<Object> exports() {

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
  * The symbols of a library written in Java. A stub is created when its symbol is first looked up,
  * because the creation of all stubs would take longer than the start of most programs.
  */
-public final class FunctionStubs implements SymbolLookup {
+public final class UpcallStubLookup implements SymbolLookup {
 
     private final Map<String, Supplier<MethodHandle>> functions;
     private final Map<String, MemorySegment> stubs = new ConcurrentHashMap<>();
@@ -21,7 +21,7 @@ public final class FunctionStubs implements SymbolLookup {
      * Defines the functions of the library by name. The functions must not throw exceptions, and
      * their parameters and results must be primitive numbers.
      */
-    public FunctionStubs(Map<String, Supplier<MethodHandle>> functions) {
+    public UpcallStubLookup(Map<String, Supplier<MethodHandle>> functions) {
         this.functions = Map.copyOf(functions);
     }
 

@@ -24,7 +24,7 @@ import org.jrdma.verbs.model.VerbsException;
  * Receiving queue pairs that share one receive queue. Each of them is connected to its own sending
  * queue pair. Closing the hub closes the device.
  */
-final class Hub implements AutoCloseable {
+final class SharedReceiversHub implements AutoCloseable {
 
     static final int RECEIVES = 16;
 
@@ -46,7 +46,7 @@ final class Hub implements AutoCloseable {
     private final List<PolledQueuePair> senders = new ArrayList<>();
     private final List<PolledQueuePair> receivers = new ArrayList<>();
 
-    private Hub(Device device, int receives, int elements) throws VerbsException {
+    private SharedReceiversHub(Device device, int receives, int elements) throws VerbsException {
         this.device = device;
         domain = device.newProtectionDomain();
         completions = device.newCompletionQueue(256);
@@ -62,11 +62,12 @@ final class Hub implements AutoCloseable {
     }
 
     /** Creates a hub with a number of reliable connections. */
-    static Hub of(int connections) throws VerbsException {
+    static SharedReceiversHub of(int connections) throws VerbsException {
         return of(connections, RECEIVES, 1, DirectConnectOptions.DEFAULT);
     }
 
-    static Hub of(int connections, int receives, int elements, DirectConnectOptions options)
+    static SharedReceiversHub of(
+            int connections, int receives, int elements, DirectConnectOptions options)
             throws VerbsException {
         var fabric = Fabric.underTest();
         fabric.needs(Feature.SHARED_RECEIVE_QUEUES);
@@ -74,7 +75,7 @@ final class Hub implements AutoCloseable {
             fabric.needs(Feature.MOVING_DATA);
             fabric.needs(Feature.CONNECTING_BY_MODIFY);
         }
-        var hub = new Hub(fabric.open(), receives, elements);
+        var hub = new SharedReceiversHub(fabric.open(), receives, elements);
         for (var i = 0; i < connections; i++) {
             hub.connect(
                     QueuePairOptions.reliable(hub.sent),

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
  * Tests reregistered regions, regions whose addresses differ from those of their memory, and null
  * regions.
  */
-class RegistrationTest {
+class ReregistrationTest {
 
     private static final long VIRTUAL_ADDRESS = 0x10_0000_0000L;
     private static final int BYTES = 8192;

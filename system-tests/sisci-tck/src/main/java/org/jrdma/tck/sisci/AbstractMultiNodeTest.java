@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
  * objects of all nodes in parallel.
  */
 @Timeout(60)
-abstract class NodesTest {
+abstract class AbstractMultiNodeTest {
 
     static final Duration TIMEOUT = ofSeconds(10);
     static final int SEGMENT = 700;

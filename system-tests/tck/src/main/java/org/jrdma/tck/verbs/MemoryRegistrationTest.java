@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Tests the registration of memory from the SDK's arenas and from other sources, and the rejection
  * of invalid registrations.
  */
-class MemoryTest {
+class MemoryRegistrationTest {
 
     private final Fabric fabric = Fabric.underTest();
     private Device device;

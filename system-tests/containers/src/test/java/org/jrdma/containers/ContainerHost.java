@@ -25,7 +25,7 @@ import org.testcontainers.utility.DockerImageName;
  * A host with a name and an address on a network, which runs one program on the software fabric.
  * The host is a container with only Java, the jars and a shell.
  */
-final class Host implements AutoCloseable {
+final class ContainerHost implements AutoCloseable {
 
     private static final String IMAGE = "jrdma-host:test";
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
@@ -42,14 +42,15 @@ final class Host implements AutoCloseable {
     /** The length of the output of earlier runs of the program. */
     private int outputBefore;
 
-    private Host(GenericContainer<?> container, Configuration configuration) {
+    private ContainerHost(GenericContainer<?> container, Configuration configuration) {
         this.container = container;
         this.configuration = configuration;
         this.engine = container.getDockerClient();
     }
 
     /** Starts a host and a program on it, which is the main class of a module. */
-    static Host running(Network network, String name, String program, String... arguments) {
+    static ContainerHost running(
+            Network network, String name, String program, String... arguments) {
         return named(network, name).run(program, arguments);
     }
 
@@ -83,7 +84,7 @@ final class Host implements AutoCloseable {
         /**
          * Starts a host and a program on it: the main class of a module, or a class of these tests.
          */
-        Host run(String program, String... arguments) {
+        ContainerHost run(String program, String... arguments) {
             return start(IMAGE, Map.of(), List.of(command(program, arguments)));
         }
 
@@ -91,7 +92,7 @@ final class Host implements AutoCloseable {
          * Starts a host with an image that contains a program, and passes the arguments to the
          * program.
          */
-        Host start(String image, Map<String, String> environment, List<String> command) {
+        ContainerHost start(String image, Map<String, String> environment, List<String> command) {
             var container =
                     new GenericContainer<>(DockerImageName.parse(image))
                             .withImagePullPolicy(_ -> false)
@@ -108,7 +109,7 @@ final class Host implements AutoCloseable {
                                         .withCapAdd(Capability.NET_ADMIN);
                             });
             container.start();
-            return new Host(container, this);
+            return new ContainerHost(container, this);
         }
 
         private String[] command(String program, String... arguments) {

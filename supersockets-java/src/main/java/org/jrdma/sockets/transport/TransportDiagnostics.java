@@ -16,18 +16,18 @@ import org.slf4j.LoggerFactory;
  * logs them. The check runs once, on a thread of its own, when a socket of a transport other than
  * TCP is first opened. Nothing is checked on a machine without RDMA devices.
  */
-public final class TransportProblems {
+public final class TransportDiagnostics {
 
-    private static final TransportProblems THIS_MACHINE =
-            new TransportProblems(
+    private static final TransportDiagnostics THIS_MACHINE =
+            new TransportDiagnostics(
                     Machine.THIS,
-                    finding -> LoggerFactory.getLogger(TransportProblems.class).warn(finding));
+                    finding -> LoggerFactory.getLogger(TransportDiagnostics.class).warn(finding));
 
     private final Machine machine;
     private final Consumer<String> log;
     private final AtomicBoolean started = new AtomicBoolean();
 
-    TransportProblems(Machine machine, Consumer<String> log) {
+    TransportDiagnostics(Machine machine, Consumer<String> log) {
         this.machine = machine;
         this.log = log;
     }
@@ -61,7 +61,7 @@ public final class TransportProblems {
                 .filter(finding ->
                         finding.verdict() == Verdict.BROKEN
                                 || finding.verdict() == Verdict.DOUBTFUL)
-                .map(TransportProblems::line)
+                .map(TransportDiagnostics::line)
                 .forEach(log);
     }
 
