@@ -34,8 +34,11 @@ class RpingTest {
         try (var serving = start(isC, family, "-s", "-a", address)) {
             serving.awaitOutput(isC ? "rdma_listen" : "waiting at");
             try (var calling = start(!isC, family, "-c", "-V", "-a", address)) {
-                assertThat(calling.await()).as(calling + ": " + calling.output()).isZero();
-                assertThat(calling.output()).contains("ping data: rdma-ping-19: TUVWXYZ");
+                var status = calling.await();
+                assertThat(calling.output())
+                        .as(serving + ": " + serving.output())
+                        .contains("ping data: rdma-ping-19: TUVWXYZ");
+                assertThat(status).as(calling + ": " + calling.output()).isZero();
                 serving.awaitOutput("server ping data: rdma-ping-19: TUVWXYZ");
                 if (!isC) { // the exit code of the C program is random
                     assertThat(serving.await()).as(serving + ": " + serving.output()).isZero();
