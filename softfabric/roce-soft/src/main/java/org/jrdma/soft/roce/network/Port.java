@@ -68,7 +68,10 @@ public final class Port implements AutoCloseable {
 
     // The following fields are guarded by the lock.
 
-    /** The time at which the daemon thread wakes up if it is not woken earlier. */
+    /**
+     * The time at which the daemon thread wakes up if it is not woken earlier; {@link
+     * Long#MIN_VALUE} if it is awake, or wakes up soon.
+     */
     private long threadWakesAt = Long.MIN_VALUE;
 
     /** The number of polls since a caller last waited for an event, up to {@link #POLLS}. */
@@ -404,13 +407,17 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Sends packets, and wakes up the daemon thread if necessary. Requires the lock. */
+    /**
+     * Sends packets, and wakes up the daemon thread if necessary. Requires the lock. The caller may
+     * be the daemon thread itself: if it sends after it has determined how long to wait, the wait
+     * must end at once.
+     */
     private void send() {
         if (closed) {
             return;
         }
         driver.send();
-        if (Thread.currentThread() != thread && driver.nextDeadline() < threadWakesAt) {
+        if (driver.nextDeadline() < threadWakesAt) {
             threadWakesAt = Long.MIN_VALUE;
             readiness.wake();
         }
@@ -453,9 +460,9 @@ public final class Port implements AutoCloseable {
         long wait;
         UdpSocket[] watched;
         try {
+            threadWakesAt = Long.MIN_VALUE;
             othersPoll = doOthersPoll();
             if (othersPoll) {
-                threadWakesAt = Long.MIN_VALUE; // this thread wakes up soon anyway
                 wait = 0;
             } else {
                 round();

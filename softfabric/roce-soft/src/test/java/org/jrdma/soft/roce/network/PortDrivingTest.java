@@ -3,6 +3,8 @@ package org.jrdma.soft.roce.network;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.soft.roce.engine.CompletionStatus;
@@ -64,6 +66,41 @@ class PortDrivingTest {
                 Thread.sleep(1);
             }
             assertThat(left.lastFailure).isEqualTo(CompletionStatus.SUCCESS);
+        }
+    }
+
+    /**
+     * The daemon thread of a port determines how long to wait, and then sends what other threads
+     * have posted meanwhile. The timer of such a request must shorten the wait.
+     */
+    @Test
+    void shouldRetransmitARequestThatWasPostedWhileTheDaemonThreadWasSending() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var pair = Station.connected(left, right, 1024);
+            var acknowledged = new AtomicBoolean();
+            var writes = new CountDownLatch(2);
+            left.port.listen(packet -> {
+                if (packet.operation().equals("RC_WRITE_ONLY")) {
+                    writes.countDown();
+                } else if (packet.operation().equals("RC_ACKNOWLEDGE")
+                        && !acknowledged.getAndSet(true)) {
+                    right.port.linkUp(false); // no packet may wake up the daemon thread
+                    onAnotherThread(
+                            () -> left.move(pair[0], 1, SendOperation.WRITE, 0, BYTES, right));
+                }
+            });
+            left.receive(pair[0], 2, 0, BYTES);
+            right.send(pair[1], 3, 0, BYTES);
+            assertThat(writes.await(20, TimeUnit.SECONDS)).as("retransmitted").isTrue();
+        }
+    }
+
+    private static void onAnotherThread(Runnable action) {
+        try {
+            Thread.ofPlatform().start(action).join();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
