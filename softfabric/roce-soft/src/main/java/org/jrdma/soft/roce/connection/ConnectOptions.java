@@ -20,4 +20,29 @@ public record ConnectOptions(
         int partitionKey,
         int trafficClass,
         int acknowledgeTimeout,
-        MemorySegment privateData) {}
+        MemorySegment privateData) {
+
+    /**
+     * Returns the connect request with these options.
+     *
+     * @param timeout the time within which each side must answer: 4.096 us times 2 to this power
+     * @param repeats the maximum number of times that each side repeats a message
+     */
+    ConnectRequest request(
+            int localId, int sequence, long adapter, RequestedPath path, int timeout, int repeats) {
+        return new ConnectRequest(
+                Integer.toUnsignedLong(localId),
+                localId,
+                serviceId,
+                adapter,
+                offer.from(sequence),
+                transport,
+                retries,
+                partitionKey,
+                timeout,
+                timeout,
+                repeats,
+                path,
+                privateData);
+    }
+}

@@ -8,7 +8,9 @@ import org.jspecify.annotations.Nullable;
  * One side of a connection, from the connect request to the end of the time-wait state. Confined to
  * the thread that drives the engine.
  *
- * <p>Methods that are not valid in the current state return false and have no effect.
+ * <p>Methods that are not valid in the current state return false and have no effect. Events are
+ * reported and most messages are sent before the state changes, so that a method that throws {@link
+ * OutOfMemoryError} can be called again.
  */
 public final class Connection extends TimedExchange {
 
@@ -25,25 +27,16 @@ public final class Connection extends TimedExchange {
 
     private static final int REPEATS = 15;
 
-    private static final int HOP_LIMIT = 64;
+    /**
+     * The limits for a reply, which together end its repetition after 8 seconds: the peer chooses
+     * its own values, and this side has no evidence that the peer exists. A peer that exists
+     * repeats its request if the reply was lost.
+     */
+    private static final int REPLY_TIMEOUT = 18;
 
-    private enum State {
-        /** The connect request was sent, and the peer has not replied. */
-        REQUESTING,
-        /** A connect request was received, and the program has not accepted or rejected it. */
-        REQUESTED,
-        /** The reply was sent, and the peer has not confirmed it. */
-        REPLYING,
-        /** The reply was received, and the program has not confirmed it. */
-        REPLIED,
-        ESTABLISHED,
-        /** A disconnect request was sent, and the peer has not replied. */
-        DISCONNECTING,
-        /** A disconnect request was received, and the program has not replied. */
-        DISCONNECT_REQUESTED,
-        TIME_WAIT,
-        ENDED
-    }
+    private static final int REPLY_REPEATS = 7;
+
+    private static final int HOP_LIMIT = 64;
 
     private final Address remote;
     private final ConnectRequest request;
@@ -51,10 +44,16 @@ public final class Connection extends TimedExchange {
     private final int sequence;
     private final ConnectionMessages messages;
     private final NegotiatedParameters negotiated;
-    private State state;
+    private ConnectionState state;
+    private long remoteAdapter;
     private ConnectionEvent.@Nullable Receiver receiver;
     private @Nullable ConnectReply reply;
     private boolean endReported;
+
+    private @Nullable PeerProbe probe;
+
+    /** The key of this connection in the table of remote queue pairs; null if it is not known. */
+    @Nullable Object queuePairKey;
 
     private Connection(
             ConnectionManager manager,
@@ -71,9 +70,10 @@ public final class Connection extends TimedExchange {
         this.messages = new ConnectionMessages(manager, remote, request, localId);
         this.negotiated = new NegotiatedParameters(request, active);
         if (active) {
-            state = State.REQUESTING;
+            state = ConnectionState.REQUESTING;
         } else {
-            state = State.REQUESTED;
+            state = ConnectionState.REQUESTED;
+            remoteAdapter = request.adapter();
             messages.remoteId(request.localId());
         }
     }
@@ -86,18 +86,10 @@ public final class Connection extends TimedExchange {
             ConnectOptions options,
             ConnectionEvent.Receiver receiver) {
         var request =
-                new ConnectRequest(
-                        Integer.toUnsignedLong(localId),
+                options.request(
                         localId,
-                        options.serviceId(),
+                        sequence,
                         manager.adapter(),
-                        options.offer().from(sequence),
-                        options.transport(),
-                        options.retries(),
-                        options.partitionKey(),
-                        RESPONSE_TIMEOUT,
-                        RESPONSE_TIMEOUT,
-                        REPEATS,
                         new RequestedPath(
                                 manager.address(),
                                 remote,
@@ -107,7 +99,8 @@ public final class Connection extends TimedExchange {
                                 HOP_LIMIT,
                                 0,
                                 options.acknowledgeTimeout()),
-                        options.privateData());
+                        RESPONSE_TIMEOUT,
+                        REPEATS);
         var connection = new Connection(manager, localId, sequence, remote, request, true);
         connection.receiver(receiver);
         return connection;
@@ -139,6 +132,15 @@ public final class Connection extends TimedExchange {
         return messages.remoteId();
     }
 
+    ConnectionState state() {
+        return state;
+    }
+
+    /** Returns the GUID of the peer's device, or 0 if it is unknown. */
+    long remoteAdapter() {
+        return remoteAdapter;
+    }
+
     /** Returns the connect request that this side has sent or received. */
     public ConnectRequest request() {
         return request;
@@ -156,37 +158,16 @@ public final class Connection extends TimedExchange {
         return negotiated;
     }
 
-    /**
-     * Returns true unless the connection is in the time-wait state or has ended. Until then, a
-     * connect request for the same remote queue pair is evidence that the peer has lost this
-     * connection.
-     */
-    boolean holdsQueuePair() {
-        return state != State.TIME_WAIT && state != State.ENDED;
-    }
-
     /** Returns true if this side has sent the connect request. */
     public boolean isActive() {
         return active;
-    }
-
-    boolean isRequesting() {
-        return state == State.REQUESTING;
     }
 
     // Actions of the program.
 
     void sendRequest() {
         messages.request();
-        repeat(REPEATS, responseWait(request.peerResponseTimeout()));
-    }
-
-    /**
-     * Returns the time in nanoseconds within which an answer must arrive: the response timeout and
-     * two packet lifetimes.
-     */
-    private static long responseWait(int responseTimeout) {
-        return nanosAtMost(responseTimeout) + 2 * nanos(PACKET_LIFETIME);
+        repeat(REPEATS, responseWait(request.peerResponseTimeout(), RESPONSE_TIMEOUT));
     }
 
     /**
@@ -196,15 +177,17 @@ public final class Connection extends TimedExchange {
      * @throws IllegalArgumentException if the private data is too long
      */
     public boolean reply(EndpointParameters offer, MemorySegment privateData) {
-        if (state != State.REQUESTED) {
+        if (state != ConnectionState.REQUESTED) {
             return false;
         }
         var message = messages.newReply(offer.from(sequence), privateData);
+        messages.reply(message);
         negotiated.own(message.offer());
         reply = message;
-        state = State.REPLYING;
-        messages.reply(message);
-        repeat(request.repeats(), responseWait(request.ownResponseTimeout()));
+        state = ConnectionState.REPLYING;
+        repeat(
+                Math.min(request.repeats(), REPLY_REPEATS),
+                responseWait(request.ownResponseTimeout(), REPLY_TIMEOUT));
         return true;
     }
 
@@ -213,11 +196,11 @@ public final class Connection extends TimedExchange {
      * be ready to receive and send.
      */
     public boolean confirm() {
-        if (state != State.REPLIED) {
+        if (state != ConnectionState.REPLIED) {
             return false;
         }
-        state = State.ESTABLISHED;
         messages.readyToUse();
+        state = ConnectionState.ESTABLISHED;
         return true;
     }
 
@@ -228,7 +211,7 @@ public final class Connection extends TimedExchange {
      */
     public boolean establish() {
         ready();
-        return state == State.ESTABLISHED;
+        return state == ConnectionState.ESTABLISHED;
     }
 
     /**
@@ -270,9 +253,9 @@ public final class Connection extends TimedExchange {
     public boolean disconnect() {
         return switch (state) {
             case ESTABLISHED -> {
-                state = State.DISCONNECTING;
-                sendDisconnect();
-                repeat(request.repeats(), responseWait(ownTimeout()));
+                state = ConnectionState.DISCONNECTING;
+                repeat(request.repeats(), responseWait(ownTimeout(), RESPONSE_TIMEOUT));
+                messages.disconnect(negotiated.peers());
                 yield true;
             }
             case DISCONNECT_REQUESTED -> {
@@ -284,16 +267,9 @@ public final class Connection extends TimedExchange {
         };
     }
 
-    /**
-     * Returns the exponent of the time within which the peer must answer a message of this side.
-     */
+    /** Returns the exponent of the time within which the peer must answer a message. */
     private int ownTimeout() {
         return active ? request.peerResponseTimeout() : request.ownResponseTimeout();
-    }
-
-    private void sendDisconnect() {
-        var peers = negotiated.peers();
-        messages.disconnect(peers == null ? 0 : peers.queuePair());
     }
 
     /**
@@ -302,14 +278,52 @@ public final class Connection extends TimedExchange {
      */
     public void close() {
         receiver = null;
-        switch (state) {
-            case REQUESTING -> {
-                sendRejection(RejectionReason.TIMEOUT, Message.NO_DATA);
+        try {
+            switch (state) {
+                case REQUESTING -> {
+                    sendRejection(RejectionReason.TIMEOUT, Message.NO_DATA);
+                    end();
+                }
+                case REQUESTED, REPLIED, REPLYING -> reject(Message.NO_DATA);
+                case ESTABLISHED, DISCONNECT_REQUESTED -> disconnect();
+                case DISCONNECTING, TIME_WAIT, ENDED -> {}
+            }
+        } catch (VirtualMachineError e) {
+            // There is too little memory for the message, which is lost as in a network. The peer
+            // is notified when it repeats a message, or by a repeated disconnect request.
+            if (state != ConnectionState.DISCONNECTING) {
                 end();
             }
-            case REQUESTED, REPLIED, REPLYING -> reject(Message.NO_DATA);
-            case ESTABLISHED, DISCONNECT_REQUESTED -> disconnect();
-            case DISCONNECTING, TIME_WAIT, ENDED -> {}
+        }
+    }
+
+    /**
+     * Verifies that the remote queue pair still exists, because the peer has requested another
+     * connection for it. The kernel would end this connection at once, but the request may be
+     * forged. If the queue pair of this side receives no packet within a while, although it probes
+     * the remote queue pair, this side disconnects.
+     */
+    void verify() {
+        var own = negotiated.own();
+        if (own == null || state != ConnectionState.ESTABLISHED || deadline() != NEVER) {
+            return; // the timer runs if the verification has already begun
+        }
+        probe = manager.newProbe(own.queuePair());
+        if (probe.isPossible()) {
+            repeat(PeerProbe.REPEATS, PeerProbe.WAIT_NANOS);
+            probe.send();
+        } else {
+            disconnect();
+        }
+    }
+
+    private void continueVerification() {
+        if (probe == null || probe.isAnswered()) {
+            cancelTimer();
+        } else if (startNextRepeat()) {
+            probe.send();
+        } else {
+            disconnect();
         }
     }
 
@@ -330,21 +344,22 @@ public final class Connection extends TimedExchange {
 
     void replied(ConnectReply received) {
         var message = received.forTransport(request.transport() == ConnectRequest.EXTENDED);
-        if (state == State.REQUESTING) {
+        if (state == ConnectionState.REQUESTING) {
             messages.remoteId(message.localId());
             if (message.offer().queuePair() == 0) {
                 rejectReply();
                 return;
             }
             negotiated.replied(message);
-            state = State.REPLIED;
+            remoteAdapter = message.adapter();
             manager.register(this);
-            cancelTimer();
             report(new ConnectionEvent.Replied(message));
+            state = ConnectionState.REPLIED;
+            cancelTimer();
         } else if (active && message.localId() == messages.remoteId()) {
-            if (state == State.REPLIED) {
+            if (state == ConnectionState.REPLIED) {
                 messages.acknowledgeReceipt(AnsweredKind.REPLY);
-            } else if (state == State.ESTABLISHED) {
+            } else if (state == ConnectionState.ESTABLISHED) {
                 messages.readyToUse(); // the first confirmation was lost
             }
         }
@@ -352,37 +367,35 @@ public final class Connection extends TimedExchange {
 
     /** Rejects a reply that contains no queue pair number for the requested transport. */
     private void rejectReply() {
-        state = State.REPLIED;
-        reject(RejectionReason.INVALID_TRANSPORT, Message.NO_DATA);
+        messages.reject(AnsweredKind.REPLY, RejectionReason.INVALID_TRANSPORT, Message.NO_DATA);
         report(new ConnectionEvent.Rejected(RejectionReason.INVALID_TRANSPORT, Message.NO_DATA));
+        end();
     }
 
     void ready() {
-        if (state == State.REPLYING) {
-            state = State.ESTABLISHED;
-            cancelTimer();
+        if (state == ConnectionState.REPLYING) {
             report(new ConnectionEvent.Established());
+            state = ConnectionState.ESTABLISHED;
+            cancelTimer();
         }
     }
 
     void receipt(ReceiptAcknowledgement receipt) {
-        if (state == State.REQUESTING || state == State.REPLYING) {
-            postpone(nanosAtMost(receipt.serviceTimeout()));
-        }
+        postpone(nanosAtMost(receipt.serviceTimeout()));
     }
 
     void rejected(Rejection rejection) {
         var event = new ConnectionEvent.Rejected(rejection.reason(), rejection.privateData());
         switch (state) {
             case REQUESTING, REQUESTED, REPLYING, REPLIED -> {
-                end();
                 report(event);
+                end();
             }
             // The peer does not have this connection any more.
             case ESTABLISHED, DISCONNECTING -> {
-                enterTimeWait();
-                endReported = true;
                 report(event);
+                endReported = true;
+                enterTimeWait();
             }
             case DISCONNECT_REQUESTED, TIME_WAIT, ENDED -> {}
         }
@@ -396,12 +409,11 @@ public final class Connection extends TimedExchange {
         ready(); // a peer that disconnects has received the reply; its confirmation was lost
         switch (state) {
             case ESTABLISHED, DISCONNECTING -> {
+                reportEnd();
                 cancelTimer();
-                state = State.DISCONNECT_REQUESTED;
+                state = ConnectionState.DISCONNECT_REQUESTED;
                 if (receiver == null) {
                     disconnect();
-                } else {
-                    reportEnd();
                 }
             }
             case TIME_WAIT -> messages.disconnected();
@@ -410,7 +422,8 @@ public final class Connection extends TimedExchange {
     }
 
     void disconnectReplied() {
-        if (state == State.DISCONNECTING || state == State.DISCONNECT_REQUESTED) {
+        if (state == ConnectionState.DISCONNECTING
+                || state == ConnectionState.DISCONNECT_REQUESTED) {
             disconnected();
         }
     }
@@ -424,52 +437,53 @@ public final class Connection extends TimedExchange {
                 if (startNextRepeat()) {
                     messages.request();
                 } else {
-                    end();
                     report(new ConnectionEvent.Unreachable());
+                    end();
                 }
             }
             case REPLYING -> {
                 if (reply != null && startNextRepeat()) {
                     messages.reply(reply);
                 } else {
-                    end();
                     report(new ConnectionEvent.Unreachable());
+                    end();
                 }
             }
+            case ESTABLISHED -> continueVerification();
             case DISCONNECTING -> {
                 if (startNextRepeat()) {
-                    sendDisconnect();
+                    messages.disconnect(negotiated.peers());
                 } else {
                     disconnected();
                 }
             }
             case TIME_WAIT -> {
-                end();
                 report(new ConnectionEvent.TimeWaitExited());
+                end();
             }
             default -> throw new IllegalStateException("The timer expired in the state " + state);
         }
     }
 
     private void disconnected() {
-        enterTimeWait();
         reportEnd();
+        enterTimeWait();
     }
 
     private void enterTimeWait() {
-        state = State.TIME_WAIT;
+        state = ConnectionState.TIME_WAIT;
         startTimer(nanos(PACKET_LIFETIME + 1));
     }
 
     private void reportEnd() {
         if (!endReported) {
-            endReported = true;
             report(new ConnectionEvent.Disconnected());
+            endReported = true;
         }
     }
 
     private void end() {
-        state = State.ENDED;
+        state = ConnectionState.ENDED;
         manager.forget(this);
     }
 

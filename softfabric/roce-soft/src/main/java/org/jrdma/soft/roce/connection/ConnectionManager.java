@@ -1,10 +1,8 @@
 package org.jrdma.soft.roce.connection;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.TreeSet;
 import java.util.random.RandomGenerator;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.ManagementAgent;
@@ -15,9 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The connection manager of one device. Confined to the thread that drives the engine of the
  * device.
  *
- * <p>A message is accepted only if its source is the address of the peer of the connection or SIDR
- * exchange that it refers to. Otherwise a message with an ID that was guessed, or is outdated,
- * could end the connection of another peer.
+ * <p>A message changes a connection or SIDR exchange only if its source is the address of the peer
+ * and its fields match; see the package description.
  */
 public final class ConnectionManager implements ManagementAgent {
 
@@ -38,14 +35,10 @@ public final class ConnectionManager implements ManagementAgent {
     /** The most recent connection to each queue pair of each peer. */
     private final Map<PeerQueuePair, Connection> byQueuePair = new HashMap<>();
 
+    private final ExchangeTimers timers = new ExchangeTimers(byId.values());
+
     /** The listeners by service ID. */
     private final Map<Long, ServiceListener> services = new HashMap<>();
-
-    /** The exchanges whose timer is running, ordered by deadline. */
-    private final TreeSet<TimedExchange> waiting =
-            new TreeSet<>(
-                    Comparator.<TimedExchange>comparingLong(TimedExchange::deadline)
-                            .thenComparingInt(exchange -> exchange.localId));
 
     /**
      * An ID that a peer has assigned to a connection or a SIDR request. A connection and a SIDR
@@ -53,7 +46,7 @@ public final class ConnectionManager implements ManagementAgent {
      */
     private record PeerId(Address peer, int id, boolean sidr) {}
 
-    private record PeerQueuePair(Address peer, int number) {}
+    private record PeerQueuePair(Address peer, long adapter, int number) {}
 
     /**
      * @param address the address of the device
@@ -113,8 +106,7 @@ public final class ConnectionManager implements ManagementAgent {
     public Connection connect(
             Address remote, ConnectOptions options, ConnectionEvent.Receiver receiver) {
         var connection = Connection.active(this, newId(), newSequence(), remote, options, receiver);
-        byId.put(connection.localId, connection);
-        connection.sendRequest();
+        start(connection, connection::sendRequest);
         return connection;
     }
 
@@ -132,9 +124,22 @@ public final class ConnectionManager implements ManagementAgent {
         var client =
                 new SidrClient(
                         this, newId(), remote, serviceId, partitionKey, privateData, receiver);
-        byId.put(client.localId, client);
-        client.sendRequest();
+        start(client, client::sendRequest);
         return client;
+    }
+
+    /** Adds an exchange and sends its request, or neither if that fails. */
+    private void start(TimedExchange exchange, Runnable request) {
+        var started = false;
+        try {
+            byId.put(exchange.localKey, exchange);
+            request.run();
+            started = true;
+        } finally {
+            if (!started) {
+                forget(exchange);
+            }
+        }
     }
 
     private int newId() {
@@ -165,13 +170,13 @@ public final class ConnectionManager implements ManagementAgent {
         transport.send(remote, message.encode());
     }
 
+    PeerProbe newProbe(int queuePair) {
+        return new PeerProbe(transport, queuePair);
+    }
+
     /** Sets the deadline of an exchange; {@link TimedExchange#NEVER} stops its timer. */
     void schedule(TimedExchange timed, long deadline) {
-        waiting.remove(timed);
-        timed.deadline(deadline);
-        if (deadline != TimedExchange.NEVER) {
-            waiting.add(timed);
-        }
+        timers.schedule(timed, deadline, transport.now());
     }
 
     /**
@@ -179,49 +184,36 @@ public final class ConnectionManager implements ManagementAgent {
      * pair of the peer.
      */
     void register(Connection connection) {
-        byPeer.put(new PeerId(connection.remote(), connection.remoteId(), false), connection);
+        var id = new PeerId(connection.remote(), connection.remoteId(), false);
+        connection.peerKey = id;
+        byPeer.put(id, connection);
         var peers = connection.negotiated().peers();
         if (peers != null) {
-            byQueuePair.put(new PeerQueuePair(connection.remote(), peers.queuePair()), connection);
+            var queuePair =
+                    new PeerQueuePair(
+                            connection.remote(), connection.remoteAdapter(), peers.queuePair());
+            connection.queuePairKey = queuePair;
+            byQueuePair.put(queuePair, connection);
         }
     }
 
-    void forget(Connection connection) {
-        var peers = connection.negotiated().peers();
-        if (peers != null) {
-            byQueuePair.remove(
-                    new PeerQueuePair(connection.remote(), peers.queuePair()), connection);
+    void forget(TimedExchange exchange) {
+        byId.remove(exchange.localKey);
+        byPeer.remove(exchange.peerKey, exchange);
+        if (exchange instanceof Connection connection) {
+            byQueuePair.remove(connection.queuePairKey, connection);
         }
-        forget(connection, new PeerId(connection.remote(), connection.remoteId(), false));
-    }
-
-    void forget(SidrClient client) {
-        byId.remove(client.localId);
-        client.cancelTimer();
-    }
-
-    void forget(SidrServer server) {
-        forget(server, new PeerId(server.remote(), server.requestId(), true));
-    }
-
-    private void forget(TimedExchange timed, PeerId peer) {
-        byId.remove(timed.localId);
-        byPeer.remove(peer, timed);
-        timed.cancelTimer();
+        exchange.cancelTimer();
     }
 
     @Override
     public long nextDeadline() {
-        return waiting.isEmpty() ? TimedExchange.NEVER : waiting.first().deadline();
+        return timers.nextDeadline();
     }
 
     @Override
     public void expire(long now) {
-        while (nextDeadline() <= now) {
-            var due = waiting.first();
-            due.cancelTimer();
-            due.expired();
-        }
+        timers.expire(now);
     }
 
     @Override
@@ -247,7 +239,7 @@ public final class ConnectionManager implements ManagementAgent {
                         receipt.answered() == AnsweredKind.REQUEST
                                 ? find(source, receipt.remoteId())
                                 : find(source, receipt.remoteId(), receipt.localId());
-                if (found != null) {
+                if (found != null && found.state().awaitsAnswerTo(receipt.answered())) {
                     found.receipt(receipt);
                 }
             }
@@ -309,11 +301,11 @@ public final class ConnectionManager implements ManagementAgent {
             reject(source, request, reason);
             return;
         }
-        var former = findByQueuePair(source, request.offer().queuePair());
+        var former = findByQueuePair(source, request.adapter(), request.offer().queuePair());
         if (former != null) {
-            // The peer reuses its queue pair, so the peer has lost the earlier connection.
+            // Either the peer has lost the earlier connection, or the request is forged.
             reject(source, request, RejectionReason.STALE_CONNECTION);
-            former.disconnect();
+            former.verify();
             return;
         }
         PrivateDataHeader header;
@@ -328,13 +320,22 @@ public final class ConnectionManager implements ManagementAgent {
             return;
         }
         var connection = Connection.passive(this, newId(), newSequence(), source, request);
-        var receiver =
-                service.requested(
-                        connection, header, request.privateData().asSlice(PrivateDataHeader.BYTES));
-        if (receiver != null) {
-            byId.put(connection.localId, connection);
+        ConnectionEvent.Receiver receiver = null;
+        try {
+            // The connection is added first, because the program may accept it once it is reported.
+            byId.put(connection.localKey, connection);
             register(connection);
-            connection.receiver(receiver);
+            receiver =
+                    service.requested(
+                            connection,
+                            header,
+                            request.privateData().asSlice(PrivateDataHeader.BYTES));
+        } finally {
+            if (receiver == null) {
+                forget(connection);
+            } else {
+                connection.receiver(receiver);
+            }
         }
     }
 
@@ -381,9 +382,9 @@ public final class ConnectionManager implements ManagementAgent {
      * Returns the connection that uses a queue pair of a peer, or null if there is none or it has
      * ended.
      */
-    private @Nullable Connection findByQueuePair(Address peer, int queuePair) {
-        var last = byQueuePair.get(new PeerQueuePair(peer, queuePair));
-        return last != null && last.holdsQueuePair() ? last : null;
+    private @Nullable Connection findByQueuePair(Address peer, long adapter, int queuePair) {
+        var last = byQueuePair.get(new PeerQueuePair(peer, adapter, queuePair));
+        return last != null && last.state().holdsQueuePair() ? last : null;
     }
 
     private void replied(Address source, ConnectReply reply) {
@@ -395,12 +396,13 @@ public final class ConnectionManager implements ManagementAgent {
             return;
         }
         var former =
-                found.isRequesting() ? findByQueuePair(source, reply.offer().queuePair()) : null;
-        if (former != null) {
-            // The peer reuses its queue pair, so the peer has lost the earlier connection. This
-            // side will repeat its request, which the peer can then accept.
+                found.state().awaitsAnswerTo(AnsweredKind.REQUEST)
+                        ? findByQueuePair(source, reply.adapter(), reply.offer().queuePair())
+                        : null;
+        if (former != null && former != found) {
+            // This side will repeat its request, which the peer can then accept.
             reject(source, reply, found.localId, RejectionReason.STALE_CONNECTION);
-            former.disconnect();
+            former.verify();
             return;
         }
         found.replied(reply);
@@ -412,16 +414,16 @@ public final class ConnectionManager implements ManagementAgent {
             // The peer received no reply, so it may not know the local ID of this side.
             found =
                     byPeer.get(new PeerId(source, rejection.localId(), false))
-                                    instanceof Connection known
+                                            instanceof Connection known
+                                    && known.remoteAdapter() == rejection.adapter()
+                                    && known.state().isUnconfirmed()
                             ? known
                             : null;
         } else if (rejection.answered() == AnsweredKind.REQUEST) {
             found = find(source, rejection.remoteId());
-            if (found != null && !found.isRequesting()) {
+            if (found != null && !found.state().awaitsAnswerTo(AnsweredKind.REQUEST)) {
                 return; // the rejection is outdated: the peer has since accepted the request
             }
-        } else if (rejection.localId() == 0) {
-            found = find(source, rejection.remoteId());
         } else {
             found = find(source, rejection.remoteId(), rejection.localId());
         }
@@ -453,9 +455,18 @@ public final class ConnectionManager implements ManagementAgent {
             send(source, server.reply(SidrReply.REJECTED));
             return;
         }
-        if (service.asked(server, header, request.privateData().asSlice(PrivateDataHeader.BYTES))) {
-            byId.put(server.localId, server);
+        var reported = false;
+        try {
+            server.peerKey = peer;
+            byId.put(server.localKey, server);
             byPeer.put(peer, server);
+            reported =
+                    service.asked(
+                            server, header, request.privateData().asSlice(PrivateDataHeader.BYTES));
+        } finally {
+            if (!reported) {
+                forget(server);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.connection;
 
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
+import org.jspecify.annotations.Nullable;
 
 /** Encodes and sends the messages of one connection to its peer. */
 final class ConnectionMessages {
@@ -102,10 +103,10 @@ final class ConnectionMessages {
                         Message.NO_DATA));
     }
 
-    void disconnect(int remoteQueuePair) {
+    void disconnect(@Nullable EndpointParameters peers) {
+        var queuePair = peers == null ? 0 : peers.queuePair();
         manager.send(
-                remote,
-                new DisconnectRequest(request.transaction(), localId, remoteId, remoteQueuePair));
+                remote, new DisconnectRequest(request.transaction(), localId, remoteId, queuePair));
     }
 
     void disconnected() {

@@ -4,7 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The service through which a connection manager sends management datagrams and reads the clock.
+ * The services that a connection manager needs from its device: a clock, management datagrams, and
+ * evidence that the peer of a queue pair exists.
  */
 public interface ManagementTransport {
 
@@ -16,4 +17,16 @@ public interface ManagementTransport {
      * not call back into the connection manager.
      */
     void send(Address remote, MemorySegment message);
+
+    /**
+     * Returns the number of packets that a queue pair of this device has received from its peer, or
+     * -1 if there is no such queue pair or it is in a state that does not receive.
+     */
+    long packetsReceived(int queuePair);
+
+    /**
+     * Sends a packet that makes the peer of a queue pair send an acknowledgement, if the remote
+     * queue pair still exists. Has no effect for queue pairs that receive no acknowledgements.
+     */
+    void probe(int queuePair);
 }

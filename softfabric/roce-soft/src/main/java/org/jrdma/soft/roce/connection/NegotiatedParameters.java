@@ -52,7 +52,7 @@ public final class NegotiatedParameters {
      */
     void replied(ConnectReply reply) {
         peers = reply.offer();
-        acknowledgeTimeout = delayed(acknowledgeTimeout, reply.acknowledgeDelay());
+        acknowledgeTimeout = delayed(request.path().acknowledgeTimeout(), reply.acknowledgeDelay());
     }
 
     /**

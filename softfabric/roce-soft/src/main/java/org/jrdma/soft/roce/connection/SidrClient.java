@@ -54,12 +54,12 @@ public final class SidrClient extends TimedExchange {
 
     void sendRequest() {
         manager.send(remote, request);
-        repeat(REPEATS, nanos(RESPONSE_TIMEOUT) + 2 * nanos(Connection.PACKET_LIFETIME));
+        repeat(REPEATS, responseWait(RESPONSE_TIMEOUT, RESPONSE_TIMEOUT));
     }
 
     void answered(SidrReply reply) {
-        manager.forget(this);
         receiver.answered(reply);
+        manager.forget(this);
     }
 
     /** Cancels the exchange; the listener is not called any more. */
@@ -72,8 +72,8 @@ public final class SidrClient extends TimedExchange {
         if (startNextRepeat()) {
             manager.send(remote, request);
         } else {
-            manager.forget(this);
             receiver.unreachable();
+            manager.forget(this);
         }
     }
 }

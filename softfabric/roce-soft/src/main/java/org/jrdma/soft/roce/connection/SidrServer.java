@@ -58,8 +58,8 @@ public final class SidrServer extends TimedExchange {
         if (reply != null) {
             return false;
         }
-        reply = message;
         manager.send(remote, message);
+        reply = message;
         startTimer(nanos(REPLY_LIFETIME));
         return true;
     }

@@ -1,5 +1,7 @@
 package org.jrdma.soft.roce.connection;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * An exchange of messages with a peer, such as a connection or a SIDR request. It has a timer, and
  * repeats messages that the peer does not answer.
@@ -28,6 +30,15 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     /** The local ID, which is unique within the connection manager and hard to guess. */
     final int localId;
 
+    /**
+     * The local ID as an object. With this and the following keys, the connection manager can
+     * forget an exchange without allocating memory.
+     */
+    final Integer localKey;
+
+    /** The key of this exchange in the table of remote IDs; null until the remote ID is known. */
+    @Nullable Object peerKey;
+
     private long deadline = NEVER;
     private int repeatsLeft;
     private int halvings;
@@ -36,6 +47,7 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     TimedExchange(ConnectionManager manager, int localId) {
         this.manager = manager;
         this.localId = localId;
+        this.localKey = localId;
     }
 
     /** Returns a timeout in nanoseconds. */
@@ -49,6 +61,16 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
      */
     static long nanosAtMost(int exponent) {
         return nanos(Math.min(exponent, MAX_EXPONENT));
+    }
+
+    /**
+     * Returns the time in nanoseconds within which an answer must arrive: the response timeout and
+     * two packet lifetimes.
+     *
+     * @param maxTimeout the maximum response timeout, because the peer may have chosen it
+     */
+    static long responseWait(int responseTimeout, int maxTimeout) {
+        return nanos(Math.min(responseTimeout, maxTimeout)) + 2 * nanos(Connection.PACKET_LIFETIME);
     }
 
     long deadline() {
@@ -106,6 +128,9 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         deadline = newDeadline;
     }
 
-    /** Handles the expiry of the timer. */
+    /**
+     * Handles the expiry of the timer. If this method throws because there is too little memory, it
+     * is called again later, so it must not have changed the state.
+     */
     abstract void expired();
 }

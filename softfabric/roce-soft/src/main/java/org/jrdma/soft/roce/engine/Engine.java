@@ -33,10 +33,10 @@ public final class Engine {
     /** The number that a multicast datagram carries as its destination queue pair. */
     private static final int MULTICAST = 0xff_ffff;
 
-    /**
-     * The lowest index of a queue pair. Indices 0 and 1 are reserved for management queue pairs.
-     */
-    private static final int FIRST_INDEX = 2;
+    /** The maximum number of queue pairs, and of XRC receive queues. */
+    private static final int MAX_NUMBERS = 65_534;
+
+    private static final long FLUSH_RETRY_NANOS = 10_000_000;
 
     private final Transmitter transmitter;
     private final MemoryRegistry memory;
@@ -67,7 +67,8 @@ public final class Engine {
     private record GroupMember(Address group, QueuePair queuePair) {}
 
     /**
-     * @param random the random generator for the high bits of queue pair numbers
+     * @param random the random generator for queue pair numbers, which must be unpredictable to
+     *     peers
      */
     public Engine(
             PacketLink link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
@@ -86,8 +87,8 @@ public final class Engine {
         this.memory = memory;
         this.options = options;
         this.failures = failures;
-        this.queuePairs = new NumberTable<>(random, FIRST_INDEX);
-        this.extendedReceives = new NumberTable<>(random, 1);
+        this.queuePairs = new NumberTable<>(random, MAX_NUMBERS);
+        this.extendedReceives = new NumberTable<>(random, MAX_NUMBERS);
     }
 
     /**
@@ -98,13 +99,18 @@ public final class Engine {
      * @return the queue pair, or null if all 65,534 queue pairs exist
      */
     public @Nullable QueuePair newQueuePair(QueuePairOptions options, WorkQueues queues) {
-        var number = queuePairs.claim();
+        var number = queuePairs.choose();
         if (number == NumberTable.NONE) {
             return null;
         }
         var queuePair = new QueuePair(this, number, options, queues);
         queuePairs.put(number, queuePair);
         return queuePair;
+    }
+
+    /** Returns the queue pair with a number, or null if there is none. */
+    public @Nullable QueuePair queuePair(int number) {
+        return queuePairs.find(number);
     }
 
     /** Destroys a queue pair. No further completions are reported for it. */
@@ -144,11 +150,11 @@ public final class Engine {
      * Creates an XRC receive queue. Requests that arrive over extended connections of {@code
      * domain} can name the queue by its number.
      *
-     * @return the receive queue, or null if all 65,535 exist
+     * @return the receive queue, or null if all 65,534 exist
      */
     public @Nullable ExtendedReceiveQueue newExtendedReceives(
             ExtendedDomain domain, ReceiveQueue queue, CompletionSink completions) {
-        var number = extendedReceives.claim();
+        var number = extendedReceives.choose();
         if (number == NumberTable.NONE) {
             return null;
         }
@@ -221,7 +227,7 @@ public final class Engine {
             try {
                 management.receive(incoming);
             } catch (Throwable e) {
-                LOG.error("The management agent threw an exception and continues", e);
+                failures.failed(ManagementAgent.QUEUE_PAIR, e);
             }
         }
     }
@@ -289,10 +295,11 @@ public final class Engine {
             paths.age(now);
         }
         while (nextAlarm() <= now) {
-            alarms.remove().action.run();
+            run(0, alarms.remove().action);
         }
-        if (management != null && management.management().nextDeadline() <= now) {
-            expire(management.management());
+        var agent = management == null ? null : management.management();
+        if (agent != null && agent.nextDeadline() <= now) {
+            run(ManagementAgent.QUEUE_PAIR, () -> agent.expire(now));
         }
         for (var due = timers.poll(now); due != null; due = timers.poll(now)) {
             try {
@@ -320,11 +327,11 @@ public final class Engine {
         alarms.add(new Alarm(now + nanos, action));
     }
 
-    private void expire(ManagementAgent due) {
+    private void run(int queuePair, Runnable action) {
         try {
-            due.expire(now);
+            action.run();
         } catch (Throwable e) {
-            LOG.error("The management agent threw an exception and continues", e);
+            failures.failed(queuePair, e);
         }
     }
 
@@ -403,13 +410,19 @@ public final class Engine {
     /**
      * Handles an exception that was thrown while the engine processed a queue pair. The cause may
      * be a defect of the engine, a receiver of completions or events that throws, or a lack of
-     * memory. The queue pair enters the error state; the other queue pairs continue.
+     * memory. The queue pair enters the error state; the other queue pairs continue. If there is
+     * too little memory to flush the work requests, that is repeated later.
      */
     private void failed(Schedulable queuePair, Throwable cause) {
+        var repeats = cause instanceof VirtualMachineError;
         try {
             queuePair.failOnce();
         } catch (Throwable again) {
+            repeats |= again instanceof VirtualMachineError;
             failures.failed(queuePair.number(), again);
+        }
+        if (repeats) {
+            timers.schedule(queuePair, now + FLUSH_RETRY_NANOS);
         }
         failures.failed(queuePair.number(), cause);
     }
@@ -417,7 +430,7 @@ public final class Engine {
     private static void log(int queuePair, Throwable cause) {
         try {
             LOG.error("Queue pair {} failed", queuePair, cause);
-        } catch (OutOfMemoryError ignored) {
+        } catch (Throwable unlogged) {
             // The other queue pairs must continue even if the failure cannot be logged.
         }
     }

@@ -10,7 +10,7 @@ interface FailureListener {
     /**
      * Handles an exception. Must neither block nor throw.
      *
-     * @param queuePair the number of the queue pair
+     * @param queuePair the number of the queue pair; 0 if the exception concerns none
      */
     void failed(int queuePair, Throwable cause);
 }

@@ -1,88 +1,141 @@
 package org.jrdma.soft.roce.engine;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table of objects that peers identify by numbers of 24 bits. The low 16 bits of a number are an
- * index into the table. The high 8 bits are initially random and are incremented each time the
- * index is reused.
+ * A table of objects that peers identify by numbers of 24 bits. All bits of a number are random, so
+ * that a host that does not take part in a connection cannot guess the number of a queue pair.
+ *
+ * <p>The table is a hash table with open addressing: a number is its own hash value, because it is
+ * random. A lookup allocates nothing.
  */
 final class NumberTable<T> {
 
-    /** The result of {@link #claim} if all indices are in use. */
+    /** The result of {@link #choose} if the table is full. */
     static final int NONE = -1;
 
-    private static final int INDEX_BITS = 16;
+    /** The lowest number: 0 and 1 are the numbers of management queue pairs. */
+    private static final int FIRST = 2;
 
-    /**
-     * The number of values that the high bits can have. The value 0xff is excluded because 0xffffff
-     * is the destination of multicast datagrams.
-     */
-    private static final int GENERATIONS = 0xff;
+    /** The end of the numbers (exclusive): datagrams to multicast groups carry 0xffffff. */
+    private static final int END = 0xff_ffff;
+
+    /** The number of removed numbers that are not assigned again. */
+    private static final int RESERVED = 1_024;
 
     private record Row<T>(int number, T object) {}
 
     private final RandomGenerator random;
-    private final List<@Nullable Row<T>> rows = new ArrayList<>();
+    private final int maxObjects;
 
-    /** The numbers for the next objects at the free indices, least recently freed first. */
-    private final ArrayDeque<Integer> freeNumbers = new ArrayDeque<>();
+    /** The rows; at most half of the elements are in use. The length is a power of two. */
+    private @Nullable Row<T>[] rows = newRows(16);
+
+    private int size;
 
     /**
-     * @param firstIndex the lowest index that the table assigns
+     * The numbers that were removed most recently, in a ring. Packets for such a number may still
+     * be in flight, and peers may still associate it with an old connection.
      */
-    NumberTable(RandomGenerator random, int firstIndex) {
+    private final int[] removed = new int[RESERVED];
+
+    private int nextRemoved;
+
+    /**
+     * @param random the random generator for the numbers, which must be unpredictable to peers
+     * @param maxObjects the maximum number of objects in the table
+     */
+    NumberTable(RandomGenerator random, int maxObjects) {
         this.random = random;
-        for (var i = 0; i < firstIndex; i++) {
-            rows.add(null);
-        }
+        this.maxObjects = maxObjects;
     }
 
     /**
-     * Reserves a number, which {@link #put} then assigns to an object. Returns {@link #NONE} if all
-     * indices are in use.
+     * Returns a random number that no object has and that was not removed recently, for a call of
+     * {@link #put}. Returns {@link #NONE} if the table is full.
      */
-    int claim() {
-        if (!freeNumbers.isEmpty()) {
-            return freeNumbers.removeFirst();
-        }
-        var index = rows.size();
-        if (index == 1 << INDEX_BITS) {
+    int choose() {
+        if (size == maxObjects) {
             return NONE;
         }
-        rows.add(null);
-        return random.nextInt(GENERATIONS) << INDEX_BITS | index;
+        int number;
+        do {
+            number = random.nextInt(FIRST, END);
+        } while (find(number) != null || wasRemoved(number));
+        return number;
     }
 
+    private boolean wasRemoved(int number) {
+        for (var other : removed) {
+            if (other == number) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Adds an object with a number that {@link #choose} has returned. */
     void put(int number, T object) {
-        rows.set(index(number), new Row<>(number, object));
+        var row = new Row<>(number, object);
+        if (2 * (size + 1) > rows.length) {
+            grow();
+        }
+        rows[slot(number)] = row;
+        size++;
     }
 
     @Nullable T find(int number) {
-        var index = index(number);
-        var row = index < rows.size() ? rows.get(index) : null;
-        return row != null && row.number == number ? row.object : null;
+        var row = rows[slot(number)];
+        return row == null ? null : row.object;
     }
 
     void remove(int number) {
-        rows.set(index(number), null);
-        freeNumbers.addLast(successor(number));
+        var free = slot(number);
+        if (rows[free] == null) {
+            return;
+        }
+        rows[free] = null;
+        size--;
+        removed[nextRemoved] = number;
+        nextRemoved = (nextRemoved + 1) % RESERVED;
+        // A row is moved to the free slot if its lookup would otherwise end there.
+        var mask = rows.length - 1;
+        for (var i = free + 1 & mask; rows[i] != null; i = i + 1 & mask) {
+            if ((i - home(rows[i].number) & mask) >= (i - free & mask)) {
+                rows[free] = rows[i];
+                rows[i] = null;
+                free = i;
+            }
+        }
     }
 
-    /**
-     * Returns the number for the next object at the index of {@code number}. Each index cycles
-     * through all values of the high bits before a number is reused, because packets for the old
-     * number may still be in flight, and peers may still associate it with an old connection.
-     */
-    private static int successor(int number) {
-        return ((number >>> INDEX_BITS) + 1) % GENERATIONS << INDEX_BITS | index(number);
+    /** Returns the index of the row with a number, or of the free row at which a lookup ends. */
+    private int slot(int number) {
+        var mask = rows.length - 1;
+        var i = home(number);
+        for (var row = rows[i]; row != null && row.number != number; row = rows[i]) {
+            i = i + 1 & mask;
+        }
+        return i;
     }
 
-    private static int index(int number) {
-        return number & (1 << INDEX_BITS) - 1;
+    private int home(int number) {
+        return number & rows.length - 1;
+    }
+
+    private void grow() {
+        var before = rows;
+        rows = newRows(2 * before.length);
+        for (var row : before) {
+            if (row != null) {
+                rows[slot(row.number)] = row;
+            }
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T> @Nullable Row<T>[] newRows(int length) {
+        return (@Nullable Row<T>[]) new Row<?>[length];
     }
 }

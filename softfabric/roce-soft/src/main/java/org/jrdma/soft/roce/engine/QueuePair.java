@@ -40,6 +40,9 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     private boolean established;
     private boolean responderFirst;
     private boolean drainReported;
+    private boolean probeDue;
+
+    private long packetsReceived;
 
     QueuePair(Engine engine, int number, QueuePairOptions options, WorkQueues queues) {
         this.engine = engine;
@@ -291,6 +294,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     void receive(IncomingPacket packet) {
+        packetsReceived++;
         if (packet.opCode().operation().isRequest()) {
             if (!established) {
                 established = true;
@@ -307,14 +311,42 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
 
     @Override
     void timerExpired() {
-        requester.timerExpired();
+        if (state == QueuePairState.ERROR) {
+            flush(); // an earlier attempt has failed
+        } else {
+            requester.timerExpired();
+        }
         failIfOverrun();
         engine.activate(this);
     }
 
+    /** Returns the number of packets that have arrived from the peer since the creation. */
+    public long packetsReceived() {
+        return packetsReceived;
+    }
+
+    /**
+     * Queues a packet that makes the remote queue pair send an acknowledgement, if it exists and is
+     * connected to this queue pair. Has no effect on work requests. An unreliable queue pair sends
+     * no such packet.
+     */
+    public void probe() {
+        probeDue = true;
+        engine.activate(this);
+    }
+
+    private TransmitResult sendProbe() {
+        var packet = link.claim();
+        if (packet == null) {
+            return TransmitResult.LINK_FULL;
+        }
+        probeDue = false;
+        return requester.probe(packet) ? TransmitResult.SENT : sendInTurn();
+    }
+
     @Override
     TransmitResult send() {
-        var outcome = sendInTurn();
+        var outcome = probeDue ? sendProbe() : sendInTurn();
         failIfOverrun();
         return outcome;
     }

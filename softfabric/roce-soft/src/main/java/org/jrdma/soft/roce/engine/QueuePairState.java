@@ -21,7 +21,7 @@ public enum QueuePairState {
     }
 
     /** Returns true if a queue pair in this state executes requests of its peer. */
-    boolean receives() {
+    public boolean receives() {
         return this != RESET && this != INITIALIZED && this != ERROR;
     }
 

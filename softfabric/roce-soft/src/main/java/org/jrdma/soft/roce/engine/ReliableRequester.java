@@ -1,8 +1,11 @@
 package org.jrdma.soft.roce.engine;
 
 import static org.jrdma.soft.roce.packet.PacketSequence.distance;
+import static org.jrdma.soft.roce.packet.PacketSequence.plus;
 
 import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -210,6 +213,19 @@ final class ReliableRequester implements Requester {
         return work.permitted(engine.memory(), queuePair.domain())
                 ? null
                 : CompletionStatus.LOCAL_PROTECTION_ERROR;
+    }
+
+    /**
+     * Repeats the number of the last request that the peer has acknowledged, in an empty WRITE. A
+     * responder acknowledges a WRITE that it takes for a duplicate, whatever the WRITE contains.
+     */
+    @Override
+    public boolean probe(PacketBuffer buffer) {
+        if (queuePair.transport() != Transport.RELIABLE || !queuePair.state().sends()) {
+            return false;
+        }
+        writer.sendEmptyWrite(buffer, plus(window.unacknowledged, -1));
+        return true;
     }
 
     @Override

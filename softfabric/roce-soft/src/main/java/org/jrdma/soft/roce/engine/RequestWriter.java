@@ -88,6 +88,12 @@ final class RequestWriter {
         return true;
     }
 
+    /** Sends a WRITE of no bytes over a reliable connection, which requests an acknowledgement. */
+    void sendEmptyWrite(PacketBuffer packet, int sequence) {
+        new RdmaHeader(0, 0, 0).encode(packet.memory(), HEADERS);
+        link.send(packet, OpCode.RC_WRITE_ONLY, false, 0, true, sequence);
+    }
+
     /**
      * Sends a READ request for the response packets from index {@code first} to {@code end}
      * (exclusive).

@@ -1,6 +1,7 @@
 package org.jrdma.soft.roce.engine;
 
 import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /** The requester of a queue pair, which executes the work requests in its send queue. */
 interface Requester {
@@ -15,6 +16,16 @@ interface Requester {
 
     /** Sends the next request packet, if there is one and it may be sent now. */
     TransmitResult send();
+
+    /**
+     * Sends a packet that the peer acknowledges and does not execute. Does nothing and returns
+     * false if the peer acknowledges nothing to this queue pair.
+     *
+     * @param buffer the buffer for the packet, whose content this method replaces
+     */
+    default boolean probe(PacketBuffer buffer) {
+        return false;
+    }
 
     /** Handles a response or acknowledgement from the peer. */
     default void receive(IncomingPacket packet) {

@@ -122,9 +122,8 @@ final class SendWindow {
     }
 
     private void removeHead(CompletionStatus status) {
-        var work = atHead();
+        queuePair.completions().completeSend(atHead(), status); // first, because it may throw
         head++;
-        queuePair.completions().completeSend(work, status);
         queue.release(head);
     }
 

@@ -165,8 +165,13 @@ public final class Port implements AutoCloseable {
     }
 
     private static Port start(Port port) {
-        port.thread.start();
-        return port;
+        try {
+            port.thread.start();
+            return port;
+        } catch (OutOfMemoryError e) {
+            port.close();
+            throw e;
+        }
     }
 
     public Address address() {
@@ -439,8 +444,8 @@ public final class Port implements AutoCloseable {
     private void logFailure(Throwable failure) {
         try {
             LOG.error("The thread of port {} threw an exception and continues", address, failure);
-        } catch (OutOfMemoryError ignored) {
-            // There is not enough memory to log the exception.
+        } catch (Throwable unlogged) {
+            // There is probably not enough memory to log the exception.
         }
     }
 

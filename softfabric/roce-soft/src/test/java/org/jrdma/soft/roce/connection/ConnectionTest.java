@@ -412,9 +412,11 @@ class ConnectionTest {
     void shouldEndAConnectionWhoseQueuePairThePeerReuses() {
         var former = connected();
         // The process is killed, so it does not disconnect.
+        world.there.remoteQueuePairsExist = false;
         world.lose(message -> message.from().equals(world.here.address));
         former.connection().close();
-        world.lose(_ -> false);
+        world.lose(message ->
+                message.from().equals(world.here.address) && message.name().equals("DREQ"));
 
         var again = call(17, "");
         world.deliver();
@@ -437,6 +439,7 @@ class ConnectionTest {
     @Test
     void shouldEndAConnectionWhoseQueuePairThePeerRepliesWith() {
         var former = connected();
+        world.here.remoteQueuePairsExist = false;
         var again = call(18, "");
         world.deliver();
         listener.requests.get(1).reply(34, "");
@@ -446,6 +449,7 @@ class ConnectionTest {
         assertThat(((ConnectionEvent.Rejected) listener.requests.get(1).events.getFirst()).reason())
                 .isEqualTo(RejectionReason.STALE_CONNECTION);
         assertThat(again.events).isEmpty();
+        world.advanceUntil(() -> request().events.size() == 2);
         assertThat(request().eventNames()).containsExactly("Established", "Disconnected");
         request().connection().disconnect();
         world.advanceUntil(() -> listener.requests.size() == 3);

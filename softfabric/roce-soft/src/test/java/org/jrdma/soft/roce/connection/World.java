@@ -35,6 +35,12 @@ final class World {
     private Predicate<Sent> duplicated = _ -> false;
     private long now;
 
+    /**
+     * Returns true when an operation that may allocate memory must throw an {@link
+     * OutOfMemoryError}.
+     */
+    BooleanSupplier memoryLacks = () -> false;
+
     /** A message that was sent. */
     record Sent(Address from, Address to, MemorySegment datagram) {
 
@@ -57,6 +63,12 @@ final class World {
         final Address address;
         final ConnectionManager manager;
 
+        /** True if the remote queue pairs of this machine's connections exist. */
+        boolean remoteQueuePairsExist = true;
+
+        int probes;
+        private long packetsReceived;
+
         Machine(Address address, long seed) {
             this.address = address;
             this.manager = new ConnectionManager(address, seed, MTU_1024, this, new Random(seed));
@@ -69,6 +81,7 @@ final class World {
 
         @Override
         public void send(Address remote, MemorySegment message) {
+            failIfMemoryLacks();
             var one = new Sent(address, remote, message);
             sent.add(one);
             if (lost.test(one)) {
@@ -80,12 +93,24 @@ final class World {
             }
         }
 
+        @Override
+        public long packetsReceived(int queuePair) {
+            return packetsReceived;
+        }
+
+        @Override
+        public void probe(int queuePair) {
+            probes++;
+            if (remoteQueuePairsExist) {
+                packetsReceived++;
+            }
+        }
+
         /** Requests a connection from another machine. */
         Peer connect(Machine other, int queuePair, String data) {
             var peer = new Peer();
             peer.connection =
-                    manager.connect(
-                            other.address, options(other, queuePair, data), peer.events::add);
+                    manager.connect(other.address, options(other, queuePair, data), peer::add);
             return peer;
         }
 
@@ -115,11 +140,16 @@ final class World {
     }
 
     /** The program at one end of a connection, with the events that it has received. */
-    static final class Peer {
+    final class Peer {
         final List<ConnectionEvent> events = new ArrayList<>();
         @Nullable Connection connection;
         @Nullable PrivateDataHeader header;
         @Nullable String data;
+
+        private void add(ConnectionEvent event) {
+            failIfMemoryLacks();
+            events.add(event);
+        }
 
         Connection connection() {
             if (connection == null) {
@@ -140,7 +170,7 @@ final class World {
     }
 
     /** A listener with the requests that it has received. */
-    static final class Listener implements ServiceListener {
+    final class Listener implements ServiceListener {
         final List<Peer> requests = new ArrayList<>();
         final List<SidrServer> servers = new ArrayList<>();
         int backlog;
@@ -160,18 +190,36 @@ final class World {
             if (backlog == 0) {
                 return null;
             }
+            failIfMemoryLacks();
             backlog--;
             var peer = new Peer();
             peer.connection = connection;
             peer.header = header;
             peer.data = text(data);
             requests.add(peer);
-            return peer.events::add;
+            return peer::add;
         }
 
         @Override
         public boolean asked(SidrServer server, PrivateDataHeader header, MemorySegment data) {
             return backlog-- > 0 && servers.add(server);
+        }
+    }
+
+    private void failIfMemoryLacks() {
+        if (memoryLacks.getAsBoolean()) {
+            throw new OutOfMemoryError("injected");
+        }
+    }
+
+    /** Runs a step as the engine does, which continues after an exception. */
+    private static void survive(Runnable step) {
+        try {
+            step.run();
+        } catch (OutOfMemoryError e) {
+            if (!"injected".equals(e.getMessage())) {
+                throw e;
+            }
         }
     }
 
@@ -200,7 +248,7 @@ final class World {
         while (!inFlight.isEmpty()) {
             var next = inFlight.remove();
             var target = next.to().equals(here.address) ? here : there;
-            target.manager.received(next.from(), next.datagram());
+            survive(() -> target.manager.received(next.from(), next.datagram()));
         }
     }
 
@@ -212,8 +260,8 @@ final class World {
         deliver();
         for (var next = next(); next <= end; next = next()) {
             now = Math.max(now, next);
-            here.manager.expire(now);
-            there.manager.expire(now);
+            survive(() -> here.manager.expire(now));
+            survive(() -> there.manager.expire(now));
             deliver();
         }
         now = end;

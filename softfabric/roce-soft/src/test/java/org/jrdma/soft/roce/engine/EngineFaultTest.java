@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,6 +60,54 @@ class EngineFaultTest {
         assertThat(pair.left.done)
                 .extracting(Pair.Done::status)
                 .containsExactly(CompletionStatus.SUCCESS);
+        assertOnlyInjectedExceptions(pair);
+    }
+
+    /** The thread that drives the engine must not lose the completions for which memory lacks. */
+    @Test
+    void shouldFlushAllWorkRequestsWhenThereIsMemoryAgain() {
+        var pair = new Pair(Transport.RELIABLE, 1);
+        pair.connect(4096, 0);
+        var statuses = new ArrayList<CompletionStatus>();
+        var isMemoryLacking = new boolean[] {true};
+        var failing =
+                pair.left.newQueuePair(
+                        pair.left.domain,
+                        completion -> {
+                            if (isMemoryLacking[0]) {
+                                throw new OutOfMemoryError(INJECTED);
+                            }
+                            return statuses.add(completion.status());
+                        });
+        pair.left.connect(failing, pair.right, 0x99_0055, 8, 0);
+        for (var id = 0; id < 5; id++) {
+            pair.left.write(failing, id, 100, pair.right);
+        }
+        pair.run(100 * MILLISECOND);
+        assertThat(failing.state()).isEqualTo(QueuePairState.ERROR);
+
+        isMemoryLacking[0] = false;
+        pair.run();
+
+        assertThat(statuses).hasSize(5).doesNotContain(CompletionStatus.SUCCESS);
+        assertOnlyInjectedExceptions(pair);
+    }
+
+    @Test
+    void shouldContinueWhenAnAlarmThrows() {
+        var pair = new Pair(Transport.RELIABLE, 1);
+        pair.connect(4096, 0);
+        pair.left.engine.alarm(
+                MILLISECOND,
+                () -> {
+                    throw new OutOfMemoryError(INJECTED);
+                });
+        var ran = new boolean[1];
+        pair.left.engine.alarm(MILLISECOND, () -> ran[0] = true);
+
+        pair.run();
+
+        assertThat(ran[0]).isTrue();
         assertOnlyInjectedExceptions(pair);
     }
 

@@ -145,7 +145,10 @@ class ManagementQueuePairTest {
 
         assertThat(right.datagrams).hasSize(2);
         assertThat(right.expired).hasSize(1);
-        assertThat(pair.exceptions).isEmpty();
+        assertThat(pair.exceptions)
+                .hasSize(3)
+                .extracting(Throwable::getMessage)
+                .containsOnly("injected");
     }
 
     /** The memory for datagrams that wait to be sent must be limited. */

@@ -38,10 +38,15 @@ final class AddressInfoLookup {
         pending = true;
     }
 
+    /** Ends the lookup without a report, because it could not be started. */
+    void cancel() {
+        pending = false;
+    }
+
     /** Ends the lookup and reports to the program that the name could not be resolved. */
     void notFound() {
-        pending = false;
         events.report(rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR(), -Errno.ENOENT);
+        pending = false;
     }
 
     /**
@@ -55,8 +60,16 @@ final class AddressInfoLookup {
             AddressInfoExports.free(info.address());
             return;
         }
-        result = info;
-        events.report(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED());
+        var reported = false;
+        try {
+            events.report(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED());
+            result = info;
+            reported = true;
+        } finally {
+            if (!reported) {
+                AddressInfoExports.free(info.address());
+            }
+        }
     }
 
     /**

@@ -1,5 +1,6 @@
 package org.jrdma.soft.roce.abi.cm;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
@@ -7,6 +8,7 @@ import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.locks.LockSupport;
 import org.jrdma.abi.rdma.ibv_ece;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.rdma_addrinfo;
@@ -21,6 +23,7 @@ import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.RejectionReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The functions of librdmacm for a list of devices. Functions that change identifiers hold the lock
@@ -28,6 +31,8 @@ import org.jrdma.soft.roce.connection.RejectionReason;
  * hold only for a short time.
  */
 public final class ConnectionExports {
+
+    private static final long RETRY_NANOS = 10_000_000;
 
     private final ConnectionDevices devices;
     private final Executor nameResolver;
@@ -168,29 +173,48 @@ public final class ConnectionExports {
         synchronized (this) {
             found.addressInfo().begin();
         }
-        if (requested.isNumeric()) {
-            lookUp(found, requested);
-        } else {
-            nameResolver.execute(() -> lookUp(found, requested));
+        var started = false;
+        try {
+            if (requested.isNumeric()) {
+                answer(found, requested);
+            } else {
+                nameResolver.execute(() -> lookUp(found, requested));
+            }
+            started = true;
+        } finally {
+            if (!started) {
+                synchronized (this) {
+                    found.addressInfo().cancel();
+                }
+            }
         }
         return 0;
     }
 
+    /** Resolves a name and reports the result. Repeats both until there is memory for them. */
     private void lookUp(IdentifierObject identifier, AddressInfoQuery requested) {
-        var answered = false;
-        try {
-            var info = requested.resolve();
-            synchronized (this) {
-                identifier.addressInfo().found(info);
+        while (true) {
+            try {
+                answer(identifier, requested);
+                return;
+            } catch (VirtualMachineError e) {
+                LockSupport.parkNanos(this, RETRY_NANOS);
             }
-            answered = true;
+        }
+    }
+
+    private void answer(IdentifierObject identifier, AddressInfoQuery requested) {
+        @Nullable MemorySegment info;
+        try {
+            info = requested.resolve();
         } catch (UnknownHostException e) {
-            // The finally block reports that the lookup has failed.
-        } finally {
-            if (!answered) {
-                synchronized (this) {
-                    identifier.addressInfo().notFound();
-                }
+            info = null;
+        }
+        synchronized (this) {
+            if (info == null) {
+                identifier.addressInfo().notFound();
+            } else {
+                identifier.addressInfo().found(info);
             }
         }
     }
@@ -373,15 +397,20 @@ public final class ConnectionExports {
      */
     @Exported(value = "rdma_get_cm_event", failure = Failure.MINUS_ONE)
     synchronized int takeEvent(long channel, long target) {
-        var taken = EventChannelObject.of(channel).take();
-        if (taken == null) {
+        var events = EventChannelObject.of(channel);
+        var next = events.first();
+        if (next == null) {
             throw new ErrnoException(Errno.EAGAIN);
         }
-        if (taken.listener() != null) {
-            taken.identifier().createRequestStructure();
-            taken.listener().requestTaken();
+        if (next.listener() != null) {
+            next.identifier().createRequestStructure();
         }
-        Memory.setPointer(target, new ConnectionEventObject(taken).structure());
+        // The event is removed last, so that it is not lost if there is too little memory.
+        Memory.setPointer(target, new ConnectionEventObject(next).structure());
+        events.removeFirst();
+        if (next.listener() != null) {
+            next.listener().requestTaken();
+        }
         return 0;
     }
 

@@ -41,23 +41,28 @@ final class EventChannelObject {
         if (destroyed) {
             return;
         }
-        if (events.isEmpty()) {
+        var first = events.isEmpty();
+        events.addLast(event); // first, because it may throw OutOfMemoryError
+        if (first) {
             descriptor.raise();
         }
-        events.addLast(event);
     }
 
     synchronized boolean isEmpty() {
         return events.isEmpty();
     }
 
-    /** Removes and returns the oldest event, or returns null if there is no event. */
-    synchronized @Nullable PendingEvent take() {
-        var event = events.pollFirst();
-        if (event != null && events.isEmpty()) {
+    /** Returns the oldest event, or null if there is no event. */
+    synchronized @Nullable PendingEvent first() {
+        return events.peekFirst();
+    }
+
+    /** Removes the event that {@link #first} has returned. */
+    synchronized void removeFirst() {
+        events.removeFirst();
+        if (events.isEmpty()) {
             descriptor.lower();
         }
-        return event;
     }
 
     /** Removes all events that match a filter, and returns them. */

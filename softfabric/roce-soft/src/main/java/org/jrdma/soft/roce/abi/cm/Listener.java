@@ -83,11 +83,12 @@ final class Listener {
             var request = connection.request();
             var incoming = listener.incoming(device, header, request.path().mtu());
             incoming.exchange(new ConnectionExchange(device, connection, incoming.options()));
+            var receiver = ConnectionExchange.reportingTo(incoming.events());
             return report(
                             incoming,
                             parameters -> ConnectionParameterCodec.write(request, parameters),
                             data)
-                    ? ConnectionExchange.reportingTo(incoming.events())
+                    ? receiver
                     : null;
         }
 
@@ -103,16 +104,27 @@ final class Listener {
 
         private boolean report(
                 IdentifierObject incoming, Consumer<MemorySegment> parameters, MemorySegment data) {
-            return freeSlots.getAndUpdate(left -> Math.max(0, left - 1)) > 0
-                    && events.report(
-                            incoming.events(),
-                            new PendingEvent(
-                                    incoming,
-                                    listener,
-                                    rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(),
-                                    0,
-                                    parameters,
-                                    data));
+            if (freeSlots.getAndUpdate(left -> Math.max(0, left - 1)) == 0) {
+                return false;
+            }
+            var reported = false;
+            try {
+                reported =
+                        events.report(
+                                incoming.events(),
+                                new PendingEvent(
+                                        incoming,
+                                        listener,
+                                        rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(),
+                                        0,
+                                        parameters,
+                                        data));
+                return reported;
+            } finally {
+                if (!reported) {
+                    freeSlots.incrementAndGet();
+                }
+            }
         }
     }
 }

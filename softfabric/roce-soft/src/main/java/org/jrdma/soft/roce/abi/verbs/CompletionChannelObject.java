@@ -1,6 +1,5 @@
 package org.jrdma.soft.roce.abi.verbs;
 
-import java.util.ArrayDeque;
 import org.jrdma.abi.rdma.ibv_comp_channel;
 import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
@@ -8,13 +7,20 @@ import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The implementation of an {@code ibv_comp_channel}, with a queue of completion events. Each event
- * is represented by its completion queue, and remains in the queue until the program receives it.
+ * The implementation of an {@code ibv_comp_channel}, with a queue of completion events. An event
+ * remains in the queue until the program receives it.
  */
 final class CompletionChannelObject extends ContextResource {
 
     private final EventDescriptor descriptor;
-    private final ArrayDeque<CompletionQueueObject> events = new ArrayDeque<>();
+
+    /**
+     * The completion queues that have events in this channel, linked by {@link
+     * CompletionQueueObject#nextInChannel}. Reporting an event therefore allocates nothing.
+     */
+    private @Nullable CompletionQueueObject first;
+
+    private @Nullable CompletionQueueObject last;
 
     CompletionChannelObject(ContextObject context) {
         var opened = ErrnoException.convert(EventDescriptor::open);
@@ -34,10 +40,36 @@ final class CompletionChannelObject extends ContextResource {
      * it was not.
      */
     synchronized void report(CompletionQueueObject queue) {
-        if (events.isEmpty()) {
+        if (first == null) {
             descriptor.raise();
         }
-        events.addLast(queue);
+        if (queue.eventsInChannel++ == 0) {
+            append(queue);
+        }
+    }
+
+    private void append(CompletionQueueObject queue) {
+        if (last == null) {
+            first = queue;
+        } else {
+            last.nextInChannel = queue;
+        }
+        last = queue;
+    }
+
+    private void remove(@Nullable CompletionQueueObject before, CompletionQueueObject queue) {
+        if (before == null) {
+            first = queue.nextInChannel;
+        } else {
+            before.nextInChannel = queue.nextInChannel;
+        }
+        if (last == queue) {
+            last = before;
+        }
+        queue.nextInChannel = null;
+        if (first == null) {
+            descriptor.lower();
+        }
     }
 
     /**
@@ -45,20 +77,32 @@ final class CompletionChannelObject extends ContextResource {
      * event. The caller must pass the event to the program, which must acknowledge it.
      */
     synchronized @Nullable CompletionQueueObject take() {
-        var queue = events.pollFirst();
+        var queue = first;
         if (queue != null) {
             queue.completionEvents().taken();
-            if (events.isEmpty()) {
-                descriptor.lower();
+            if (--queue.eventsInChannel == 0) {
+                remove(null, queue);
             }
         }
         return queue;
     }
 
+    /** Reverts {@link #take}, because there is too little memory to pass the event on. */
+    synchronized void putBack(CompletionQueueObject queue) {
+        report(queue);
+        queue.completionEvents().acknowledged(1);
+    }
+
     /** Removes all events of a completion queue that the program has not received. */
     synchronized void forget(CompletionQueueObject queue) {
-        if (events.removeIf(reported -> reported == queue) && events.isEmpty()) {
-            descriptor.lower();
+        CompletionQueueObject before = null;
+        for (var other = first; other != null; other = other.nextInChannel) {
+            if (other == queue) {
+                queue.eventsInChannel = 0;
+                remove(before, queue);
+                return;
+            }
+            before = other;
         }
     }
 

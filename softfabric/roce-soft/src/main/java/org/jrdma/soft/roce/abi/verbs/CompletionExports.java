@@ -78,9 +78,14 @@ final class CompletionExports {
         if (queue == null) {
             throw new ErrnoException(Errno.EAGAIN);
         }
-        Memory.setPointer(queueTarget, queue.structure());
-        Memory.setPointer(contextTarget, ibv_cq.cq_context(queue.structure()));
-        return 0;
+        try {
+            Memory.setPointer(queueTarget, queue.structure());
+            Memory.setPointer(contextTarget, ibv_cq.cq_context(queue.structure()));
+            return 0;
+        } catch (VirtualMachineError e) {
+            CompletionChannelObject.of(channel).putBack(queue);
+            throw e;
+        }
     }
 
     @Exported(value = "ibv_ack_cq_events", failure = Failure.NONE)

@@ -43,6 +43,11 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     }
 
     private final @Nullable CompletionChannelObject channel;
+
+    /** The number of events that the program has not received. Used by the channel. */
+    int eventsInChannel;
+
+    @Nullable CompletionQueueObject nextInChannel;
     private final UnacknowledgedEvents completionEvents = new UnacknowledgedEvents();
     private final boolean ignoresOverrun;
 
@@ -221,7 +226,11 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
             report();
         } else if (moderated == 1 && maxEventDelayNanos > 0) {
             var period = moderationPeriod;
-            context().port().alarm(maxEventDelayNanos, () -> delayExpired(period));
+            try {
+                context().port().alarm(maxEventDelayNanos, () -> delayExpired(period));
+            } catch (VirtualMachineError e) {
+                report(); // without delay, because there is too little memory for the alarm
+            }
         }
     }
 
@@ -236,11 +245,11 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
      * again.
      */
     private void report() {
-        armed = Armed.NONE;
-        startModeration();
         if (channel != null) {
             channel.report(this);
         }
+        armed = Armed.NONE;
+        startModeration();
     }
 
     private void startModeration() {

@@ -124,10 +124,11 @@ public final class ContextObject {
      */
     void raise(AsyncEvent event) {
         synchronized (events) {
-            if (events.isEmpty()) {
+            var first = events.isEmpty();
+            events.addLast(event); // first, because it may throw OutOfMemoryError
+            if (first) {
                 descriptor.raise();
             }
-            events.addLast(event);
         }
     }
 
@@ -137,15 +138,9 @@ public final class ContextObject {
      */
     boolean takeEvent(MemorySegment target) {
         synchronized (events) {
-            var event = events.pollFirst();
+            var event = events.peekFirst();
             if (event == null) {
                 return false;
-            }
-            if (events.isEmpty()) {
-                descriptor.lower();
-            }
-            if (event.count() != null) {
-                event.count().taken();
             }
             var element = ibv_async_event.element(target);
             if (event.count() == null) {
@@ -154,6 +149,14 @@ public final class ContextObject {
                 ibv_async_event.element.qp(element, MemorySegment.ofAddress(event.element()));
             }
             ibv_async_event.event_type(target, event.type());
+            // The event is removed last, so that it is not lost if there is too little memory.
+            events.removeFirst();
+            if (events.isEmpty()) {
+                descriptor.lower();
+            }
+            if (event.count() != null) {
+                event.count().taken();
+            }
             return true;
         }
     }

@@ -171,6 +171,22 @@ public final class DeviceObject {
                     public void send(Address remote, MemorySegment message) {
                         engine.sendManagement(remote, message);
                     }
+
+                    @Override
+                    public long packetsReceived(int number) {
+                        var queuePair = engine.queuePair(number);
+                        return queuePair == null || !queuePair.state().receives()
+                                ? -1
+                                : queuePair.packetsReceived();
+                    }
+
+                    @Override
+                    public void probe(int number) {
+                        var queuePair = engine.queuePair(number);
+                        if (queuePair != null) {
+                            queuePair.probe();
+                        }
+                    }
                 };
         var manager =
                 new ConnectionManager(

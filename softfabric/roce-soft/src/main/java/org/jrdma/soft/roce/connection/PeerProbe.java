@@ -1,0 +1,40 @@
+package org.jrdma.soft.roce.connection;
+
+/**
+ * Obtains evidence that the remote queue pair of a connection exists: a packet that arrives from it
+ * after the creation of this object.
+ */
+final class PeerProbe {
+
+    /** The number of times that a probe is repeated, which takes 1.2 seconds. */
+    static final int REPEATS = 5;
+
+    static final long WAIT_NANOS = 400_000_000;
+
+    private final ManagementTransport transport;
+    private final int queuePair;
+    private final long packetsBefore;
+
+    /**
+     * @param queuePair the local queue pair of the connection
+     */
+    PeerProbe(ManagementTransport transport, int queuePair) {
+        this.transport = transport;
+        this.queuePair = queuePair;
+        this.packetsBefore = transport.packetsReceived(queuePair);
+    }
+
+    /** Returns false if the local queue pair cannot receive a packet. */
+    boolean isPossible() {
+        return packetsBefore >= 0;
+    }
+
+    /** Sends a packet that the remote queue pair must acknowledge. */
+    void send() {
+        transport.probe(queuePair);
+    }
+
+    boolean isAnswered() {
+        return transport.packetsReceived(queuePair) > packetsBefore;
+    }
+}
